@@ -1,0 +1,83 @@
+"""The vocabulary of questions and answers: leaves, queries, limits, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwire_engine.errors import Place
+
+Array: TypeAlias = NDArray[Any]
+#: Names nested in lists and dicts, as JSON gives them; ``None`` leaves stay ``None``.
+Names: TypeAlias = "str | None | Sequence[Names] | Mapping[str, Names]"
+#: Called between instructions and iterations; raises ``DeadlineExceeded`` to stop the work.
+Poll: TypeAlias = Callable[[], None]
+
+
+class Leaf(NamedTuple):
+    """One variable's value, and whether it is differentiated when no sources are named."""
+
+    value: Array | str
+    trainable: bool = True
+
+
+#: Leaves nested in lists and dicts; the outermost is a dict.
+Variables: TypeAlias = "Mapping[str, Leaf | Variables | Sequence[Any]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of a program. All names are of variables or of top-level intermediates.
+
+    ``outputs`` (evaluate) and ``target`` (gradient) default to the program's output; ``sources``
+    to all variables in their structure. A target that is nested is summed.
+    """
+
+    kind: Literal["evaluate", "gradient"]
+    outputs: Names = None
+    target: Names = None
+    sources: Names = None
+    unconnected: Literal["none", "zero"] = "none"
+    promotion: Literal["numpy", "strict"] = "numpy"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may use; each is checked against the prediction, before anything runs."""
+
+    array_bytes: int = 1 << 30
+    total_bytes: int = 4 << 30
+    instructions: int = 1_000_000
+    flops: int = 10**12
+
+
+class Unconnected(NamedTuple):
+    """Why a gradient does not exist, and where the path from the source ends."""
+
+    reason: str
+    detail: str
+    node: Place | None = None
+
+
+class Notice(NamedTuple):
+    """Something the client should know though the answer is right."""
+
+    code: str
+    detail: str
+    node: Place | None = None
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a query gives: arrays in the structure of the names that were asked for."""
+
+    value: Any = None
+    gradients: Any = None
+    unconnected: dict[str, Unconnected] = field(default_factory=dict)
+    updates: dict[str, Array] = field(default_factory=dict)
+    warnings: list[Notice] = field(default_factory=list)
+    nonfinite: dict[Literal["forward", "backward"], Place] = field(default_factory=dict)

@@ -1,0 +1,160 @@
+"""What an operation is: one class with its type rule, kernel, derivative, cost and public face.
+
+A *primitive* is a class registered with ``@register``: its fields are static parameters, its rules
+take tape variables and emit instructions, so that derivatives can be differentiated again. A
+*macro* is a function registered with ``@macro`` that only records primitives. Programs call both
+through ``record``, whose Python signature, less the leading builder, is the public one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
+
+from gradwire_engine.errors import InternalError
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from gradwire_engine.ops.builder import Builder, Var
+
+#: What a rule gives for its operands: one cotangent each, ``None`` where nothing flows.
+Cotangents = Sequence["Var | None"]
+
+
+class Op:
+    """A primitive with its static parameters as fields; equal when class and fields are.
+
+    ``ufunc`` names the array namespace's function that is the whole kernel; ``template`` is the
+    kernel as an expression over the operands ``{0}``, ``{1}``; backends inline either.
+    """
+
+    name: ClassVar[str] = ""
+    family: ClassVar[str] = ""
+    ufunc: ClassVar[str] = ""
+    template: ClassVar[str] = ""
+    #: False states that results carry no derivative; ``vjp`` is then never asked.
+    differentiable: ClassVar[bool] = True
+    #: Element i of the result depends on element i of the (broadcast) operands only.
+    elementwise: ClassVar[bool] = False
+    #: The derivative does not depend on the operands' values, so a zero cotangent gives zero.
+    linear: ClassVar[bool] = False
+    parameters: ClassVar[tuple[str, ...]] = ()
+    _only: ClassVar[Op | None] = None
+
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
+        """Give the one instance of a class without parameters: equality is then identity."""
+        return cls.__dict__.get("_only") or object.__new__(cls)
+
+    def __call__(self, *operands: Var) -> Var:
+        """Record this operation on ``operands``."""
+        return operands[0].builder.emit(self, *operands)
+
+    def __str__(self) -> str:
+        listed = ", ".join(f"{key}={getattr(self, key)!r}" for key in self.parameters)
+        return f"{self.name}[{listed}]" if listed else self.name
+
+    @classmethod
+    def record(cls, b: Builder, *args: Any, **kwargs: Any) -> Any:
+        """Record a call from a program: bind, promote, normalise, emit."""
+        raise InternalError(f"{cls.name} cannot be called from a program")
+
+    def infer(self, *types: ArrayType) -> Type:
+        """Type of the result, or an ``ArgumentError`` saying what does not fit."""
+        raise InternalError(f"{self.name} has no type rule")
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Compute the result with the array namespace ``xp``."""
+        return getattr(xp, self.ufunc)(*operands)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """Cotangents of the operands: the transposed derivative applied to ``z_bar``."""
+        raise InternalError(f"{self.name} has no derivative")
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Predicted arithmetic operations."""
+        raise InternalError(f"{self.name} has no cost")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A name that programs can call, and what calling it records."""
+
+    name: str
+    aliases: tuple[str, ...]
+    record: Callable[..., Any]
+    doc: str
+    family: str
+    differentiable: bool
+
+
+#: Primitives by name, filled by ``register`` alone.
+PRIMITIVES: dict[str, type[Op]] = {}
+#: Everything a program can call, by name and alias.
+FUNCTIONS: dict[str, Function] = {}
+
+T = TypeVar("T", bound=type[Op])
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass_transform(frozen_default=True)
+def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
+    """Make a class a primitive; one that lacks a part fails here, at import.
+
+    ``public=False`` keeps out of programs' reach what only derivative rules and the recorder use.
+    """
+
+    def complete(cls: T) -> T:
+        cls.name, cls.family = name, cls.__module__.rpartition(".")[2]
+        cls = dataclass(frozen=True, repr=False, eq="__annotations__" in cls.__dict__)(cls)
+        cls.parameters = tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+        if not cls.parameters:
+            cls._only = object.__new__(cls)
+        needed = ["infer", "flops"]
+        needed += ["vjp"] if cls.differentiable else []
+        needed += ["record"] if public else []
+        needed += [] if cls.ufunc else ["kernel"]
+        missing = [part for part in needed if _inherited_from_op(cls, part)]
+        if missing or not cls.__doc__ or name in PRIMITIVES:
+            raise TypeError(f"operation {name}: needs {missing or 'a docstring and its own name'}")
+        PRIMITIVES[name] = cls
+        if public:
+            _publish(name, aliases, cls.record, cls.__doc__, cls.family, cls.differentiable)
+        return cls
+
+    return complete
+
+
+def macro(name: str, *aliases: str, differentiable: bool = True) -> Callable[[F], F]:
+    """Make a function that records primitives callable from programs."""
+
+    def complete(function: F) -> F:
+        family = function.__module__.rpartition(".")[2]
+        _publish(name, aliases, function, function.__doc__ or "", family, differentiable)
+        return function
+
+    return complete
+
+
+def _inherited_from_op(cls: type[Op], part: str) -> bool:
+    found = getattr(cls, part)
+    return getattr(found, "__func__", found) is getattr(
+        getattr(Op, part), "__func__", getattr(Op, part)
+    )
+
+
+def _publish(
+    name: str,
+    aliases: tuple[str, ...],
+    record: Callable[..., Any],
+    doc: str,
+    family: str,
+    differentiable: bool,
+) -> None:
+    function = Function(name, aliases, record, doc, family, differentiable)
+    for key in (name, *aliases):
+        if key in FUNCTIONS or not doc:
+            raise TypeError(f"function {key}: needs a docstring and a name of its own")
+        FUNCTIONS[key] = function

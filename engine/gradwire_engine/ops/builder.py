@@ -1,0 +1,237 @@
+"""Recording surface: a tape under construction, and the variables that derivative rules handle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Limits
+from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Op
+from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.ops.promotion import Kind, check_strict, inexact, promoted
+from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape, Type
+
+Scalar = bool | int | float | complex
+
+
+class Var:
+    """A slot of the tape under construction, with the operators that derivative rules need.
+
+    Operators are primitives: both operands must already have one dtype (Python scalars adopt it).
+    """
+
+    __slots__ = ("builder", "slot", "type")
+
+    def __init__(self, builder: Builder, slot: int, type: ArrayType) -> None:
+        self.builder = builder
+        self.slot = slot
+        self.type = type
+
+    @property
+    def shape(self) -> Shape:
+        """Lengths of the axes."""
+        return self.type.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.type.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self.type.dtype
+
+    def __repr__(self) -> str:
+        return f"%{self.slot}: {self.type}"
+
+    def _with(self, name: str, other: Var | Scalar, *, swapped: bool = False) -> Var:
+        if not isinstance(other, Var):
+            other = self.builder.scalar(other, self.type.dtype)
+        op: Op = PRIMITIVES[name]()
+        return self.builder.emit(op, other, self) if swapped else self.builder.emit(op, self, other)
+
+    def __add__(self, other: Var | Scalar) -> Var:
+        return self._with("add", other)
+
+    def __radd__(self, other: Scalar) -> Var:
+        return self._with("add", other, swapped=True)
+
+    def __sub__(self, other: Var | Scalar) -> Var:
+        return self._with("subtract", other)
+
+    def __rsub__(self, other: Scalar) -> Var:
+        return self._with("subtract", other, swapped=True)
+
+    def __mul__(self, other: Var | Scalar) -> Var:
+        return self._with("multiply", other)
+
+    def __rmul__(self, other: Scalar) -> Var:
+        return self._with("multiply", other)
+
+    def __truediv__(self, other: Var | Scalar) -> Var:
+        return self._with("divide", other)
+
+    def __rtruediv__(self, other: Scalar) -> Var:
+        return self._with("divide", other, swapped=True)
+
+    def __neg__(self) -> Var:
+        return self.builder.emit(PRIMITIVES["negative"](), self)
+
+    def equals(self, other: Var | Scalar) -> Var:
+        """Elementwise ``self == other``."""
+        return self._with("equal", other)
+
+    def exceeds(self, other: Var | Scalar) -> Var:
+        """Elementwise ``self > other``."""
+        return self._with("greater", other)
+
+
+class Builder:
+    """A tape under construction. ``origin`` numbers the program node being recorded."""
+
+    def __init__(self, limits: Limits, *, strict: bool = False) -> None:
+        self.limits = limits
+        self.strict = strict
+        self.origin = 0
+        self.instructions: list[Instruction] = []
+        self.types: list[Type] = []
+        self.inputs: list[int] = []
+        self._scalars: dict[tuple[DType, str], Var] = {}
+
+    def emit(self, op: Op, *operands: Var) -> Var:
+        """Append ``op`` applied to ``operands``, checking types and the budget, nothing else."""
+        kind = op.infer(*[v.type for v in operands])
+        if kind is not operands[0].type and kind.nbytes > self.limits.array_bytes:
+            raise over_budget(op.name, kind)
+        return self._append(op, tuple([v.slot for v in operands]), kind)
+
+    def _append(self, op: Op, args: tuple[int, ...], kind: Any) -> Var:
+        slot = len(self.instructions)
+        if slot >= self.limits.instructions:
+            raise OverBudget(
+                f"the tape grew beyond {self.limits.instructions} instructions",
+                hint="shorten loops, or work on whole arrays instead of elements",
+            )
+        self.instructions.append(Instruction(op, args, kind, self.origin))
+        return Var(self, slot, kind)
+
+    def input(self, kind: ArrayType) -> Var:
+        """Append the next input."""
+        var = self._append(Input(len(self.inputs)), (), kind)
+        self.inputs.append(var.slot)
+        return var
+
+    def constant(self, value: Any, *, weak: bool = False) -> Var:
+        """Append ``value`` as a constant of its own identity."""
+        array = np.asarray(value)
+        return self._append(Constant.of(array), (), ArrayType(array.dtype, array.shape, weak))
+
+    def scalar(self, value: Scalar, dtype: DType) -> Var:
+        """A 0-d constant that no program names, so that one slot serves all its uses."""
+        key = (dtype, str(value))  # the text tells -0.0 from 0.0
+        found = self._scalars.get(key)
+        if found is None:
+            found = self._scalars[key] = self.constant(_held(value, dtype))
+        return found
+
+    def full(self, value: Scalar, kind: ArrayType) -> Var:
+        """An array of type ``kind`` filled with ``value``."""
+        return self.broadcast(self.scalar(value, kind.dtype), kind.shape)
+
+    def broadcast(self, x: Var, shape: Shape) -> Var:
+        """``x`` repeated along new and unit axes to ``shape``."""
+        return x if x.type.shape == shape else self.emit(PRIMITIVES["broadcast_to"](shape), x)
+
+    def cast(self, x: Var, dtype: DType, *, weak: bool = False) -> Var:
+        """``x`` as ``dtype``."""
+        if x.type.dtype == dtype:
+            return x
+        return self.emit(PRIMITIVES["astype"](dtype, weak), x)
+
+    def array(self, x: Any) -> Var:
+        """``x`` as a variable: numbers and lists of numbers become weak constants, lists stack."""
+        if isinstance(x, Var):
+            return x
+        if isinstance(x, Scalar):
+            return self.constant(_literal(x), weak=True)
+        if isinstance(x, list | tuple):
+            if _holds_var(x):
+                stacked: Var = FUNCTIONS["stack"].record(self, x)
+                return stacked
+            return self.constant(_literal(x), weak=True)
+        raise BadArgument(f"expected an array, got {describe(x)}")
+
+    def promote(self, *operands: Any) -> list[Var]:
+        """The operands as variables of their common dtype; literals adopt it."""
+        arrays = [x if isinstance(x, Var | Scalar) else self.array(x) for x in operands]
+        kinds = tuple([_kind(x) for x in arrays])
+        if self.strict:
+            check_strict(kinds)
+        dtype, weak = promoted(kinds)
+        return [
+            self.cast(x, dtype, weak=weak)
+            if isinstance(x, Var)
+            else self.constant(_held(x, dtype), weak=True)
+            if weak
+            else self.scalar(x, dtype)
+            for x in arrays
+        ]
+
+    def inexact(self, x: Any) -> Var:
+        """``x`` as a variable of a floating or complex dtype."""
+        var = self.array(x)
+        dtype, weak = inexact((var.type.dtype, var.type.weak))
+        return self.cast(var, dtype, weak=weak)
+
+    def tape(self, outputs: list[Var]) -> Tape:
+        """What has been recorded, returning ``outputs``."""
+        return Tape(tuple(self.instructions), tuple(self.inputs), tuple(v.slot for v in outputs))
+
+
+def describe(x: Any) -> str:
+    """What ``x`` is, in words for an error message."""
+    if isinstance(x, Var):
+        return str(x.type)
+    if x is None or isinstance(x, bool):
+        return str(x)
+    names = {int: "an integer", float: "a number", complex: "a complex number", str: "a string"}
+    names |= {list: "a list", tuple: "a tuple", dict: "a nested variable", slice: "a slice"}
+    return names.get(type(x), "a function" if callable(x) else "something else")
+
+
+def over_budget(name: str, kind: Type) -> OverBudget:
+    """The refusal of one array too large."""
+    return OverBudget(f"{name} would make {kind}: {kind.nbytes} bytes")
+
+
+def _kind(x: Var | Scalar) -> Kind:
+    if isinstance(x, Var):
+        return x.type.dtype, x.type.weak
+    return np.dtype(type(x)), True
+
+
+def _held(value: Scalar, dtype: DType) -> Any:
+    try:
+        return np.asarray(value, dtype=dtype)
+    except (OverflowError, TypeError):
+        raise DtypeMismatch(f"{dtype.name} cannot hold this literal") from None
+
+
+def _literal(x: Any) -> Any:
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        raise ShapeMismatch("the rows of this list differ in length") from None
+    if array.dtype.kind not in "biufc":
+        hint = "integers have at most 64 bits" if array.dtype.kind == "O" else None
+        raise BadArgument("this is not a list of numbers", hint=hint)
+    return array
+
+
+def _holds_var(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(_holds_var(item) for item in x)
+    return isinstance(x, Var)

@@ -1,0 +1,74 @@
+"""Dtypes by name, and NumPy 2's promotion, in which literals are weak."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.errors import BadArgument, DtypeMismatch
+from gradwire_engine.tape import DType
+
+_NAMES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+    "float16 float32 float64 complex64 complex128"
+).split()
+DTYPES: dict[str, DType] = {name: np.dtype(name) for name in _NAMES}
+_ALIASES = {"float": "float64", "int": "int64", "complex": "complex128", "double": "float64"}
+_PYTHON: dict[str, bool | int | float | complex] = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
+_RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+
+#: Dtype and weakness of an operand.
+Kind = tuple[DType, bool]
+
+
+def dtype_of(name: Any) -> DType:
+    """The dtype that a program or request names: ``"float32"``, or a dtype itself."""
+    if isinstance(name, np.dtype):
+        return name
+    found = DTYPES.get(_ALIASES.get(name, name)) if isinstance(name, str) else None
+    if found is None:
+        raise BadArgument("this is not a dtype", hint=f"one of {', '.join(DTYPES)}")
+    return found
+
+
+@cache
+def promoted(kinds: tuple[Kind, ...]) -> Kind:
+    """Dtype and weakness of an operation on operands of these kinds."""
+    strong = [dtype for dtype, weak in kinds if not weak]
+    if not strong:
+        return np.result_type(*[dtype for dtype, _ in kinds]), True
+    literals = [_PYTHON[dtype.kind] for dtype, weak in kinds if weak]
+    return np.result_type(*strong, *literals), False
+
+
+@cache
+def check_strict(kinds: tuple[Kind, ...]) -> None:
+    """Refuse operands that only promotion would bring together, as TensorFlow does."""
+    strong = [dtype for dtype, weak in kinds if not weak]
+    for dtype in strong[1:]:
+        if dtype != strong[0]:
+            raise DtypeMismatch(
+                f"operands are {strong[0].name} and {dtype.name}, and promotion is strict",
+                hint="convert one of them with astype",
+            )
+    for dtype, weak in kinds:
+        if weak and strong and _RANK[dtype.kind] > _RANK[strong[0].kind]:
+            raise DtypeMismatch(f"a {dtype.name} literal cannot become {strong[0].name}")
+
+
+@cache
+def inexact(kind: Kind) -> Kind:
+    """Where ``exp`` and its like compute: floats stay, integers widen as NumPy's ufuncs do."""
+    dtype, weak = kind
+    if dtype.kind in "fc":
+        return kind
+    if dtype.itemsize >= 4:
+        return DTYPES["float64"], weak
+    return DTYPES["float32" if dtype.itemsize == 2 else "float16"], weak
+
+
+def real_of(dtype: DType) -> DType:
+    """The dtype of the real part."""
+    return {"c8": DTYPES["float32"], "c16": DTYPES["float64"]}.get(dtype.str[1:], dtype)

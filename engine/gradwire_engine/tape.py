@@ -1,0 +1,95 @@
+"""The tape: a typed, straight-line list of instructions over numbered slots, as pure data.
+
+Slot *i* holds the result of instruction *i* and is assigned once, so a tape needs no names. Every
+transformation takes a tape and gives a tape.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.base import Op
+
+DType: TypeAlias = np.dtype[Any]
+Shape: TypeAlias = tuple[int, ...]
+
+
+class ArrayType(NamedTuple):
+    """The type of an array: dtype, shape, and whether it is *weak*.
+
+    A weak array came from literals alone and adopts the dtype of what it meets (NumPy 2's rule for
+    Python numbers).
+    """
+
+    dtype: DType
+    shape: Shape
+    weak: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether values of this type form a vector space that gradients live in."""
+        return self.dtype.kind in "fc"
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+class TupleType(NamedTuple):
+    """The type of an instruction with several results, read by ``Item`` instructions."""
+
+    items: tuple[ArrayType, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all items."""
+        return sum(item.nbytes for item in self.items)
+
+
+Type: TypeAlias = ArrayType | TupleType
+
+
+class Instruction(NamedTuple):
+    """One operation applied to the slots ``args``; ``origin`` numbers the program's node it is from.
+
+    A negative origin ``-1 - n`` marks an instruction that differentiating node ``n`` emitted.
+    """
+
+    op: Op
+    args: tuple[int, ...]
+    type: Type
+    origin: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """Instructions, the slots that take the inputs in order, and the slots to return."""
+
+    instructions: tuple[Instruction, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    def __str__(self) -> str:
+        lines = []
+        for slot, (op, args, kind, _) in enumerate(self.instructions):
+            lines.append(f"%{slot}: {kind} = {op}({', '.join(f'%{a}' for a in args)})")
+        return "\n".join([*lines, f"return {', '.join(f'%{s}' for s in self.outputs)}"])
