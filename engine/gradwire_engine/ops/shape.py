@@ -1,0 +1,205 @@
+"""Shape: other views of the same elements in the same order, axes permuted, new and unit axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import axes_of, axis_of, integers, lengths, reshaped
+from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.tape import ArrayType, Shape, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+class View(Op):
+    """The operand's elements seen with another shape; no arithmetic."""
+
+    linear = True
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """No arithmetic."""
+        return 0
+
+
+@register("reshape")
+class Reshape(View):
+    """The elements in row-major order with another shape; one length may be -1."""
+
+    shape: Shape
+
+    @classmethod
+    def record(cls, b: Builder, a: Any, shape: Any, order: Any = "C") -> Any:
+        """Record where the shape differs."""
+        if order != "C":
+            raise BadArgument("reshape keeps row-major order, 'C'", hint="transpose before it")
+        var = b.array(a)
+        return reshape(var, reshaped(var.type.shape, integers(shape, "shape")))
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """As many elements as before."""
+        (x,) = types
+        return ArrayType(x.dtype, reshaped(x.shape, self.shape), x.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Reshape."""
+        return xp.reshape(operands[0], self.shape)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` is ``z_bar`` reshaped back."""
+        return (reshape(z_bar, operands[0].type.shape),)
+
+
+@register("transpose", "permute_dims")
+class Transpose(View):
+    """Axes permuted: axis i of the result is axis ``axes[i]``; reversed by default."""
+
+    axes: tuple[int, ...]
+
+    @classmethod
+    def record(cls, b: Builder, a: Any, axes: Any = None) -> Any:
+        """Record where the order of axes changes."""
+        var = b.array(a)
+        if axes is None:
+            return transpose(var, tuple(reversed(range(var.ndim))))
+        order = axes_of(axes, var.ndim, "transpose")
+        if len(order) != var.ndim:
+            raise ShapeMismatch(f"transpose needs all {var.ndim} axes, got {order}")
+        return transpose(var, order)
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Lengths permuted."""
+        (x,) = types
+        return ArrayType(x.dtype, tuple([x.shape[axis] for axis in self.axes]), x.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Permute strides."""
+        return xp.transpose(operands[0], self.axes)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` is ``z_bar`` with the axes back in place."""
+        return (transpose(z_bar, tuple([self.axes.index(i) for i in range(len(self.axes))])),)
+
+
+@register("broadcast_to")
+class BroadcastTo(View):
+    """The operand repeated along new leading axes and axes of length 1."""
+
+    shape: Shape
+
+    @classmethod
+    def record(cls, b: Builder, array: Any, shape: Any) -> Any:
+        """Record where the shape differs."""
+        return b.broadcast(b.array(array), lengths(shape))
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """The target shape, if the operand's broadcasts to it."""
+        (x,) = types
+        if broadcast_shapes(x.shape, self.shape) != self.shape:
+            raise ShapeMismatch(f"{x.shape} does not broadcast to {self.shape}")
+        return ArrayType(x.dtype, self.shape, x.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Repeat by strides of 0."""
+        return xp.broadcast_to(operands[0], self.shape)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` is the sum of ``z_bar`` over what was repeated."""
+        from gradwire_engine.ops.reductions import sum_to
+
+        return (sum_to(z_bar, operands[0].type.shape),)
+
+
+def reshape(x: Var, shape: Shape) -> Var:
+    """``x`` with the given shape, which has no -1."""
+    return x if x.type.shape == shape else Reshape(shape)(x)
+
+
+def transpose(x: Var, axes: tuple[int, ...]) -> Var:
+    """``x`` with its axes permuted."""
+    return x if axes == tuple(range(len(axes))) else Transpose(axes)(x)
+
+
+@macro("ravel", "flatten")
+def ravel(b: Builder, a: Any, order: Any = "C") -> Any:
+    """All elements in row-major order along one axis."""
+    return Reshape.record(b, a, -1 if b.array(a).type.size else 0, order)
+
+
+@macro("matrix_transpose", "linalg.matrix_transpose")
+def matrix_transpose(b: Builder, x: Any) -> Any:
+    """The last two axes exchanged."""
+    var = b.array(x)
+    if var.ndim < 2:
+        raise ShapeMismatch(f"matrix_transpose needs at least 2 axes, got {var.type}")
+    return swap_last(var)
+
+
+def swap_last(x: Var) -> Var:
+    """``x`` with its last two axes exchanged."""
+    n = x.ndim
+    return Transpose((*range(n - 2), n - 1, n - 2))(x)
+
+
+@macro("swapaxes", "swap_axes")
+def swapaxes(b: Builder, a: Any, axis1: Any, axis2: Any) -> Any:
+    """Two axes exchanged."""
+    var = b.array(a)
+    first, second = (axis_of(axis, var.ndim, "swapaxes") for axis in (axis1, axis2))
+    order = list(range(var.ndim))
+    order[first], order[second] = second, first
+    return transpose(var, tuple(order))
+
+
+@macro("moveaxis")
+def moveaxis(b: Builder, a: Any, source: Any, destination: Any) -> Any:
+    """The axes ``source`` moved to the places ``destination``, the others in their order."""
+    var = b.array(a)
+    sources, places = (axes_of(axes, var.ndim, "moveaxis") for axes in (source, destination))
+    if source is None or destination is None or len(sources) != len(places):
+        raise BadArgument("moveaxis needs as many destinations as sources")
+    order = [axis for axis in range(var.ndim) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        order.insert(place, axis)
+    return transpose(var, tuple(order))
+
+
+@macro("expand_dims", "unsqueeze")
+def expand_dims(b: Builder, a: Any, axis: Any = 0) -> Any:
+    """New axes of length 1 at the places ``axis`` of the result."""
+    var = b.array(a)
+    places = integers(axis, "axis")
+    return unsqueeze(var, axes_of(places, var.ndim + len(places), "expand_dims"))
+
+
+def unsqueeze(x: Var, places: tuple[int, ...]) -> Var:
+    """``x`` with axes of length 1 at ``places`` of the result."""
+    rest = iter(x.type.shape)
+    ndim = x.ndim + len(places)
+    return reshape(x, tuple([1 if axis in places else next(rest) for axis in range(ndim)]))
+
+
+@macro("squeeze")
+def squeeze(b: Builder, a: Any, axis: Any = None) -> Any:
+    """Axes of length 1 removed: all of them, or those named."""
+    var = b.array(a)
+    shape = var.type.shape
+    if axis is None:
+        return reshape(var, tuple([length for length in shape if length != 1]))
+    axes = axes_of(axis, var.ndim, "squeeze")
+    for place in axes:
+        if shape[place] != 1:
+            raise ShapeMismatch(f"squeeze needs length 1 along axis {place}, got shape {shape}")
+    return reshape(var, tuple([length for i, length in enumerate(shape) if i not in axes]))
+
+
+@macro("broadcast_arrays")
+def broadcast_arrays(b: Builder, *arrays: Any) -> Any:
+    """A list of the arrays, each broadcast to the shape common to all."""
+    parts = [b.array(x) for x in arrays]
+    if not parts:
+        return []
+    shape = broadcast_shapes(*[x.type.shape for x in parts])
+    return [b.broadcast(x, shape) for x in parts]
