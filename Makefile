@@ -1,0 +1,62 @@
+# Every target builds what it needs, and only when it is missing or out of date.
+# Another Python beside the first: make test PYTHON=python3.13 VENV=.venv-3.13
+
+PYTHON ?= python3
+VENV ?= .venv
+# Handed on to the program: make test ARGS="-k hessian -x"
+ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup serve test coverage check format bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: $(DEV) ## Install both distributions, editable, with all tools into .venv
+
+serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (needs the runtime only)
+	@exec $(BIN)/gradwire-server serve $(ARGS)
+
+test: $(DEV) ## Run all tests
+	@$(BIN)/pytest $(ARGS)
+
+coverage: $(DEV) ## Run all tests and report the branches that none of them takes
+	@$(BIN)/pytest --cov --cov-report=term $(ARGS)
+
+check: $(DEV) ## Lint, check format, types and import directions
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(DEV) ## Format and apply the safe fixes
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+
+bench: $(DEV) ## Run the benchmarks
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+clean: ## Remove the environment and every cache
+	rm -rf $(VENV) .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
+
+# The link dangles when its Python was removed; then make sees no file and builds the environment anew.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	|| { echo "$(PYTHON) is missing or older than 3.11. Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	|| { echo "$(PYTHON) cannot create environments. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+
+$(RUNTIME): pyproject.toml | $(BIN)/python
+	$(PIP) install --editable .
+	@touch $@
+
+$(DEV): clients/python/pyproject.toml $(RUNTIME)
+	$(PIP) install --editable '.[dev]' --editable clients/python
+	@touch $@
