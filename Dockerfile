@@ -1,0 +1,38 @@
+ARG BASE=python:3.11-slim
+
+FROM ${BASE} AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+WORKDIR /src
+RUN python3 -m venv /venv
+# The dependencies are a layer of their own: a change of code does not install them again.
+COPY pyproject.toml ./
+RUN python3 -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > /tmp/requirements.txt \
+ && /venv/bin/python -m pip install --requirement /tmp/requirements.txt
+COPY README.md LICENSE ./
+COPY engine engine
+COPY service service
+RUN /venv/bin/python -m pip wheel --no-deps --wheel-dir /tmp/wheel . \
+ && /venv/bin/python -m pip install --no-deps /tmp/wheel/*.whl \
+ && /venv/bin/python -m pip uninstall --yes pip
+
+FROM ${BASE}
+COPY --from=build /venv /venv
+# One worker and one BLAS thread a container: replicas are the unit of scale, and the service has a pool of its own.
+# The root file system may be read-only: nothing is written outside /tmp.
+ENV GRADWIRE_HOST=0.0.0.0 \
+    GRADWIRE_PORT=8000 \
+    GRADWIRE_LOG_LEVEL=info \
+    OMP_NUM_THREADS=1 \
+    OPENBLAS_NUM_THREADS=1 \
+    PATH=/venv/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    WEB_CONCURRENCY=1
+USER 10001:10001
+WORKDIR /tmp
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["/venv/bin/python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + os.environ['GRADWIRE_PORT'] + '/healthz', timeout=2)"]
+# Exec form: the service is process 1 and receives SIGTERM itself.
+ENTRYPOINT ["/venv/bin/gradwire-server"]
+CMD ["serve"]
