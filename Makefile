@@ -33,7 +33,7 @@ check: $(DEV) ## Lint, check format, types and import directions
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 format: $(DEV) ## Format and apply the safe fixes
 	$(BIN)/ruff check --fix --exit-zero
