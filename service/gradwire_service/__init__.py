@@ -1,0 +1,10 @@
+"""The HTTP service around the engine: the wire, the queue and the problems, no derivative."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+try:
+    __version__ = version("gradwire-server")
+except PackageNotFoundError:
+    __version__ = "0+uninstalled"
+
+__all__ = ["__version__"]

@@ -1,0 +1,99 @@
+"""The command ``gradwire-server``: one process, one worker, stopped gracefully."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+from time import monotonic
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from pydantic import ValidationError
+
+from gradwire_service import __version__
+from gradwire_service.app import create_app
+from gradwire_service.capacity import Capacity
+from gradwire_service.settings import Settings
+
+
+class Server(uvicorn.Server):
+    """On SIGTERM readiness drops at once; the process stops when nothing is in flight.
+
+    New work is still taken for a while, since the balancer in front learns of it only then;
+    after that it is refused as ``draining``. A second signal stops the process at once.
+    """
+
+    def __init__(self, config: uvicorn.Config, capacity: Capacity, drain_seconds: float) -> None:
+        super().__init__(config)
+        self._capacity = capacity
+        self._drain_seconds = drain_seconds
+        self._refuse_from = 0.0
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to drain; uvicorn's own would end the process by the signal, not by 0."""
+        if self._capacity.draining or sig == signal.SIGINT:
+            self.should_exit = True
+        self._capacity.draining = True
+        self._refuse_from = monotonic() + self._drain_seconds
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second: whether to stop now."""
+        if self._capacity.draining and monotonic() >= self._refuse_from:
+            self._capacity.refusing = True
+            if self._capacity.in_flight == 0:
+                self.should_exit = True
+        return await super().on_tick(counter)
+
+
+def serve(settings: Settings) -> None:
+    """Serve until a signal says to stop."""
+    logging.basicConfig(
+        level=settings.log_level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        workers=1,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=settings.keep_alive_seconds,
+        timeout_graceful_shutdown=settings.max_timeout_ms // 1000 + 1,
+        ws="none",
+    )
+    Server(config, app.state.capacity, settings.drain_seconds).run()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, whose options stand above the environment's settings."""
+    parser = argparse.ArgumentParser(
+        prog="gradwire-server", description="A service that differentiates programs."
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    serving = commands.add_parser("serve", help="answer requests until stopped")
+    for name, field in Settings.model_fields.items():
+        option = "--" + name.replace("_", "-")
+        serving.add_argument(option, metavar="VALUE", help=field.description)
+    given: dict[str, Any] = vars(parser.parse_args(arguments))
+    given.pop("command")
+    try:
+        settings = Settings(**{name: text for name, text in given.items() if text is not None})
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
+        )
+        parser.error(faults)
+    serve(settings)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""The one place where errors become HTTP problems (RFC 9457) and codes get their statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+from gradwire_engine import errors
+from starlette.exceptions import HTTPException
+
+MEDIA_TYPE = "application/problem+json"
+MAX_BODY_BYTES = 4096
+#: Longest text in a problem, in characters; shortened further where escapes make the body long.
+MAX_TEXT = 640
+
+
+class Kind(NamedTuple):
+    """What a code always says: its status and title."""
+
+    status: int
+    title: str
+
+
+KINDS: dict[str, Kind] = {
+    "malformed_body": Kind(400, "The body cannot be read"),
+    "malformed_tensor": Kind(400, "A value cannot be read as an array"),
+    "unknown_ref": Kind(404, "The request refers to something this service does not hold"),
+    "not_found": Kind(404, "There is nothing at this path"),
+    "method_not_allowed": Kind(405, "The path does not take this method"),
+    "not_acceptable": Kind(406, "The response cannot be written as asked"),
+    "body_too_large": Kind(413, "The body is too large"),
+    "over_budget": Kind(413, "The request would need more than it is allowed"),
+    "unsupported_media_type": Kind(415, "The body's type is not one that is read"),
+    "syntax_error": Kind(422, "The program is not in the language"),
+    "unknown_op": Kind(422, "The program calls an operation that does not exist"),
+    "unknown_name": Kind(422, "A name is neither a variable nor an intermediate"),
+    "bad_argument": Kind(422, "An operation cannot take this argument"),
+    "shape_mismatch": Kind(422, "Shapes do not fit together"),
+    "dtype_mismatch": Kind(422, "Dtypes do not fit together"),
+    "invalid_program": Kind(422, "The program means nothing"),
+    "invalid_request": Kind(422, "The request has a wrong or unknown field"),
+    "not_differentiable": Kind(422, "The derivative does not exist"),
+    "domain_error": Kind(422, "The operation has no result for these values"),
+    "internal_error": Kind(500, "The service failed"),
+    "overloaded": Kind(503, "The service has too much to do"),
+    "draining": Kind(503, "This replica is about to stop"),
+    "deadline_exceeded": Kind(504, "The request's time has passed"),
+}
+
+ENGINE_CODES: dict[type[BaseException], str] = {
+    errors.ProgramSyntaxError: "syntax_error",
+    errors.UnknownOperation: "unknown_op",
+    errors.UnknownName: "unknown_name",
+    errors.ProgramError: "invalid_program",
+    errors.ShapeMismatch: "shape_mismatch",
+    errors.DtypeMismatch: "dtype_mismatch",
+    errors.ArgumentError: "bad_argument",
+    errors.DerivativeError: "not_differentiable",
+    errors.InputError: "invalid_request",
+    errors.DomainError: "domain_error",
+    errors.DeadlineExceeded: "deadline_exceeded",
+    errors.LimitExceeded: "over_budget",
+}
+
+HTTP_CODES = {404: "not_found", 405: "method_not_allowed"}
+
+
+class Refusal(Exception):
+    """A request that the service itself refuses; ``code`` is one of ``KINDS``."""
+
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        *,
+        pointer: str | None = None,
+        hint: str | None = None,
+        missing: Sequence[str] = (),
+        retry_after_seconds: int | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.pointer = pointer
+        self.hint = hint
+        self.missing = missing
+        self.retry_after_seconds = retry_after_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One answer of refusal, ready to be written."""
+
+    code: str
+    detail: str
+    pointer: str | None = None
+    node: errors.Place | None = None
+    hint: str | None = None
+    missing: Sequence[str] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    expected: bool = True
+
+    @property
+    def status(self) -> int:
+        return KINDS[self.code].status
+
+    def body(self, request_id: str) -> bytes:
+        """The JSON body, shortened until it is under ``MAX_BODY_BYTES``."""
+        longest = MAX_TEXT
+        while True:
+            body = orjson.dumps(self._document(request_id, longest))
+            if len(body) < MAX_BODY_BYTES:
+                return body
+            longest //= 2
+
+    def _document(self, request_id: str, longest: int) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "type": f"urn:gradwire:problem:{self.code}",
+            "title": KINDS[self.code].title,
+            "status": self.status,
+            "detail": clip(self.detail, longest),
+            "instance": f"urn:gradwire:request:{request_id}",
+            "code": self.code,
+        }
+        if self.pointer is not None:
+            document["pointer"] = clip(self.pointer, longest // 2)
+        if self.node is not None and (node := node_document(self.node, longest // 4)):
+            document["node"] = node
+        if self.hint is not None:
+            document["hint"] = clip(self.hint, longest // 2)
+        if self.missing:
+            document["missing"] = [clip(ref, 80) for ref in self.missing[: longest // 20]]
+        return document
+
+
+def clip(text: str, longest: int) -> str:
+    """``text`` in at most ``longest`` characters, every one of them writable as UTF-8."""
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def node_document(place: errors.Place, longest: int = 160) -> dict[str, Any]:
+    """A node's place as the wire gives it: ``id``, ``op``, ``line`` and ``column``, where known."""
+    known: dict[str, Any] = {}
+    for name in ("id", "op"):
+        text = getattr(place, name)
+        if text is not None:
+            known[name] = clip(text, longest)
+    for name in ("line", "column"):
+        if (number := getattr(place, name)) is not None:
+            known[name] = number
+    return known
+
+
+def problem_of(error: BaseException) -> Problem:
+    """Find what an error, of whatever origin, is to the client."""
+    if isinstance(error, Refusal):
+        after = error.retry_after_seconds
+        return Problem(
+            error.code,
+            error.detail,
+            pointer=error.pointer,
+            hint=error.hint,
+            missing=error.missing,
+            headers=() if after is None else (("retry-after", str(after)),),
+        )
+    if isinstance(error, errors.EngineError):
+        return _engine_problem(error)
+    if isinstance(error, HTTPException):
+        code = HTTP_CODES.get(error.status_code, "invalid_request")
+        detail = f"{KINDS[code].title.lower()}"
+        return Problem(code, detail, headers=tuple((error.headers or {}).items()))
+    if isinstance(error, MemoryError):
+        return Problem("over_budget", "the request needs more memory than there is", expected=False)
+    if isinstance(error, RecursionError):
+        return Problem("invalid_program", "the request is nested too deeply", expected=False)
+    return Problem(
+        "internal_error",
+        "the service failed while it worked on this request; its log names the request by its id",
+        expected=False,
+    )
+
+
+def _engine_problem(error: errors.EngineError) -> Problem:
+    code = next((ENGINE_CODES[c] for c in type(error).__mro__ if c in ENGINE_CODES), None)
+    if code is None:
+        return Problem("internal_error", "the engine failed on this request", expected=False)
+    at = error.at
+    pointer = None if at is None else at.pointer
+    if pointer is None and at is not None and at.line is not None:
+        pointer = "/program"
+    return Problem(code, error.message, pointer=pointer, node=at, hint=error.hint)

@@ -1,0 +1,43 @@
+"""``GET /v1/ops`` and ``/v1/limits``: what programs may use, and how much of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import orjson
+from fastapi import APIRouter
+from gradwire_engine import catalogue
+from starlette.responses import Response
+
+from gradwire_service.settings import Settings
+
+
+@cache
+def _operations() -> bytes:
+    return orjson.dumps({"ops": catalogue()})
+
+
+def router(settings: Settings) -> APIRouter:
+    """The routes that describe the service."""
+    routes = APIRouter(prefix="/v1", tags=["service"])
+
+    @routes.get("/ops", summary="Every operation", response_model=dict[str, list[dict[str, Any]]])
+    async def ops() -> Response:
+        """Name, aliases, signature, documentation, and whether it is differentiable."""
+        return Response(_operations(), media_type="application/json")
+
+    @routes.get("/limits", summary="What one request may use")
+    async def limits() -> dict[str, int]:
+        """Every limit that a request is held to."""
+        return {
+            "body_bytes": settings.max_body_bytes,
+            "array_bytes": settings.max_array_bytes,
+            "total_bytes": settings.max_total_bytes,
+            "instructions": settings.max_instructions,
+            "flops": settings.max_flops,
+            "default_timeout_ms": settings.default_timeout_ms,
+            "timeout_ms": settings.max_timeout_ms,
+        }
+
+    return routes

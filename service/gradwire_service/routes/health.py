@@ -1,0 +1,40 @@
+"""``/healthz``, ``/readyz`` and ``/metrics``: for those who run the service."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.responses import Response
+
+from gradwire_service import documents
+from gradwire_service.capacity import Capacity
+from gradwire_service.problems import Refusal
+from gradwire_service.telemetry import Metrics
+
+
+def router(capacity: Capacity, metrics: Metrics) -> APIRouter:
+    """The routes of health and measurement."""
+    routes = APIRouter(tags=["health"])
+
+    @routes.get("/healthz", summary="Whether the process is alive")
+    async def healthz() -> dict[str, str]:
+        return {"status": "alive"}
+
+    @routes.get(
+        "/readyz", summary="Whether to send requests here", responses=documents.problems(503)
+    )
+    async def readyz() -> dict[str, str]:
+        if capacity.draining:
+            raise Refusal("draining", "this replica is stopping", retry_after_seconds=1)
+        return {"status": "ready"}
+
+    @routes.get(
+        "/metrics",
+        summary="Metrics in Prometheus' text format",
+        response_class=Response,
+        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    )
+    async def exposition() -> Response:
+        return Response(metrics.exposition(), headers={"content-type": CONTENT_TYPE_LATEST})
+
+    return routes

@@ -1,0 +1,82 @@
+"""One computation from the bytes of its request to the bytes of its response."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+from gradwire_engine import Engine
+from gradwire_engine.answer import Answer, Poll, Query
+
+from gradwire_service.capacity import Deadline
+from gradwire_service.settings import Settings
+from gradwire_service.wire import replies
+from gradwire_service.wire.codec import Codec
+from gradwire_service.wire.envelope import Kind, read_envelope
+
+
+class Work:
+    """Reads with ``prepare``, then computes and writes with ``finish``; no thread in between.
+
+    ``finish`` may be stopped by its poll and called again: an evaluation changes nothing.
+    """
+
+    __slots__ = (
+        "_as_bytes",
+        "_calls",
+        "_codec",
+        "_engine",
+        "_program_id",
+        "answer",
+        "cached",
+        "deadline",
+        "seconds",
+    )
+
+    def __init__(self, engine: Engine, codec: Codec, settings: Settings) -> None:
+        self._engine = engine
+        self._codec = codec
+        self.deadline = Deadline(settings.default_timeout_ms)
+        self.seconds = [0.0, 0.0, 0.0, 0.0]
+
+    def prepare(self, body: bytes, kind: Kind, reader: Codec, settings: Settings) -> None:
+        """Read the request, parse its program and look its executables up."""
+        start = perf_counter()
+        asked = read_envelope(reader.read(body), kind)
+        if asked.timeout_ms is not None:
+            self.deadline.allow(min(asked.timeout_ms, settings.max_timeout_ms))
+        program = self._engine.parse(asked.program)
+        call = self._engine.call(program, asked.variables, asked.query, seeds=asked.seeds)
+        self._calls = [call]
+        if kind == "gradient" and asked.outputs is not None:
+            query = Query("evaluate", outputs=asked.outputs, promotion=asked.query.promotion)
+            self._calls.append(self._engine.call(program, asked.variables, query))
+        self._program_id = program.id
+        self._as_bytes = asked.as_bytes
+        self.cached = all(call.compiled for call in self._calls)
+        self.seconds[0] = perf_counter() - start
+
+    def replay_seconds(self) -> float:
+        """How long the replay will take; only what is compiled can tell."""
+        return sum((call.seconds for call in self._calls), 0.0)
+
+    def finish(self, kind: Kind, poll: Poll) -> bytes:
+        """Compile what is not compiled, replay, and write the response."""
+        start = perf_counter()
+        for call in self._calls:
+            if not call.compiled:
+                call.compile(poll)
+        compiled = perf_counter()
+        answers = [call.replay(poll) for call in self._calls]
+        replayed = perf_counter()
+        self.answer: Answer = answers[0]
+        document: dict[str, Any]
+        if kind == "evaluate":
+            document = replies.evaluation(self._program_id, answers[0])
+        else:
+            further = answers[1] if len(answers) > 1 else None
+            document = replies.gradient(self._program_id, answers[0], further)
+        body = self._codec.write(document, as_bytes=self._as_bytes)
+        written = perf_counter()
+        self.seconds[1:] = compiled - start, replayed - compiled, written - replayed
+        return body

@@ -1,0 +1,99 @@
+"""Every knob of the service, read from ``GRADWIRE_…`` environment variables."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MEBIBYTE = 1 << 20
+GIBIBYTE = 1 << 30
+
+
+def available_cores() -> int:
+    """The cores this process may run on, which in a container are fewer than the machine's."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Settings(BaseSettings):
+    """One instance per application; never read as a global."""
+
+    model_config = SettingsConfigDict(env_prefix="GRADWIRE_", frozen=True, extra="ignore")
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(
+        default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+    )
+    log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
+        default="info", description="The least severe level that is logged."
+    )
+
+    max_body_bytes: int = Field(
+        default=64 * MEBIBYTE, gt=0, description="Largest request body, refused with 413 beyond it."
+    )
+    max_array_bytes: int = Field(
+        default=GIBIBYTE, gt=0, description="Largest single array that a program may make."
+    )
+    max_total_bytes: int = Field(
+        default=4 * GIBIBYTE,
+        gt=0,
+        description="Most bytes of arrays that one request may hold at once.",
+    )
+    max_instructions: int = Field(
+        default=1_000_000, gt=0, description="Most instructions that one request may record."
+    )
+    max_flops: int = Field(
+        default=10**12,
+        gt=0,
+        description="Most floating-point operations that one request may need.",
+    )
+
+    default_timeout_ms: int = Field(
+        default=10_000,
+        gt=0,
+        description="Time a request has, queueing included, unless it asks otherwise.",
+    )
+    max_timeout_ms: int = Field(
+        default=60_000, gt=0, description="Longest time a request may ask for; more is cut to this."
+    )
+
+    pool_threads: int = Field(
+        default_factory=available_cores,
+        gt=0,
+        description="Threads for work too long for the event loop.",
+    )
+    queue_requests: int = Field(
+        default=256, ge=0, description="Requests that may wait for a thread; beyond them, 503."
+    )
+    queue_bytes: int = Field(
+        default=512 * MEBIBYTE,
+        gt=0,
+        description="Body bytes that waiting and running requests may hold.",
+    )
+    inline_microseconds: int = Field(
+        default=200,
+        ge=0,
+        description="Predicted replay time up to which work runs on the event loop.",
+    )
+    inline_body_bytes: int = Field(
+        default=64 * 1024,
+        ge=0,
+        description="Body size up to which a request is read on the event loop.",
+    )
+
+    keep_alive_seconds: int = Field(
+        default=75, gt=0, description="How long an idle connection is kept; more than the proxy's."
+    )
+    drain_seconds: float = Field(
+        default=1.0,
+        ge=0,
+        description="After SIGTERM, how long new work is still taken while readiness is down.",
+    )
+
+    @model_validator(mode="after")
+    def _timeouts_are_ordered(self) -> Self:
+        if self.default_timeout_ms > self.max_timeout_ms:
+            raise ValueError("default_timeout_ms must not exceed max_timeout_ms")
+        return self

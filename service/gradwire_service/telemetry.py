@@ -1,0 +1,153 @@
+"""What is told about the work: the metrics, and the id that joins a request to its log lines."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+from collections.abc import Sequence
+from itertools import count
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gradwire_service.capacity import Capacity
+from gradwire_service.problems import MEDIA_TYPE, Problem, problem_of
+from gradwire_service.wire.body import Disconnected
+
+logger = logging.getLogger("gradwire")
+
+PHASES = ("parse", "compile", "replay", "encode")
+#: Bounds of the phases' histograms: from a cached scalar replay to the longest request.
+SECONDS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0)
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class Metrics:
+    """The service's metrics, in a registry of their own."""
+
+    def __init__(self, capacity: Capacity) -> None:
+        registry = self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "gradwire_requests",
+            "Requests answered, by route and status.",
+            ("route", "status"),
+            registry=registry,
+        )
+        self._problems = Counter(
+            "gradwire_problems", "Requests refused, by code.", ("code",), registry=registry
+        )
+        phases = Histogram(
+            "gradwire_phase_seconds",
+            "Duration of the phases of a computation.",
+            ("phase",),
+            buckets=SECONDS,
+            registry=registry,
+        )
+        cache = Counter(
+            "gradwire_executable_cache",
+            "Computations whose executable was cached (hit) or had to be made (miss).",
+            ("outcome",),
+            registry=registry,
+        )
+        self._nonfinite = Counter(
+            "gradwire_nonfinite",
+            "Answers with a value (forward) or gradient (backward) that is not finite.",
+            ("direction",),
+            registry=registry,
+        )
+        self._phases = [phases.labels(phase) for phase in PHASES]
+        self._hit, self._miss = cache.labels("hit"), cache.labels("miss")
+        self._request_counts: dict[tuple[str, int], Counter] = {}
+        Gauge("gradwire_in_flight", "Computations under way.", registry=registry).set_function(
+            lambda: capacity.in_flight
+        )
+        Gauge("gradwire_queued", "Computations in the pool.", registry=registry).set_function(
+            lambda: capacity.queued
+        )
+
+    def answered(self, route: str, status: int) -> None:
+        """Count one response."""
+        counter = self._request_counts.get((route, status))
+        if counter is None:
+            counter = self._requests.labels(route, str(status))
+            self._request_counts[route, status] = counter
+        counter.inc()
+
+    def refused(self, code: str) -> None:
+        """Count one problem."""
+        self._problems.labels(code).inc()
+
+    def computed(self, seconds: Sequence[float], *, cached: bool) -> None:
+        """Count one computation and how long its phases took."""
+        for phase, duration in zip(self._phases, seconds, strict=True):
+            phase.observe(duration)
+        (self._hit if cached else self._miss).inc()
+
+    def nonfinite(self, direction: str) -> None:
+        """Count one answer that is not finite."""
+        self._nonfinite.labels(direction).inc()
+
+    def exposition(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+
+class RequestScope:
+    """Outermost around every request: its id, its count, and the last word on its errors."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._prefix = secrets.token_hex(6)
+        self._numbers = count(1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = self._request_id(scope)
+        scope["gradwire.request_id"] = request_id
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = message.setdefault("headers", [])
+                message["headers"] = [*headers, (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        except Disconnected:
+            status = 499
+        except Exception as error:
+            problem = problem_of(error)
+            if not problem.expected:
+                logger.exception("request %s failed", request_id)
+            if status:
+                raise
+            await send_problem(problem, request_id, send_with_id)
+            self._metrics.refused(problem.code)
+        route = scope.get("route")
+        self._metrics.answered(getattr(route, "path", "none"), status)
+
+    def _request_id(self, scope: Scope) -> str:
+        for name, value in scope["headers"]:
+            if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+                return str(value, "ascii")
+        return f"{self._prefix}-{next(self._numbers):x}"
+
+
+async def send_problem(problem: Problem, request_id: str, send: Send) -> None:
+    """Write a problem as the response."""
+    body = problem.body(request_id)
+    headers = [
+        (b"content-type", MEDIA_TYPE.encode()),
+        (b"content-length", str(len(body)).encode()),
+        *((name.lower().encode(), value.encode()) for name, value in problem.headers),
+    ]
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

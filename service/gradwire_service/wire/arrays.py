@@ -1,0 +1,110 @@
+"""Arrays out: documents that hold NumPy arrays, written as JSON."""
+
+from __future__ import annotations
+
+import binascii
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+_OPTIONS = orjson.OPT_SERIALIZE_NUMPY
+#: Kinds and sizes that orjson writes with the fewest digits that read back as the same number.
+_NATIVE = frozenset("?bBhHiIlLqQfd")
+
+
+def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
+    """Write ``document``; NaN and infinities become the protocol's strings.
+
+    orjson writes a non-finite number as ``null``, so only a body that has a null is looked at
+    array by array.
+    """
+    if as_bytes:
+        return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
+    body = orjson.dumps(_map(document, native), option=_OPTIONS)
+    if b"null" not in body:
+        return body
+    return orjson.dumps(_map(document, finite), option=_OPTIONS)
+
+
+def _map(value: Any, write: Any) -> Any:
+    """``value`` with every number and array in its nested dicts and lists replaced."""
+    kind = type(value)
+    if kind is dict:
+        return {name: _map(item, write) for name, item in value.items()}
+    if kind is list or kind is tuple:
+        return [_map(item, write) for item in value]
+    if kind is str or value is None or kind is int or kind is bool:
+        return value
+    return write(value)
+
+
+def native(value: Any) -> Any:
+    """What orjson can write for an array or number, exact but for what is not finite."""
+    if isinstance(value, np.ndarray):
+        if value.ndim == 0:
+            return native(value[()])
+        if value.dtype.char in _NATIVE:
+            return value if value.flags.c_contiguous else np.ascontiguousarray(value)
+        if value.dtype.kind == "c":
+            return {"re": native(value.real), "im": native(value.imag)}
+        return _short_float16(value)
+    if isinstance(value, np.float16):
+        return float(str(value))
+    if isinstance(value, complex | np.complexfloating):
+        return {"re": native(value.real), "im": native(value.imag)}
+    return value
+
+
+def finite(value: Any) -> Any:
+    """As ``native``, with strings in the place of NaN and infinities."""
+    value = native(value)
+    if isinstance(value, dict):
+        return {part: finite(number) for part, number in value.items()}
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind != "f" or (keep := np.isfinite(value)).all():
+            return value
+        return _with_words(value, value[~keep].tolist())
+    if isinstance(value, float | np.floating) and not math.isfinite(value):
+        return _word(float(value))
+    return value
+
+
+def _with_words(value: NDArray[Any], strange: list[float]) -> orjson.Fragment:
+    """The array's JSON, its nulls replaced in order by what they stand for."""
+    pieces = orjson.dumps(value, option=_OPTIONS).split(b"null")
+    written = [pieces[0]]
+    for number, piece in zip(strange, pieces[1:], strict=True):
+        written.append(b'"' + _word(number).encode() + b'"')
+        written.append(piece)
+    return orjson.Fragment(b"".join(written))
+
+
+def _word(number: float) -> str:
+    if math.isnan(number):
+        return "NaN"
+    return "Infinity" if number > 0 else "-Infinity"
+
+
+def _short_float16(value: NDArray[Any]) -> NDArray[Any]:
+    """float16 as the float64 of the shortest decimal that reads back as the same float16."""
+    bits = np.ascontiguousarray(value).view(np.uint16)
+    distinct, places = np.unique(bits, return_inverse=True)
+    shortest = [float(str(number)) for number in distinct.view(np.float16)]
+    table = np.array(shortest, np.float64)
+    return table[places.reshape(value.shape)]
+
+
+def raw_json(value: Any) -> Any:
+    """An array as ``{"dtype", "shape", "base64"}``: its little-endian C-order bytes."""
+    array = np.asarray(value)
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    text = binascii.b2a_base64(little.tobytes(), newline=False)
+    return {
+        "dtype": array.dtype.name,
+        "shape": list(array.shape),
+        "base64": orjson.Fragment(b'"' + text + b'"'),
+    }

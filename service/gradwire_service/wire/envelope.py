@@ -1,0 +1,160 @@
+"""The envelope of a compute request: every field checked, exactly and by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from gradwire_engine.answer import Query
+
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.leaves import read_seeds, read_variables
+from gradwire_service.wire.numbers import MAX_DEPTH, describe
+
+Kind = Literal["evaluate", "gradient"]
+
+_SHARED = ("program", "variables", "outputs", "encoding", "promotion", "timeout_ms")
+FIELDS: dict[Kind, frozenset[str]] = {
+    "evaluate": frozenset(_SHARED),
+    "gradient": frozenset(
+        (*_SHARED, "target", "sources", "output_gradients", "unconnected_gradients")
+    ),
+}
+
+
+class Envelope(NamedTuple):
+    """A request for computation, read: what the engine is asked, and how to answer."""
+
+    program: str | Mapping[str, Any]
+    variables: dict[str, Any]
+    query: Query
+    seeds: Any
+    outputs: Any
+    as_bytes: bool
+    timeout_ms: float | None
+
+
+def read_envelope(document: Any, kind: Kind) -> Envelope:
+    """Check a request's document and read its values; null is as good as leaving a field out.
+
+    Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
+    """
+    if type(document) is not dict:
+        raise _invalid(f"a request is an object, got {describe(document)}", "")
+    if not document.keys() <= FIELDS[kind]:
+        _refuse_unknown(document, kind)
+    get = document.get
+    missing: list[str] = []
+    program = _program(document, missing)
+    variables = get("variables")
+    if variables is None:
+        variables = {}
+    elif type(variables) is not dict:
+        raise _invalid(f"variables is an object, got {describe(variables)}", "/variables")
+    leaves = read_variables(variables, missing)
+    outputs = _names(get("outputs"), "/outputs")
+    target = _names(get("target"), "/target")
+    seeds = get("output_gradients")
+    if seeds is not None:
+        seeds = read_seeds(seeds, target, missing)
+    if missing:
+        raise _unknown_refs(missing)
+    query = Query(
+        kind,
+        outputs=outputs if kind == "evaluate" else None,
+        target=target,
+        sources=_names(get("sources"), "/sources", null_allowed=True),
+        unconnected=_choice(document, "unconnected_gradients", ("none", "zero")),
+        promotion=_choice(document, "promotion", ("numpy", "strict")),
+    )
+    as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
+    return Envelope(
+        program, leaves, query, seeds, outputs, as_bytes, _timeout_ms(get("timeout_ms"))
+    )
+
+
+def _program(document: dict[str, Any], missing: list[str]) -> str | dict[str, Any]:
+    program = document.get("program")
+    if type(program) is str:
+        return program
+    if type(program) is dict:
+        if "nodes" not in program:
+            given = (field for field in ("ref", "name") if field in program)
+            missing.extend(_reference(program, field) for field in given)
+        return program
+    if "program" not in document:
+        raise _invalid("a request needs a program", "/program")
+    raise _invalid(f"a program is source text or an object, got {describe(program)}", "/program")
+
+
+def _reference(program: dict[str, Any], field: str) -> str:
+    if type(program[field]) is not str:
+        raise _invalid(f"a {field} is a string", f"/program/{field}")
+    if len(program) > 1:
+        raise _invalid(f"a reference has {field} and no other field", "/program")
+    return str(program[field])
+
+
+def _names(value: Any, pointer: str, *, null_allowed: bool = False) -> Any:
+    """A name, or names nested in lists and objects."""
+    if value is None or type(value) is str:
+        return value
+    if type(value) is not list and type(value) is not dict:
+        raise _invalid(f"names are strings, nested as you like, got {describe(value)}", pointer)
+    pending: list[tuple[Any, str, int]] = [(value, pointer, 1)]
+    while pending:
+        outer, place, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            raise _invalid(f"names nest deeper than {MAX_DEPTH} levels", pointer)
+        for key, item in outer.items() if type(outer) is dict else enumerate(outer):
+            if type(item) is str or (item is None and null_allowed):
+                continue
+            inner = f"{place}/{str(key).replace('~', '~0').replace('/', '~1')}"
+            if type(item) is not list and type(item) is not dict:
+                raise _invalid(f"a name is a string, got {describe(item)}", inner)
+            pending.append((item, inner, depth + 1))
+    return value
+
+
+def _choice(document: dict[str, Any], field: str, choices: tuple[Any, Any]) -> Any:
+    value = document.get(field)
+    if value is None:
+        return choices[0]
+    if type(value) is str and value in choices:
+        return value
+    allowed = " or ".join(f'"{choice}"' for choice in choices)
+    raise _invalid(f"{field} is {allowed}", f"/{field}")
+
+
+def _timeout_ms(value: Any) -> float | None:
+    if value is None:
+        return None
+    if type(value) in (int, float) and 0 < value < math.inf:
+        return float(value)
+    raise _invalid("timeout_ms is a positive number of milliseconds", "/timeout_ms")
+
+
+def _refuse_unknown(document: dict[str, Any], kind: Kind) -> None:
+    unknown = min(document.keys() - FIELDS[kind])
+    escaped = unknown.replace("~", "~0").replace("/", "~1")
+    raise Refusal(
+        "invalid_request",
+        "the request has a field that is not known here",
+        pointer=f"/{escaped}",
+        hint=f"known are {', '.join(sorted(FIELDS[kind]))}",
+    )
+
+
+def _unknown_refs(missing: list[str]) -> Refusal:
+    distinct = list(dict.fromkeys(missing))
+    return Refusal(
+        "unknown_ref",
+        f"{len(distinct)} of the programs and tensors referred to are not held here",
+        hint="send the program or the values themselves",
+        missing=distinct,
+    )
+
+
+def _invalid(detail: str, pointer: str) -> Refusal:
+    return Refusal("invalid_request", detail, pointer=pointer)

@@ -1,0 +1,190 @@
+"""Values in: the ``variables`` of a request become leaves that hold arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+from gradwire_engine.answer import Leaf
+
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.numbers import (
+    MAX_DEPTH,
+    WORDS,
+    Malformed,
+    array_or_none,
+    complex_array,
+    dtype_named,
+    list_array,
+    raw_array,
+    scalar_array,
+)
+
+FLOAT64 = np.dtype(np.float64)
+
+_MARKS = frozenset(("value", "base64", "data", "ref", "indices", "row_splits"))
+_COMPLEX = frozenset(("re", "im"))
+_UNKNOWN = np.zeros(())
+_SPLIT_HINT = "a nesting level with a member of that name is given by dotted paths as keys"
+
+
+def read_variables(document: Mapping[str, Any], missing: list[str]) -> dict[str, Any]:
+    """The leaves of ``variables``, which itself is never one, in its structure.
+
+    References that are met are added to ``missing``; what stands in their place means nothing.
+
+    Raises: ``Refusal`` (malformed_tensor), with a pointer to the leaf or the element.
+    """
+    variables: dict[str, Any] = {}
+    name = ""
+    try:
+        for name, value in document.items():
+            variables[name] = _read(value, missing, 1)
+    except Malformed as error:
+        error.within(name)
+        error.within("variables")
+        _refuse(error)
+    return variables
+
+
+def read_seeds(value: Any, target: Any, missing: list[str]) -> Any:
+    """``output_gradients`` as arrays, nested as ``target`` is; null stands for ones."""
+    try:
+        return _read_seeds(value, target, missing)
+    except Malformed as error:
+        error.within("output_gradients")
+        _refuse(error)
+
+
+def _refuse(error: Malformed) -> NoReturn:
+    raise Refusal(
+        "malformed_tensor", error.detail, pointer=error.pointer, hint=error.hint
+    ) from None
+
+
+def _read(value: Any, missing: list[str], depth: int) -> Any:
+    kind = type(value)
+    if kind is float or kind is int:
+        return Leaf(np.array(value, FLOAT64))
+    if kind is list:
+        array = array_or_none(value)
+        if array is not None:
+            return Leaf(array)
+    elif kind is bool:
+        return Leaf(np.array(value))
+    elif kind is str:
+        return Leaf(np.array(WORDS[value]) if value in WORDS else value)
+    elif kind is dict:
+        if not _MARKS.isdisjoint(value) or value.keys() >= _COMPLEX:
+            return _read_object(value, missing)
+    else:
+        raise Malformed("null is not a value", hint="leave the variable out, or give it a number")
+    if depth > MAX_DEPTH:
+        raise Malformed(f"values nest deeper than {MAX_DEPTH} levels")
+    if kind is list:
+        return [_read_member(i, item, missing, depth) for i, item in enumerate(value)]
+    return {name: _read_member(name, item, missing, depth) for name, item in value.items()}
+
+
+def _read_member(name: str | int, value: Any, missing: list[str], depth: int) -> Any:
+    try:
+        return _read(value, missing, depth + 1)
+    except Malformed as error:
+        error.within(name)
+        raise
+
+
+def _read_object(leaf: dict[str, Any], missing: list[str]) -> Leaf:
+    """A leaf object: one of the forms below, each with ``trainable`` if it likes."""
+    trainable = leaf.get("trainable", True)
+    if type(trainable) is not bool:
+        raise Malformed("trainable must be true or false", "trainable")
+    if "value" in leaf:
+        return Leaf(_form(leaf, _value_form, {"value", "dtype"}), trainable)
+    if "base64" in leaf or "data" in leaf:
+        return Leaf(_form(leaf, _raw_form, {"dtype", "shape", "base64", "data"}), trainable)
+    if "ref" in leaf:
+        return Leaf(_form(leaf, lambda _: _ref_form(leaf, missing), {"ref"}), trainable)
+    if "indices" in leaf or "row_splits" in leaf:
+        form = "sparse" if "indices" in leaf else "ragged"
+        raise Malformed(f"{form} tensors are not read by this version", hint="send it dense")
+    return Leaf(_form(leaf, _complex_form, {"re", "im", "dtype"}), trainable)
+
+
+def _form(leaf: dict[str, Any], read: Callable[[dict[str, Any]], Any], known: set[str]) -> Any:
+    unknown = leaf.keys() - known - {"trainable"}
+    if unknown:
+        fields = ", ".join(sorted(known | {"trainable"}))
+        raise Malformed(
+            f"a leaf of this form has the fields {fields} and no other", hint=_SPLIT_HINT
+        )
+    return read(leaf)
+
+
+def _value_form(leaf: dict[str, Any]) -> Any:
+    value, dtype = leaf["value"], dtype_named(leaf.get("dtype"))
+    try:
+        if type(value) is list:
+            return list_array(value, dtype)
+        if type(value) is dict and value.keys() == _COMPLEX:
+            return complex_array(value["re"], value["im"], dtype)
+        if type(value) is str and value not in WORDS and dtype is None:
+            return value
+        return scalar_array(value, dtype)
+    except Malformed as error:
+        error.within("value")
+        raise
+
+
+def _complex_form(leaf: dict[str, Any]) -> Any:
+    return complex_array(leaf["re"], leaf["im"], dtype_named(leaf.get("dtype")))
+
+
+def _raw_form(leaf: dict[str, Any]) -> Any:
+    dtype = dtype_named(leaf.get("dtype"))
+    if dtype is None:
+        raise Malformed("raw bytes need a dtype and a shape")
+    name = "base64" if "base64" in leaf else "data"
+    return raw_array(leaf[name], name, dtype, leaf.get("shape"))
+
+
+def _ref_form(leaf: dict[str, Any], missing: list[str]) -> Any:
+    ref = leaf["ref"]
+    if type(ref) is not str:
+        raise Malformed("a ref is a string", "ref")
+    missing.append(ref)
+    return _UNKNOWN
+
+
+def _read_seeds(value: Any, target: Any, missing: list[str]) -> Any:
+    if value is None:
+        return None
+    if isinstance(target, list):
+        if type(value) is not list or len(value) != len(target):
+            raise Malformed(f"the target is a list of {len(target)}, so must this be")
+        pairs = zip(value, target, strict=True)
+        return [_read_seed(i, *pair, missing) for i, pair in enumerate(pairs)]
+    if isinstance(target, dict):
+        if type(value) is not dict or value.keys() != target.keys():
+            raise Malformed("the target is an object, so this must be one with the same members")
+        return {name: _read_seed(name, value[name], of, missing) for name, of in target.items()}
+    return _bare(_read(value, missing, 1))
+
+
+def _read_seed(name: str | int, value: Any, target: Any, missing: list[str]) -> Any:
+    try:
+        return _read_seeds(value, target, missing)
+    except Malformed as error:
+        error.within(name)
+        raise
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, Leaf):
+        if isinstance(value.value, str):
+            raise Malformed("a string is not an output gradient")
+        return value.value
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    return {name: _bare(item) for name, item in value.items()}

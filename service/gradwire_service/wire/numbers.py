@@ -1,0 +1,237 @@
+"""JSON numbers, nested lists of them and raw bytes become arrays; NumPy does the work."""
+
+from __future__ import annotations
+
+import binascii
+import math
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: NumPy's limit of dimensions, ours of nesting.
+MAX_DEPTH = 64
+WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+DTYPES = {
+    name: np.dtype(name)
+    for name in (
+        "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+        "float16 float32 float64 complex64 complex128"
+    ).split()
+}
+FLOAT64 = DTYPES["float64"]
+
+Dtype = np.dtype[Any]
+Array = NDArray[Any]
+
+_NUMBERS = frozenset((float, int))
+_REALS = frozenset((float, int, bool))
+_INTEGERS = frozenset((int, bool))
+_ELEMENTS = frozenset((float, int, bool, str))
+
+
+class Malformed(Exception):
+    """A value that is no array; its place is filled in as the error passes upwards."""
+
+    def __init__(self, detail: str, *place: str | int, hint: str | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = hint
+        self._place = list(place)
+
+    def within(self, name: str | int) -> None:
+        """Say in which member of the surrounding value the place lies."""
+        self._place.insert(0, name)
+
+    @property
+    def pointer(self) -> str:
+        """The place as a JSON pointer (RFC 6901)."""
+        escaped = (str(name).replace("~", "~0").replace("/", "~1") for name in self._place)
+        return "".join("/" + name for name in escaped)
+
+
+def dtype_named(name: Any) -> Dtype | None:
+    """The dtype a leaf asks for; none where it asks for none."""
+    if name is None:
+        return None
+    if type(name) is str and (dtype := DTYPES.get(name)) is not None:
+        return dtype
+    if name == "bfloat16":
+        raise Malformed("this backend has no bfloat16", "dtype", hint="send float32")
+    raise Malformed("not a dtype", "dtype", hint=f"one of {', '.join(DTYPES)}")
+
+
+def list_array(value: list[Any], dtype: Dtype | None = None) -> Array:
+    """A list as an array.
+
+    Raises: ``Malformed`` where it is ragged or too deep, or an element is no number of ``dtype``.
+    """
+    array = array_or_none(value, dtype, strict=True)
+    assert array is not None
+    return array
+
+
+def array_or_none(
+    value: list[Any], dtype: Dtype | None = None, *, strict: bool = False
+) -> Array | None:
+    """A list as an array; none where not all in it are numbers, so that it is a nesting level.
+
+    Booleans and number words count as numbers. Each level is looked at once, in C: the lengths
+    on it, then the types on the last.
+    """
+    shape = [len(value)]
+    level: list[Any] = value
+    kinds = set(map(type, level))
+    while kinds == {list}:
+        lengths = set(map(len, level))
+        if len(lengths) > 1:
+            break
+        if len(shape) == MAX_DEPTH:
+            raise Malformed(f"lists nest deeper than {MAX_DEPTH} levels")
+        shape.append(lengths.pop())
+        level = list(chain.from_iterable(level))
+        kinds = set(map(type, level))
+    if kinds <= _NUMBERS and (dtype is None or dtype is FLOAT64):
+        flat = np.array(level, FLOAT64)
+    elif kinds <= _ELEMENTS and (str not in kinds or all(map(is_number, level))):
+        flat = _flat_array(level, kinds, dtype, shape)
+    elif strict or _holds_numbers_only(level):
+        raise _first_odd(level, shape)
+    else:
+        return None
+    return flat if len(shape) == 1 else flat.reshape(shape)
+
+
+def scalar_array(value: Any, dtype: Dtype | None) -> Array:
+    """One number, boolean or number word as an array without dimensions."""
+    kind = type(value)
+    if not is_number(value):
+        raise Malformed(f"{describe(value)} is not a number")
+    return _flat_array([value], {kind}, dtype, []).reshape(())
+
+
+def complex_array(re: Any, im: Any, dtype: Dtype | None) -> Array:
+    """``re + i im``, part by part: a product with ``i`` would make NaN of infinities."""
+    dtype = DTYPES["complex128"] if dtype is None else dtype
+    if dtype.kind != "c":
+        raise Malformed("re and im make a complex64 or complex128", "dtype")
+    part_dtype = DTYPES["float32" if dtype.itemsize == 8 else "float64"]
+    parts = []
+    for name, part in (("re", re), ("im", im)):
+        try:
+            read = list_array if type(part) is list else scalar_array
+            parts.append(read(part, part_dtype))
+        except Malformed as error:
+            error.within(name)
+            raise
+    if parts[0].shape != parts[1].shape:
+        raise Malformed(f"re has shape {parts[0].shape}, im {parts[1].shape}")
+    whole = np.empty(parts[0].shape, dtype)
+    whole.real, whole.imag = parts
+    return whole
+
+
+def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
+    """Little-endian C-order bytes, which the array then reads in place."""
+    if type(shape) is not list or any(type(n) is not int or n < 0 for n in shape):
+        raise Malformed("a shape is a list of integers that are not negative", "shape")
+    raw = text if type(text) is bytes else _base64_bytes(text, name)
+    needed = math.prod(shape) * dtype.itemsize
+    if len(raw) != needed:
+        raise Malformed(f"{dtype} of this shape has {needed} bytes, got {len(raw)}", name)
+    try:
+        array = np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
+    except ValueError:
+        raise Malformed("no array can have this shape", "shape") from None
+    if dtype.kind == "b" and raw and max(raw) > 1:
+        raise Malformed("the bytes of a bool are 0 and 1", name)
+    return array.astype(dtype, copy=False)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number, a boolean or one of the number words."""
+    kind = type(value)
+    return kind in _REALS or (kind is str and value in WORDS)
+
+
+def describe(value: Any) -> str:
+    """What kind of JSON value this is, in words, without repeating it."""
+    words = {str: "a string", bool: "a boolean", list: "a list", dict: "an object"}
+    if value is None:
+        return "null"
+    return words.get(type(value), "a number")
+
+
+def _base64_bytes(text: Any, name: str) -> bytes:
+    if type(text) is not str or name == "data":
+        raise Malformed("raw bytes are a base64 string in the field base64", name)
+    try:
+        return binascii.a2b_base64(text, strict_mode=True)
+    except (binascii.Error, ValueError):
+        raise Malformed("not base64", name) from None
+
+
+def _flat_array(flat: list[Any], kinds: set[type], dtype: Dtype | None, shape: list[int]) -> Array:
+    if dtype is None:
+        return np.array(flat, np.bool_ if kinds == {bool} else FLOAT64)
+    if dtype.kind in "iu":
+        return _integers(flat, kinds, dtype, shape)
+    if dtype.kind == "b" and kinds != {bool}:
+        for i, item in enumerate(flat):
+            if item not in (0, 1):
+                raise _misfit("only 0, 1, true and false are bool", i, shape)
+    wide = np.array(flat, DTYPES["bool"] if dtype.kind == "b" else FLOAT64)
+    with np.errstate(over="ignore"):
+        narrow = wide.astype(dtype, copy=False)
+    if dtype.kind in "fc" and dtype.itemsize < 8 * (1 + (dtype.kind == "c")):
+        lost = np.isinf(narrow) & np.isfinite(wide)
+        if lost.any():
+            raise _misfit(f"the number is too large for {dtype}", int(lost.argmax()), shape)
+    return narrow
+
+
+def _integers(flat: list[Any], kinds: set[type], dtype: Dtype, shape: list[int]) -> Array:
+    """Integers, also those written as 3.0; each must be whole and in the dtype's range."""
+    if not kinds <= _INTEGERS:
+        for i, item in enumerate(flat):
+            if type(item) is str or (type(item) is float and not item.is_integer()):
+                raise _misfit(f"not a whole number, so not {dtype}", i, shape)
+        flat = [int(item) for item in flat]
+    try:
+        return np.array(flat, dtype)
+    except OverflowError:
+        low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        i = next(i for i, item in enumerate(flat) if not low <= item <= high)
+        raise _misfit(f"{dtype} holds {low} to {high}", i, shape) from None
+
+
+def _misfit(detail: str, flat_index: int, shape: list[int]) -> Malformed:
+    return Malformed(detail, *(int(i) for i in np.unravel_index(flat_index, shape)))
+
+
+def _holds_numbers_only(level: list[Any]) -> bool:
+    pending = [level]
+    while pending:
+        for item in pending.pop():
+            if type(item) is list:
+                pending.append(item)
+            elif not is_number(item):
+                return False
+    return True
+
+
+def _first_odd(level: list[Any], shape: list[int]) -> Malformed:
+    """What is wrong on a level of a list: something that is no number, or an uneven length."""
+    for i, item in enumerate(level):
+        if type(item) is not list and not is_number(item):
+            return _misfit(f"{describe(item)} is not a number", i, shape)
+    first = _length(level[0])
+    i = next(i for i, item in enumerate(level) if _length(item) != first)
+    ragged = _misfit("the list is ragged: this differs in length from those before it", i, shape)
+    ragged.hint = "every list on one level of an array has the same length"
+    return ragged
+
+
+def _length(item: Any) -> int | None:
+    return len(item) if type(item) is list else None

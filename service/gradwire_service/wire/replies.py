@@ -1,0 +1,54 @@
+"""Answers out: the documents of the compute responses, arrays still NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwire_engine.answer import Answer
+from gradwire_engine.errors import Place
+
+from gradwire_service.problems import node_document
+
+
+def evaluation(program_id: str, answer: Answer) -> dict[str, Any]:
+    """The response of ``/v1/evaluate``."""
+    document: dict[str, Any] = {"outputs": answer.value}
+    _add_notes(document, answer)
+    document["program"] = program_id
+    return document
+
+
+def gradient(program_id: str, answer: Answer, outputs: Answer | None) -> dict[str, Any]:
+    """The response of ``/v1/gradient``; ``outputs`` where further values were asked for."""
+    document: dict[str, Any] = {"value": answer.value, "gradients": answer.gradients}
+    if outputs is not None:
+        document["outputs"] = outputs.value
+    if answer.unconnected:
+        document["unconnected"] = {
+            path: _note({"reason": why.reason, "detail": why.detail}, why.node)
+            for path, why in answer.unconnected.items()
+        }
+    _add_notes(document, answer)
+    document["program"] = program_id
+    return document
+
+
+def _add_notes(document: dict[str, Any], answer: Answer) -> None:
+    """What only some answers have: new states, warnings, where it stopped being finite."""
+    if answer.updates:
+        document["updates"] = answer.updates
+    if answer.warnings:
+        document["warnings"] = [
+            _note({"code": notice.code, "detail": notice.detail}, notice.node)
+            for notice in answer.warnings
+        ]
+    if answer.nonfinite:
+        document["nonfinite"] = {
+            direction: node_document(place) for direction, place in answer.nonfinite.items()
+        }
+
+
+def _note(note: dict[str, Any], place: Place | None) -> dict[str, Any]:
+    if place is not None and (node := node_document(place)):
+        note["node"] = node
+    return note
