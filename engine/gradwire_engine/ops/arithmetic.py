@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.base import Cotangents, macro, register
 from gradwire_engine.ops.elementwise import Binary, InexactBinary, InexactUnary, Unary, conj
-from gradwire_engine.ops.promotion import real_of
+from gradwire_engine.ops.promotion import quotient_promoted, real_of
 from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ class Divide(InexactBinary):
 
     template = "{0} / {1}"
     ufunc = "divide"
+
+    @classmethod
+    def record(cls, b: Builder, x: Any, y: Any) -> Any:
+        """Record on two arrays, promoted; integers divide in float64."""
+        return cls()(*b.promote(x, y, rule=quotient_promoted))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / y*``, ``y_bar = -x_bar z*``."""
@@ -128,6 +133,7 @@ class Square(Unary):
 
     template = "{0} * {0}"
     ufunc = "square"
+    kinds = "iufc"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = 2 x* z_bar``."""
@@ -183,7 +189,7 @@ class FloorDivide(Binary):
 
     template = "{0} // {1}"
     ufunc = "floor_divide"
-    kinds = "biuf"
+    kinds = "iuf"
     differentiable = False
 
 
@@ -196,7 +202,7 @@ class Remainder(Binary):
 
     template = "{0} % {1}"
     ufunc = "remainder"
-    kinds = "biuf"
+    kinds = "iuf"
     flops_per_element = 8
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 from gradwire_engine.errors import InternalError
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from gradwire_engine.ops.builder import Builder, Var
 
@@ -27,8 +28,9 @@ Cotangents = Sequence["Var | None"]
 class Op:
     """A primitive with its static parameters as fields; equal when class and fields are.
 
-    ``ufunc`` names the array namespace's function that is the whole kernel; ``template`` is the
-    kernel as an expression over the operands ``{0}``, ``{1}``; backends inline either.
+    ``ufunc`` names the array namespace's function (``exp``, ``special.erf``) that is the whole
+    kernel; ``template`` is the kernel as an expression over the operands ``{0}``, ``{1}``;
+    backends inline either.
     """
 
     name: ClassVar[str] = ""
@@ -67,7 +69,7 @@ class Op:
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Compute the result with the array namespace ``xp``."""
-        return getattr(xp, self.ufunc)(*operands)
+        return attrgetter(self.ufunc)(xp)(*operands)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Cotangents of the operands: the transposed derivative applied to ``z_bar``."""
@@ -108,7 +110,7 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
 
     def complete(cls: T) -> T:
         cls.name, cls.family = name, cls.__module__.rpartition(".")[2]
-        cls = dataclass(frozen=True, repr=False, eq="__annotations__" in cls.__dict__)(cls)
+        dataclass(frozen=True, repr=False, eq="__annotations__" in cls.__dict__)(cls)
         cls.parameters = tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
         if not cls.parameters:
             cls._only = object.__new__(cls)

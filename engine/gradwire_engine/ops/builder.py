@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -164,13 +165,15 @@ class Builder:
             return self.constant(_literal(x), weak=True)
         raise BadArgument(f"expected an array, got {describe(x)}")
 
-    def promote(self, *operands: Any) -> list[Var]:
-        """The operands as variables of their common dtype; literals adopt it."""
+    def promote(
+        self, *operands: Any, rule: Callable[[tuple[Kind, ...]], Kind] = promoted
+    ) -> list[Var]:
+        """The operands as variables of the dtype that ``rule`` gives them; literals adopt it."""
         arrays = [x if isinstance(x, Var | Scalar) else self.array(x) for x in operands]
         kinds = tuple([_kind(x) for x in arrays])
         if self.strict:
             check_strict(kinds)
-        dtype, weak = promoted(kinds)
+        dtype, weak = rule(kinds)
         return [
             self.cast(x, dtype, weak=weak)
             if isinstance(x, Var)

@@ -1,4 +1,4 @@
-"""Families of elementwise operations: broadcasting type rule, promotion, cost, batching by nature."""
+"""Families of elementwise operations: broadcasting type rule, promotion, cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.ops.promotion import DTYPES, inexact_promoted, special_promoted
 from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
@@ -109,13 +109,44 @@ class InexactBinary(Binary):
     @classmethod
     def record(cls, b: Builder, x: Any, y: Any) -> Any:
         """Record on two arrays, promoted and made floating."""
-        return b.emit(cls(), *[b.inexact(v) for v in b.promote(x, y)])
+        return b.emit(cls(), *b.promote(x, y, rule=inexact_promoted))
 
 
 class RealBinary(InexactBinary):
     """``z = f(x, y)`` for real operands."""
 
     kinds = "f"
+
+
+class Special(Elementwise):
+    """A function of SciPy's, which computes in single precision at least."""
+
+    kinds = "f"
+    flops_per_element = 20
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Broadcast the shapes; not in half precision."""
+        if types[0].dtype.itemsize == 2:
+            raise DtypeMismatch(f"{self.name} does not take {types[0].dtype.name}")
+        return super().infer(*types)
+
+
+class SpecialUnary(Special):
+    """``z = f(x)``."""
+
+    @classmethod
+    def record(cls, b: Builder, x: Any) -> Any:
+        """Record on one array, made floating."""
+        return cls()(*b.promote(x, rule=special_promoted))
+
+
+class SpecialBinary(Special):
+    """``z = f(x, y)``."""
+
+    @classmethod
+    def record(cls, b: Builder, x: Any, y: Any) -> Any:
+        """Record on two arrays, promoted and made floating."""
+        return cls()(*b.promote(x, y, rule=special_promoted))
 
 
 class Predicate(Elementwise):

@@ -69,6 +69,30 @@ def inexact(kind: Kind) -> Kind:
     return DTYPES["float32" if dtype.itemsize == 2 else "float16"], weak
 
 
+@cache
+def inexact_promoted(kinds: tuple[Kind, ...]) -> Kind:
+    """As ``inexact`` for several operands: each integer widens by itself, then they promote."""
+    dtype, weak = promoted(kinds)
+    strong = [kind for kind, is_weak in kinds if not is_weak]
+    if dtype.kind in "fc" or not strong or np.result_type(*strong) != dtype:
+        return inexact((dtype, weak))
+    return np.result_type(*[inexact((kind, False))[0] for kind in strong]), False
+
+
+@cache
+def quotient_promoted(kinds: tuple[Kind, ...]) -> Kind:
+    """Where NumPy divides: integers of all sizes in float64."""
+    dtype, weak = promoted(kinds)
+    return (dtype if dtype.kind in "fc" else DTYPES["float64"]), weak
+
+
+@cache
+def special_promoted(kinds: tuple[Kind, ...]) -> Kind:
+    """Where SciPy computes special functions: as ``exp`` does, but in float32 at least."""
+    dtype, weak = inexact_promoted(kinds)
+    return (DTYPES["float32"] if dtype.itemsize == 2 else dtype), weak
+
+
 def real_of(dtype: DType) -> DType:
     """The dtype of the real part."""
     return {"c8": DTYPES["float32"], "c16": DTYPES["float64"]}.get(dtype.str[1:], dtype)

@@ -1,0 +1,90 @@
+"""Special functions of SciPy's."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.comparison import LogicalAnd
+from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
+from gradwire_engine.ops.exponential import Exp, Log1p
+from gradwire_engine.ops.selection import Where
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+
+TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+
+
+def _bell(x: Var) -> Var:
+    """``2 / sqrt(π) exp(-x²)``, the derivative of erf."""
+    return Exp()(-(x * x)) * TWO_OVER_ROOT_PI
+
+
+@register("erf")
+class Erf(SpecialUnary):
+    """Error function: ``z = 2 / sqrt(π) ∫ exp(-t²) dt`` from 0 to ``x``.  Source: DLMF 7.2.1."""
+
+    ufunc = "special.erf"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (2 / sqrt(π) exp(-x²))*``."""
+        return (z_bar * conj(_bell(operands[0])),)
+
+
+@register("erfc")
+class Erfc(SpecialUnary):
+    """Complementary error function, exact for large ``x``: ``z = 1 - erf x``.
+
+    Source: DLMF 7.2.2.
+    """
+
+    ufunc = "special.erfc"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar (2 / sqrt(π) exp(-x²))*``."""
+        return (-(z_bar * conj(_bell(operands[0]))),)
+
+
+@register("erfinv")
+class Erfinv(SpecialUnary):
+    """Inverse error function: ``erf z = x``; infinite slope at ±1.  Source: DLMF 7.17.1."""
+
+    ufunc = "special.erfinv"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar sqrt(π) / 2 exp(z²)``."""
+        return (z_bar * (Exp()(z * z) / TWO_OVER_ROOT_PI),)
+
+
+@register("logit")
+class Logit(SpecialUnary):
+    """Logarithm of the odds: ``z = ln(x / (1 - x))``; infinite slope at 0 and 1."""
+
+    ufunc = "special.logit"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (x (1 - x))``."""
+        (x,) = operands
+        return (z_bar / (x * (1 - x)),)
+
+
+@register("xlog1py")
+class XLog1pY(SpecialBinary):
+    """Product with a logarithm: ``z = x ln(1 + y)``, and 0 where ``x`` is 0.
+
+    Convention: derivatives 0 where ``x`` is 0 and ``y`` is -1.
+    """
+
+    ufunc = "special.xlog1py"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ln(1 + y)*``, ``y_bar = z_bar (x / (1 + y))*``."""
+        x, y = operands
+        nowhere = LogicalAnd()(x.equals(0), y.equals(-1))
+        safe = Where()(nowhere, y.builder.scalar(0, y.dtype), y)
+        return z_bar * conj(Log1p()(safe)), z_bar * conj(x / (safe + 1))
