@@ -1,0 +1,96 @@
+"""Written arrays read back as themselves: to the last digit in JSON, bit for bit in base64."""
+
+import math
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from gradwire_service.wire.arrays import write_json
+from gradwire_service.wire.leaves import read_variables
+from gradwire_service.wire.numbers import DTYPES
+
+
+def same_bits(left, right):
+    """Equal in dtype, shape and bits; any NaN is as good as another."""
+    assert left.dtype == right.dtype
+    assert left.shape == right.shape
+    equal = np.ascontiguousarray(left).view(np.uint8) == np.ascontiguousarray(right).view(np.uint8)
+    assert equal.all() or np.array_equal(left, right, equal_nan=True)
+
+
+def arrays(dtype):
+    shapes = npst.array_shapes(min_dims=0, max_dims=3, min_side=1, max_side=4)
+    return npst.arrays(DTYPES[dtype], shapes)
+
+
+any_array = st.sampled_from(list(DTYPES)).flatmap(arrays)
+
+
+@given(any_array)
+def test_json_keeps_every_digit(array):
+    document = orjson.loads(write_json({"x": array}))
+    if array.dtype.kind == "c":
+        leaf = {**document["x"], "dtype": array.dtype.name}
+    else:
+        leaf = {"value": document["x"], "dtype": array.dtype.name}
+    same_bits(read_variables({"x": leaf}, [])["x"].value, array)
+
+
+@given(any_array)
+def test_base64_keeps_every_bit(array):
+    document = orjson.loads(write_json({"x": array}, as_bytes=True))
+    back = read_variables(document, [])["x"].value
+    assert back.dtype == array.dtype
+    assert back.shape == array.shape
+    assert back.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_shortest_digits_are_written(dtype):
+    scalar, array = np.array(0.1, dtype), np.array([0.1, 0.2], dtype)
+    assert write_json({"a": scalar, "b": array, "c": scalar[()]}) == (
+        b'{"a":0.1,"b":[0.1,0.2],"c":0.1}'
+    )
+
+
+def test_what_is_not_finite_is_a_word():
+    array = np.array([[math.nan, 1.5], [math.inf, -math.inf]], np.float32)
+    document = {
+        "array": array,
+        "scalar": np.array(math.nan),
+        "float": -math.inf,
+        "none": None,
+        "text": "null",
+        "half": np.array([math.nan, 0.1], np.float16),
+        "complex": np.array([complex(math.nan, 1)]),
+        "nested": [{"whole": np.arange(2), "truth": np.array([True])}, (1.0, True)],
+    }
+    assert orjson.loads(write_json(document)) == {
+        "array": [["NaN", 1.5], ["Infinity", "-Infinity"]],
+        "scalar": "NaN",
+        "float": "-Infinity",
+        "none": None,
+        "text": "null",
+        "half": ["NaN", 0.1],
+        "complex": {"re": ["NaN"], "im": [1.0]},
+        "nested": [{"whole": [0, 1], "truth": [True]}, [1.0, True]],
+    }
+
+
+def test_order_in_memory_does_not_matter():
+    array = np.arange(6.0).reshape(2, 3)
+    for view in array.T, array[:, ::-1], np.asfortranarray(array):
+        for as_bytes in False, True:
+            document = orjson.loads(write_json({"x": view}, as_bytes=as_bytes))
+            np.testing.assert_array_equal(read_variables(document, [])["x"].value, view)
+
+
+@pytest.mark.parametrize(("shape", "written"), [((0,), b"[]"), ((2, 0), b"[[],[]]")])
+def test_empty_arrays(shape, written):
+    assert write_json({"x": np.zeros(shape)}) == b'{"x":' + written + b"}"
+    raw = orjson.loads(write_json({"x": np.zeros(shape)}, as_bytes=True))
+    assert raw["x"] == {"dtype": "float64", "shape": list(shape), "base64": ""}

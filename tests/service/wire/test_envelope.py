@@ -1,0 +1,133 @@
+"""Every field of a compute request, right and wrong."""
+
+import pytest
+from gradwire_engine.answer import Query
+
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.envelope import FIELDS, read_envelope
+
+
+def refusal(kind="gradient", **document):
+    with pytest.raises(Refusal) as caught:
+        read_envelope(document, kind)
+    return caught.value
+
+
+def test_the_least_request():
+    envelope = read_envelope({"program": "x"}, "gradient")
+    assert envelope.program == "x"
+    assert envelope.variables == {}
+    assert envelope.query == Query("gradient")
+    assert (envelope.seeds, envelope.as_bytes, envelope.timeout_ms) == (None, False, None)
+
+
+def test_null_is_as_good_as_absent():
+    document = dict.fromkeys(FIELDS["gradient"]) | {"program": "x"}
+    assert read_envelope(document, "gradient") == read_envelope({"program": "x"}, "gradient")
+
+
+def test_every_field():
+    envelope = read_envelope(
+        {
+            "program": {"nodes": []},
+            "variables": {"x": 1},
+            "outputs": ["a", {"b": "c"}],
+            "target": {"a": ["y"]},
+            "sources": ["x", None, {"n": []}],
+            "output_gradients": {"a": [2]},
+            "unconnected_gradients": "zero",
+            "encoding": "base64",
+            "promotion": "strict",
+            "timeout_ms": 1500,
+        },
+        "gradient",
+    )
+    assert envelope.query == Query(
+        "gradient",
+        target={"a": ["y"]},
+        sources=["x", None, {"n": []}],
+        unconnected="zero",
+        promotion="strict",
+    )
+    assert envelope.outputs == ["a", {"b": "c"}]
+    assert envelope.seeds["a"][0] == 2.0
+    assert (envelope.as_bytes, envelope.timeout_ms) == (True, 1500.0)
+    evaluated = read_envelope({"program": "x", "outputs": "y"}, "evaluate")
+    assert evaluated.query.outputs == "y"
+
+
+@pytest.mark.parametrize("document", [[], "x", 1, None, True])
+def test_a_request_is_an_object(document):
+    with pytest.raises(Refusal) as caught:
+        read_envelope(document, "evaluate")
+    assert (caught.value.code, caught.value.pointer) == ("invalid_request", "")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "pointer"),
+    [
+        ("program", None, "/program"),
+        ("program", 1, "/program"),
+        ("program", ["x"], "/program"),
+        ("program", {"ref": 1}, "/program/ref"),
+        ("program", {"ref": "a", "name": "b"}, "/program"),
+        ("variables", [1], "/variables"),
+        ("variables", "x", "/variables"),
+        ("outputs", 1, "/outputs"),
+        ("outputs", ["a", None], "/outputs/1"),
+        ("target", True, "/target"),
+        ("target", {"a/b": {"~": 1}}, "/target/a~1b/~0"),
+        ("sources", [["x", 3]], "/sources/0/1"),
+        ("unconnected_gradients", "ZERO", "/unconnected_gradients"),
+        ("unconnected_gradients", ["zero"], "/unconnected_gradients"),
+        ("encoding", "binary", "/encoding"),
+        ("promotion", "tf", "/promotion"),
+        ("timeout_ms", 0, "/timeout_ms"),
+        ("timeout_ms", -1.5, "/timeout_ms"),
+        ("timeout_ms", "10", "/timeout_ms"),
+        ("timeout_ms", True, "/timeout_ms"),
+        ("batch", ["x"], "/batch"),
+        ("sparse_gradients", True, "/sparse_gradients"),
+        ("so/me", 1, "/so~1me"),
+        ("", 1, "/"),
+        ("\x00", 1, "/\x00"),
+    ],
+)
+def test_wrong_fields(field, value, pointer):
+    error = refusal(**{"program": "x", field: value})
+    assert (error.code, error.pointer) == ("invalid_request", pointer)
+
+
+def test_a_request_needs_a_program():
+    assert refusal(variables={}).pointer == "/program"
+
+
+def test_an_unknown_field_is_told_the_known_ones():
+    error = refusal("evaluate", program="x", target="y")
+    assert error.hint.startswith("known are encoding, outputs")
+    assert "y" not in error.detail.split()
+
+
+def test_names_nest_so_deep_and_no_deeper():
+    names = "x"
+    for _ in range(1000):
+        names = [names]
+    assert refusal(program="x", sources=names).pointer == "/sources"
+
+
+@pytest.mark.parametrize(
+    ("document", "missing"),
+    [
+        ({"program": {"ref": "sha256:p"}}, ["sha256:p"]),
+        ({"program": {"name": "rosenbrock"}}, ["rosenbrock"]),
+        (
+            {"program": {"ref": "p"}, "variables": {"a": {"ref": "t"}, "b": [1, {"ref": "t"}]}},
+            ["p", "t"],
+        ),
+        ({"program": "x", "output_gradients": {"ref": "s"}}, ["s"]),
+    ],
+)
+def test_references_are_missing_all_at_once(document, missing):
+    error = refusal(**document)
+    assert error.code == "unknown_ref"
+    assert error.missing == missing
