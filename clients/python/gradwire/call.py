@@ -1,0 +1,105 @@
+"""Requests as values: what to send, and how to read the reply. Nothing here does any I/O.
+
+A method of the API is written once, as a function that returns a ``Call``; ``sent`` makes it one
+of both clients. On ``Client`` it sends the call and returns what the reply reads as, on
+``AsyncClient`` it returns a coroutine that does; on the class it is the plain function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+
+import httpx
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A successful answer: its document, and the response that carried it."""
+
+    document: Any
+    response: httpx.Response
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """A request that may be sent any number of times, and the reading of its reply."""
+
+    method: str
+    path: str
+    document: Mapping[str, Any]
+    read: Callable[[Reply], T]
+
+
+class Blocking(Protocol):
+    """A client that waits for the reply."""
+
+    def send(self, call: Call[T]) -> T: ...
+
+
+class Awaiting(Protocol):
+    """A client whose replies are awaited."""
+
+    async def send(self, call: Call[T]) -> T: ...
+
+
+class sent(Generic[P, T]):  # noqa: N801 - a decorator, like property
+    """Make a function that builds a ``Call`` a method of both clients."""
+
+    def __init__(self, build: Callable[Concatenate[Any, P], Call[T]]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Callable[Concatenate[Any, P], Call[T]]: ...
+    @overload
+    def __get__(self, client: Blocking, owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: Awaiting, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: Any, owner: type) -> Any:
+        if client is None:
+            return self._build
+        return _sending(client, functools.partial(self._build, client), self._build)
+
+
+class sent_later(Generic[P, Q, T]):  # noqa: N801 - a decorator, like property
+    """The same for a function that returns a function: each call of that one is sent."""
+
+    def __init__(self, build: Callable[Concatenate[Any, P], Callable[Q, Call[T]]]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    @overload
+    def __get__(
+        self, client: None, owner: type
+    ) -> Callable[Concatenate[Any, P], Callable[Q, Call[T]]]: ...
+    @overload
+    def __get__(self, client: Blocking, owner: type) -> Callable[P, Callable[Q, T]]: ...
+    @overload
+    def __get__(
+        self, client: Awaiting, owner: type
+    ) -> Callable[P, Callable[Q, Coroutine[Any, Any, T]]]: ...
+    def __get__(self, client: Any, owner: type) -> Any:
+        if client is None:
+            return self._build
+
+        @functools.wraps(self._build)
+        def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
+            later = self._build(client, *args, **kwargs)
+            return _sending(client, later, later)
+
+        return bound
+
+
+def _sending(client: Any, build: Callable[..., Call[Any]], like: Callable[..., Any]) -> Any:
+    @functools.wraps(like)
+    def bound(*args: Any, **kwargs: Any) -> Any:
+        return client.send(build(*args, **kwargs))
+
+    return bound

@@ -1,0 +1,166 @@
+"""The two clients: all they do themselves is send."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+import httpx
+
+from gradwire.call import Call
+from gradwire.compute import Compute
+from gradwire.exchange import Exchange
+from gradwire.options import (
+    DEFAULT_MAX_RETRIES,
+    DEFAULT_TIMEOUT,
+    UNSET,
+    Options,
+    Timeout,
+    Unset,
+)
+
+T = TypeVar("T")
+Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
+
+
+class Connection(Compute, Generic[Http]):
+    """What both clients share: their methods, their options and a pool of connections.
+
+    ``base_url`` and ``api_key`` default to the environment's ``GRADWIRE_URL`` (else
+    ``http://127.0.0.1:8000``) and ``GRADWIRE_API_KEY``; ``timeout`` is in seconds, for each
+    attempt. An ``http_client`` brings its own pool, proxies or transport, and stays open when
+    this client is closed; its ``base_url`` comes before the environment's.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        api_key: str | None = None,
+        timeout: Timeout = DEFAULT_TIMEOUT,
+        max_retries: int = DEFAULT_MAX_RETRIES,
+        http_client: Http | None = None,
+    ) -> None:
+        given = base_url or (http_client.base_url if http_client is not None else None)
+        self._options = Options.resolve(given, api_key, timeout, max_retries)
+        self._http: Http = self._open_pool() if http_client is None else http_client
+        self._owns_pool = http_client is None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._options.base_url!r})"
+
+    def with_options(
+        self, *, timeout: Timeout | Unset = UNSET, max_retries: int | None = None
+    ) -> Self:
+        """The same client with other options, on the same connections.
+
+        >>> client.with_options(timeout=600, max_retries=0).evaluate(long_program, variables)
+        """
+        other = object.__new__(type(self))
+        other._http = self._http
+        other._owns_pool = False
+        other._options = dataclasses.replace(
+            self._options,
+            timeout=self._options.timeout if timeout is UNSET else timeout,
+            max_retries=self._options.max_retries if max_retries is None else max_retries,
+        )
+        return other
+
+    def _open_pool(self) -> Http:
+        raise NotImplementedError
+
+
+class Client(Connection[httpx.Client]):
+    """A client that waits for each answer. It may be shared among threads.
+
+    >>> with gradwire.Client("https://gradients.example.org") as client:
+    ...     client.gradient("x**2", {"x": 3.0}).gradients
+    {'x': np.float64(6.0)}
+    """
+
+    def send(self, call: Call[T]) -> T:
+        """Send a call, again if need be, and return what its reply reads as."""
+        exchange = Exchange(call, self._options)
+        while not exchange.done:
+            time.sleep(exchange.delay_seconds)
+            try:
+                exchange.receive(
+                    self._http.request(
+                        exchange.method,
+                        exchange.url,
+                        headers=exchange.headers,
+                        content=exchange.content,
+                        timeout=self._options.timeout,
+                    )
+                )
+            except httpx.RequestError as failure:
+                exchange.fail(failure)
+        return exchange.result()
+
+    def close(self) -> None:
+        """Close the connections, unless they were given or are another client's."""
+        if self._owns_pool:
+            self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _open_pool(self) -> httpx.Client:
+        return httpx.Client()
+
+
+class AsyncClient(Connection[httpx.AsyncClient]):
+    """A client whose answers are awaited. Any number of requests may be under way at once.
+
+    >>> async with gradwire.AsyncClient() as client:
+    ...     answers = await asyncio.gather(*(client.gradient(program, {"x": x}) for x in points))
+    """
+
+    async def send(self, call: Call[T]) -> T:
+        """Send a call, again if need be, and return what its reply reads as."""
+        exchange = Exchange(call, self._options)
+        while not exchange.done:
+            await asyncio.sleep(exchange.delay_seconds)
+            try:
+                exchange.receive(
+                    await self._http.request(
+                        exchange.method,
+                        exchange.url,
+                        headers=exchange.headers,
+                        content=exchange.content,
+                        timeout=self._options.timeout,
+                    )
+                )
+            except httpx.RequestError as failure:
+                exchange.fail(failure)
+        return exchange.result()
+
+    async def close(self) -> None:
+        """Close the connections, unless they were given or are another client's."""
+        if self._owns_pool:
+            await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _open_pool(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient()

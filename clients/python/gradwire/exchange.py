@@ -1,0 +1,161 @@
+"""One call from first attempt to result: what to send, when to retry, what it all came to.
+
+No I/O happens here. A client sends what an ``Exchange`` asks for and tells it what came of it,
+until it is done.
+
+Evaluations are pure, so an attempt may be repeated without harm. It is repeated when another one
+may fare better: the connection failed, a proxy lost its replica (502, 503, 504), or the service
+asks for patience (429, 503). It is not repeated when the time ran out, be it the client's or the
+service's: the next attempt would need as long and double the load.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import time
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Generic, TypeVar
+
+import httpx
+
+from gradwire import codec
+from gradwire.call import Call, Reply
+from gradwire.errors import (
+    APIError,
+    GradwireError,
+    MalformedReply,
+    RequestTimeout,
+    TransportError,
+    error_class,
+)
+from gradwire.nodes import Node
+from gradwire.options import Options
+from gradwire.results import request_id
+
+T = TypeVar("T")
+
+FIRST_DELAY_SECONDS = 0.5
+LONGEST_DELAY_SECONDS = 8.0
+#: A service that asks for more patience than this is not waited for: the caller decides.
+LONGEST_RETRY_AFTER_SECONDS = 60.0
+
+RETRIED_STATUSES = frozenset({429, 502, 503, 504})
+RETRIED_FAILURES = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
+
+
+class Exchange(Generic[T]):
+    """The attempts at one call; ``result`` returns or raises once it is ``done``."""
+
+    def __init__(self, call: Call[T], options: Options) -> None:
+        self.method = call.method
+        self.url = options.base_url + call.path
+        self.headers = options.headers()
+        self.content = codec.encode(call.document)
+        #: How long to wait before the next attempt.
+        self.delay_seconds = 0.0
+        self.done = False
+        self._call = call
+        self._max_retries = options.max_retries
+        self._retries = 0
+        self._response: httpx.Response | None = None
+        self._error: GradwireError | None = None
+
+    def receive(self, response: httpx.Response) -> None:
+        """An attempt was answered."""
+        if response.is_success:
+            self._response = response
+            self._finish(None)
+            return
+        error = _refusal(response, self._call.document)
+        timed_out = error.code == "deadline_exceeded"
+        self._settle(error, response.status_code in RETRIED_STATUSES and not timed_out)
+
+    def fail(self, failure: httpx.RequestError) -> None:
+        """An attempt was not answered."""
+        reason = f"{failure}" or type(failure).__name__
+        timed_out = isinstance(failure, httpx.TimeoutException)
+        error = (RequestTimeout if timed_out else TransportError)(f"{self.url}: {reason}")
+        error.__cause__ = failure
+        self._settle(error, isinstance(failure, RETRIED_FAILURES))
+
+    def result(self) -> T:
+        """What the call came to."""
+        if self._error is not None:
+            raise self._error
+        if self._response is None:
+            raise RuntimeError("the exchange is not done")
+        try:
+            return self._call.read(Reply(codec.decode(self._response.content), self._response))
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise MalformedReply(
+                f"{self.url} answered {self._response.status_code} with a document that "
+                f"this version of gradwire cannot read ({type(error).__name__}: {error})"
+            ) from error
+
+    def _settle(self, error: GradwireError, retriable: bool) -> None:
+        asked = error.retry_after_seconds if isinstance(error, APIError) else None
+        patient = asked is None or asked <= LONGEST_RETRY_AFTER_SECONDS
+        if not (retriable and patient and self._retries < self._max_retries):
+            self._finish(error)
+            return
+        self.delay_seconds = _delay_seconds(self._retries, asked)
+        self._retries += 1
+
+    def _finish(self, error: GradwireError | None) -> None:
+        self._error = error
+        self.done = True
+
+
+def _delay_seconds(retries: int, asked: float | None) -> float:
+    """Exponential backoff, jittered so that clients that failed together do not return together.
+
+    A ``Retry-After`` is a lower bound: the jitter comes on top.
+    """
+    backoff = min(FIRST_DELAY_SECONDS * 2.0**retries, LONGEST_DELAY_SECONDS)
+    jitter = random.random()  # noqa: S311 - spreads load, guards nothing
+    return backoff * (1.0 + jitter) / 2.0 if asked is None else asked + backoff * jitter / 4.0
+
+
+def _refusal(response: httpx.Response, request: Mapping[str, Any]) -> APIError:
+    """The error that a response stands for: a problem document, or whatever a proxy says."""
+    try:
+        problem = codec.decode(response.content)
+    except ValueError:
+        problem = None
+    if not isinstance(problem, Mapping):
+        problem = {}
+    status = response.status_code
+    code = problem.get("code")
+    program = request.get("program")
+    return error_class(status, code)(
+        problem.get("detail") or problem.get("title") or _reason(response),
+        status=status,
+        code=code,
+        hint=problem.get("hint"),
+        pointer=problem.get("pointer"),
+        node=Node.read(problem.get("node")),
+        request_id=request_id(response),
+        retry_after_seconds=_retry_after_seconds(response),
+        problem=problem,
+        source=program if isinstance(program, str) else None,
+    )
+
+
+def _reason(response: httpx.Response) -> str:
+    known = response.status_code in HTTPStatus._value2member_map_
+    phrase = HTTPStatus(response.status_code).phrase if known else "unknown status"
+    return f"{response.url} answered {response.status_code} ({phrase})"
+
+
+def _retry_after_seconds(response: httpx.Response) -> float | None:
+    """``Retry-After`` (RFC 9110, 10.2.3): seconds, or the date to wait for."""
+    header = response.headers.get("Retry-After", "").strip()
+    if header.isdecimal():
+        return float(header)
+    try:
+        date = email.utils.parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return max(0.0, date.timestamp() - time.time())

@@ -1,0 +1,115 @@
+"""What the service answers, as typed objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from gradwire.call import Reply
+from gradwire.nodes import Node
+from gradwire.trees import lookup
+from gradwire.values import decode
+
+
+@dataclass(frozen=True, slots=True)
+class Unconnected:
+    """Why a gradient does not exist, and the node where the path from its source ends."""
+
+    reason: str
+    detail: str
+    node: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to know though the answer is right."""
+
+    code: str
+    detail: str
+    node: Node | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Result:
+    """What every answer tells beside its values."""
+
+    #: New values of the variables that the program assigned to, by path.
+    updates: Mapping[str, Any]
+    warnings: tuple[Notice, ...]
+    #: The first node whose value is not finite: ``forward``, ``backward``, or neither.
+    nonfinite: Mapping[str, Node]
+    #: The program's id, which may be sent in its place as ``{"ref": id}``.
+    program: str | None
+    #: Milliseconds by phase: parse, compile, replay, encode.
+    timings: Mapping[str, float]
+    #: What to quote when reporting a problem.
+    request_id: str | None
+    #: The response as it came.
+    raw: httpx.Response = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evaluation(Result):
+    """The values of a program's outputs."""
+
+    outputs: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gradient(Result):
+    """A target's value, and its gradient at each source, in the structure of the sources."""
+
+    value: Any
+    #: ``None`` where there is no gradient; ``unconnected`` says why, by the source's path.
+    gradients: Any
+    #: The further values that were asked for by ``outputs``.
+    outputs: Any
+    unconnected: Mapping[str, Unconnected]
+
+
+def shared_fields(reply: Reply, variables: Any) -> dict[str, Any]:
+    """The fields of ``Result`` from a reply to a request with these variables."""
+    document = reply.document
+    updates = document.get("updates") or {}
+    nonfinite = document.get("nonfinite") or {}
+    return {
+        "updates": {path: decode(new, lookup(variables, path)) for path, new in updates.items()},
+        "warnings": tuple(
+            Notice(notice["code"], notice["detail"], Node.read(notice.get("node")))
+            for notice in document.get("warnings") or ()
+        ),
+        "nonfinite": {way: node for way in nonfinite if (node := Node.read(nonfinite[way]))},
+        "program": document.get("program"),
+        "timings": timings(reply.response.headers.get("Server-Timing", "")),
+        "request_id": request_id(reply.response),
+        "raw": reply.response,
+    }
+
+
+def unconnected_sources(document: Mapping[str, Any]) -> dict[str, Unconnected]:
+    """Why gradients are missing, by the source's path."""
+    return {
+        path: Unconnected(item["reason"], item["detail"], Node.read(item.get("node")))
+        for path, item in (document.get("unconnected") or {}).items()
+    }
+
+
+def timings(header: str) -> dict[str, float]:
+    """The durations in a ``Server-Timing`` header, in milliseconds."""
+    durations: dict[str, float] = {}
+    for metric in header.split(","):
+        name, *parameters = (part.strip() for part in metric.split(";"))
+        for parameter in parameters:
+            key, _, number = parameter.partition("=")
+            if key.strip().lower() == "dur":
+                durations[name] = float(number.strip().strip('"'))
+    return durations
+
+
+def request_id(response: httpx.Response) -> str | None:
+    """The id under which the service has logged a request."""
+    header: str | None = response.headers.get("X-Request-ID")
+    return header

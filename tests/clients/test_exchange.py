@@ -1,0 +1,188 @@
+import email.utils
+import json
+import time
+from typing import Any
+
+import gradwire
+import httpx
+import pytest
+from gradwire.call import Call, Reply
+from gradwire.exchange import Exchange
+from gradwire.options import Options
+
+REQUEST = httpx.Request("POST", "http://service/v1/evaluate")
+
+
+def read(reply: Reply) -> Any:
+    return reply.document["outputs"]
+
+
+def exchange(max_retries: int = 2) -> Exchange[Any]:
+    call = Call("POST", "/v1/evaluate", {"program": "y = q(x)"}, read)
+    return Exchange(call, Options("http://service", None, 60.0, max_retries))
+
+
+def answer(status: int, document: Any = None, **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    content = document if isinstance(document, bytes) else json.dumps(document).encode()
+    return httpx.Response(status, headers=named, content=content, request=REQUEST)
+
+
+def test_a_success_is_read_at_once():
+    one = exchange()
+    assert (one.method, one.url) == ("POST", "http://service/v1/evaluate")
+    assert json.loads(one.content) == {"program": "y = q(x)"}
+    one.receive(answer(200, {"outputs": 3}))
+    assert one.done
+    assert one.result() == 3
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_another_attempt_follows_what_may_pass(status):
+    one = exchange()
+    one.receive(answer(status))
+    assert not one.done
+    one.receive(answer(200, {"outputs": 3}))
+    assert one.result() == 3
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        httpx.ConnectError("refused"),
+        httpx.ConnectTimeout("slow"),
+        httpx.ReadError("reset"),
+        httpx.RemoteProtocolError("disconnected"),
+    ],
+    ids=repr,
+)
+def test_another_attempt_follows_a_lost_connection(failure):
+    one = exchange(max_retries=1)
+    one.fail(failure)
+    assert not one.done
+    one.fail(failure)
+    with pytest.raises(gradwire.TransportError, match="http://service/v1/evaluate: ") as caught:
+        one.result()
+    assert caught.value.__cause__ is failure
+
+
+@pytest.mark.parametrize("failure", [httpx.ReadTimeout("slow"), httpx.PoolTimeout("")], ids=repr)
+def test_a_timeout_is_final(failure):
+    one = exchange()
+    one.fail(failure)
+    with pytest.raises(gradwire.RequestTimeout):
+        one.result()
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 413, 422, 500, 501])
+def test_a_refusal_is_final(status):
+    one = exchange()
+    one.receive(answer(status))
+    assert one.done
+
+
+def test_a_deadline_that_the_service_kept_is_final():
+    one = exchange()
+    one.receive(answer(504, {"code": "deadline_exceeded", "detail": "10000 ms have passed"}))
+    with pytest.raises(gradwire.DeadlineExceeded, match="10000 ms have passed"):
+        one.result()
+
+
+def test_the_last_error_is_raised():
+    one = exchange(max_retries=1)
+    one.receive(answer(502))
+    one.receive(answer(503, {"code": "overloaded", "detail": "the queue is full"}))
+    with pytest.raises(gradwire.Overloaded, match="the queue is full"):
+        one.result()
+
+
+def test_delays_grow_with_jitter():
+    for _ in range(100):
+        one = exchange(max_retries=3)
+        for longest in (0.5, 1.0, 2.0):
+            one.receive(answer(502))
+            assert longest / 2 <= one.delay_seconds <= longest
+
+
+def test_a_delay_has_a_limit():
+    one = exchange(max_retries=30)
+    for _ in range(30):
+        one.receive(answer(502))
+    assert one.delay_seconds <= 8.0
+
+
+def test_retry_after_is_the_least_delay():
+    one = exchange()
+    one.receive(answer(503, Retry_After="3"))
+    assert 3.0 <= one.delay_seconds <= 3.5
+
+
+def test_retry_after_may_be_a_date():
+    one = exchange()
+    one.receive(answer(429, Retry_After=email.utils.formatdate(time.time() + 20, usegmt=True)))
+    assert 15.0 <= one.delay_seconds <= 21.0
+
+
+@pytest.mark.parametrize("header", ["soon", "-1", ""])
+def test_a_retry_after_that_means_nothing_is_ignored(header):
+    one = exchange()
+    one.receive(answer(503, Retry_After=header))
+    assert one.delay_seconds <= 0.5
+
+
+def test_a_service_that_asks_for_minutes_is_not_waited_for():
+    one = exchange()
+    one.receive(answer(503, Retry_After="3600"))
+    with pytest.raises(gradwire.Unavailable) as caught:
+        one.result()
+    assert caught.value.retry_after_seconds == 3600.0
+
+
+def test_a_problem_becomes_its_error():
+    one = exchange()
+    document = {
+        "code": "unknown_op",
+        "detail": "there is no operation q",
+        "hint": "did you mean qr?",
+        "pointer": "/program",
+        "node": {"op": "q", "line": 1, "column": 5},
+        "status": 422,
+    }
+    one.receive(answer(422, document, X_Request_ID="a1-2"))
+    with pytest.raises(gradwire.UnknownOperation) as caught:
+        one.result()
+    error = caught.value
+    assert (error.status, error.code, error.request_id) == (422, "unknown_op", "a1-2")
+    assert (error.hint, error.pointer) == ("did you mean qr?", "/program")
+    assert error.node == gradwire.Node(op="q", line=1, column=5)
+    assert error.problem == document
+    assert "  line 1: y = q(x)\n              ^" in str(error)
+
+
+@pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>", b"", b"[1]"])
+def test_a_proxys_answer_becomes_the_error_of_its_status(body):
+    one = exchange(max_retries=0)
+    one.receive(answer(502, body))
+    message = r"http://service/v1/evaluate answered 502 \(Bad Gateway\)"
+    with pytest.raises(gradwire.ServerError, match=message):
+        one.result()
+
+
+def test_an_unknown_status_is_an_error_too():
+    one = exchange(max_retries=0)
+    one.receive(answer(599, b""))
+    with pytest.raises(gradwire.ServerError, match=r"answered 599 \(unknown status\)"):
+        one.result()
+
+
+@pytest.mark.parametrize("body", [b"<html>Welcome</html>", b"{}", b"3"])
+def test_a_success_that_is_not_the_services_is_malformed(body):
+    one = exchange()
+    one.receive(answer(200, body))
+    with pytest.raises(gradwire.MalformedReply, match="answered 200 with a document that"):
+        one.result()
+
+
+def test_there_is_no_result_before_the_end():
+    with pytest.raises(RuntimeError, match="the exchange is not done"):
+        exchange().result()

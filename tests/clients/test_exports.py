@@ -1,0 +1,53 @@
+import importlib
+import inspect
+import pkgutil
+
+import gradwire
+
+PUBLIC_MODULES = ("client", "errors", "nodes", "results")
+
+
+def defined_in(module):
+    """The classes that a module defines itself."""
+    return {
+        name: member
+        for name, member in vars(module).items()
+        if inspect.isclass(member)
+        and member.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+
+
+def test_everything_that_is_exported_exists_and_is_sorted():
+    assert gradwire.__all__ == sorted(gradwire.__all__, key=lambda name: (name[0] == "_", name))
+    assert all(hasattr(gradwire, name) for name in gradwire.__all__)
+
+
+def test_every_public_class_is_exported():
+    defined = {
+        name
+        for module in PUBLIC_MODULES
+        for name in defined_in(importlib.import_module(f"gradwire.{module}"))
+    }
+    assert defined - set(gradwire.__all__) == {"Connection"}
+
+
+def test_every_module_and_public_class_says_what_it_is():
+    for module in pkgutil.iter_modules(gradwire.__path__, "gradwire."):
+        assert importlib.import_module(module.name).__doc__
+    for name in gradwire.__all__:
+        assert name == "__version__" or inspect.getdoc(getattr(gradwire, name)), name
+
+
+def test_both_clients_have_the_same_methods_with_the_same_signatures():
+    def methods(client):
+        special = {"__enter__", "__exit__", "__aenter__", "__aexit__"}
+        return {
+            name.replace("__a", "__"): inspect.signature(member)
+            for name, member in inspect.getmembers(client, callable)
+            if not name.startswith("_") or name in special
+        }
+
+    blocking, awaiting = methods(gradwire.Client), methods(gradwire.AsyncClient)
+    assert blocking == awaiting
+    assert {"evaluate", "gradient", "value_and_grad", "with_options", "close"} <= set(blocking)

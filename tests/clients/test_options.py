@@ -1,0 +1,42 @@
+import pytest
+from gradwire.options import Options
+
+
+def resolve(base_url=None, api_key=None, environment=None):
+    return Options.resolve(base_url, api_key, 60.0, 2, environment or {})
+
+
+@pytest.mark.parametrize(
+    ("argument", "environment", "url"),
+    [
+        (None, {}, "http://127.0.0.1:8000"),
+        (None, {"GRADWIRE_URL": "http://there/"}, "http://there"),
+        ("http://here/api/", {"GRADWIRE_URL": "http://there"}, "http://here/api"),
+        ("", {"GRADWIRE_URL": "http://there"}, "http://there"),
+    ],
+)
+def test_an_argument_wins_over_the_environment(argument, environment, url):
+    assert resolve(argument, environment=environment).base_url == url
+
+
+@pytest.mark.parametrize(
+    ("argument", "environment", "header"),
+    [
+        (None, {}, None),
+        (None, {"GRADWIRE_API_KEY": "k1"}, "Bearer k1"),
+        ("k2", {"GRADWIRE_API_KEY": "k1"}, "Bearer k2"),
+        ("", {"GRADWIRE_API_KEY": "k1"}, None),
+    ],
+)
+def test_the_api_key_is_sent_as_a_bearer_token(argument, environment, header):
+    headers = resolve(api_key=argument, environment=environment).headers()
+    assert headers.get("Authorization") == header
+
+
+def test_requests_say_who_sends_them():
+    assert resolve().headers()["User-Agent"].startswith("gradwire-python/")
+
+
+def test_retries_count_from_zero():
+    with pytest.raises(ValueError, match="max_retries counts from 0, got -1"):
+        Options.resolve(None, None, 60.0, -1, {})

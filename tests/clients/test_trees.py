@@ -1,0 +1,121 @@
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from gradwire.trees import MISSING, lookup, members, outermost, rebuild
+
+
+@dataclass
+class Layer:
+    w: Any
+    b: Any
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        1,
+        2.5,
+        True,
+        1j,
+        "NaN",
+        "text",
+        np.zeros(3),
+        np.float32(1),
+        [1, 2.0, True],
+        [],
+        ((1, 2), (3, "Infinity")),
+        [np.int64(1), 2],
+        range(3),
+        {"value": 1, "dtype": "int8"},
+        {"re": 1, "im": 2},
+        {"ref": "sha256:0"},
+    ],
+    ids=repr,
+)
+def test_numbers_arrays_and_lists_of_numbers_are_leaves(leaf):
+    assert members(leaf) is None
+
+
+@pytest.mark.parametrize(
+    ("level", "inside"),
+    [
+        ({"a": 1}, {"a": 1}),
+        ({"re": 1}, {"re": 1}),
+        (Layer(1, 2), {"w": 1, "b": 2}),
+        (Pair(1, 2), {"first": 1, "second": 2}),
+        ([{"a": 1}], [{"a": 1}]),
+        ((1, "text"), (1, "text")),
+        ([1, [2, {}]], [1, [2, {}]]),
+    ],
+    ids=repr,
+)
+def test_everything_with_names_and_every_list_of_more_than_numbers_is_a_level(level, inside):
+    assert members(level) == inside
+
+
+def test_a_list_with_an_array_in_it_is_a_level():
+    assert members([1.0, np.zeros(2)]) is not None
+
+
+def test_the_outermost_level_is_never_a_leaf():
+    assert outermost({"value": 1, "ref": 2}) == {"value": 1, "ref": 2}
+    assert outermost(Layer(1, 2)) == {"w": 1, "b": 2}
+
+
+def test_variables_without_names_are_refused():
+    with pytest.raises(TypeError, match="go by name, in a mapping or a dataclass, not in a list"):
+        outermost([1.0])
+
+
+@pytest.mark.parametrize(
+    ("level", "parts", "expected"),
+    [
+        ({"a": 1}, {"a": 2}, {"a": 2}),
+        (Layer(1, 2), {"w": 3, "b": 4}, Layer(3, 4)),
+        (Pair(1, 2), {"first": 3, "second": 4}, Pair(3, 4)),
+        (("x", "y"), [1, 2], (1, 2)),
+        (["x", "y"], [1, 2], [1, 2]),
+    ],
+    ids=repr,
+)
+def test_a_level_is_rebuilt_in_its_own_type(level, parts, expected):
+    rebuilt = rebuild(level, parts)
+    assert rebuilt == expected
+    assert type(rebuilt) is type(level)
+
+
+VARIABLES = {
+    "x": 1,
+    "layers": [Layer("w0", "b0"), {"w": "w1"}],
+    "a.b": "dotted",
+    "a": {"b": "nested", "c.d": "inner"},
+    "value": 7,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("x", 1),
+        ("value", 7),
+        ("layers.0.w", "w0"),
+        ("layers[1].w", "w1"),
+        ("layers[0]", Layer("w0", "b0")),
+        ("a.b", "dotted"),
+        ("a.c.d", "inner"),
+    ],
+)
+def test_a_name_finds_its_value(name, value):
+    assert lookup(VARIABLES, name) == value
+
+
+@pytest.mark.parametrize("name", ["y", "x.y", "layers.2", "layers.w", "layers.-1", "a.x", ""])
+def test_a_name_that_is_no_variables_finds_nothing(name):
+    assert lookup(VARIABLES, name) is MISSING
