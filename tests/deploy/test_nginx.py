@@ -54,10 +54,11 @@ class Replica:
             def answer(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 replica.asked.append(f"{self.command} {self.path}")
+                self.close_connection = True
                 if replica.behaviour == "hangs up":
-                    self.close_connection = True
                     return
                 self.send_response(200 if replica.behaviour == "answers" else 503)
+                self.send_header("Connection", "close")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -173,7 +174,15 @@ def test_no_replica_is_a_problem_with_retry_after(proxy: Start):
     assert reply.headers["Content-Type"] == MEDIA_TYPE
     assert reply.headers["Retry-After"] == "1"
     assert reply.json()["code"] == "overloaded"
-    assert re.fullmatch(r"urn:gradwire:request:[0-9a-f]{32}", reply.json()["instance"])
+    assert reply.json()["instance"] == f"urn:gradwire:request:{reply.headers['X-Request-ID']}"
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"), [("run-7:a.b", r"run-7:a\.b"), ('"}', "[0-9a-f]{32}"), ("", "[0-9a-f]{32}")]
+)
+def test_request_keeps_its_name_where_it_is_safe(proxy: Start, sent: str, kept: str):
+    reply = proxy(Replica("answers")).get("/metrics", headers={"X-Request-ID": sent})
+    assert re.fullmatch(f"urn:gradwire:request:{kept}", reply.json()["instance"])
 
 
 def test_body_that_is_too_large_is_refused_before_it_is_sent(proxy: Start):
