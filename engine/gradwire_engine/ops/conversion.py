@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, Op, macro, register
-from gradwire_engine.ops.promotion import dtype_of
+from gradwire_engine.ops.promotion import DTYPES, dtype_of
 from gradwire_engine.tape import ArrayType, DType, Type
 
 if TYPE_CHECKING:
@@ -59,3 +59,11 @@ def array(b: Builder, object: Any, dtype: Any = None) -> Any:
     """An array of ``object``: numbers, arrays, or nested lists of them, which are stacked."""
     var = b.array(object)
     return var if dtype is None else AsType.record(b, var, dtype)
+
+
+def floating(b: Builder, x: Any) -> Var:
+    """``x`` for what NumPy computes in float64 for all integers: means, linear algebra."""
+    var = b.array(x)
+    if var.type.differentiable:
+        return var
+    return b.cast(var, DTYPES["float64"], weak=var.type.weak)

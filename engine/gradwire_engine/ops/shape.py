@@ -106,10 +106,8 @@ class BroadcastTo(View):
         return xp.broadcast_to(operands[0], self.shape)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar`` is the sum of ``z_bar`` over what was repeated."""
-        from gradwire_engine.ops.reductions import sum_to
-
-        return (sum_to(z_bar, operands[0].type.shape),)
+        """``x_bar = z_bar``; the reverse walk sums over what was repeated."""
+        return (z_bar,)
 
 
 def reshape(x: Var, shape: Shape) -> Var:

@@ -1,0 +1,185 @@
+"""Statistics: means, variances and order statistics over axes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.axes import axes_of, flag, with_ones
+from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.conversion import AsType, floating
+from gradwire_engine.ops.norms import Norm, squared_magnitude
+from gradwire_engine.ops.promotion import DTYPES, real_of
+from gradwire_engine.ops.reductions import Max, Min, Sum, shared_evenly
+from gradwire_engine.ops.shape import reshape, transpose
+from gradwire_engine.tape import ArrayType, DType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+def _operand(b: Builder, a: Any, dtype: Any) -> tuple[Var, DType]:
+    """Where to compute a mean of ``a``, float32 for float16 as in NumPy; the dtype it ends in."""
+    x = floating(b, a if dtype is None else AsType.record(b, a, dtype))
+    return (b.cast(x, DTYPES["float32"]) if x.dtype == DTYPES["float16"] else x), x.dtype
+
+
+def _mean(x: Var, axes: tuple[int, ...], *, keepdims: bool) -> Var:
+    return Sum.over(x, axes, keepdims=keepdims) / math.prod([x.type.shape[i] for i in axes])
+
+
+@macro("mean", "reduce_mean")
+def mean(b: Builder, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
+    """Mean over ``axis``: ``z = sum x / n``; in float64 for integers, NaN of no elements."""
+    x, result = _operand(b, a, dtype)
+    z = _mean(x, axes_of(axis, x.ndim, "mean"), keepdims=flag(keepdims, "keepdims"))
+    return b.cast(z, result)
+
+
+def _centred(
+    b: Builder, a: Any, axis: Any, dtype: Any, ddof: Any, correction: Any
+) -> tuple[Var, tuple[int, ...], float, DType]:
+    """``a`` less its mean, the axes, the degrees of freedom left, and the result's dtype."""
+    x, result = _operand(b, a, dtype)
+    if correction is not None and ddof != 0:
+        raise BadArgument("ddof and correction are the same thing", hint="leave one of them out")
+    less = ddof if correction is None else correction
+    if isinstance(less, bool) or not isinstance(less, int | float):
+        raise BadArgument(f"ddof must be a number, got {describe(less)}")
+    axes = axes_of(axis, x.ndim, "var")
+    freedom = max(math.prod([x.type.shape[i] for i in axes]) - less, 0)
+    return x - _mean(x, axes, keepdims=True), axes, freedom, real_of(result)
+
+
+@macro("var", "reduce_variance")
+def var(
+    b: Builder,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    correction: Any = None,
+) -> Any:
+    """Variance over ``axis``: ``z = sum |x - mean x|² / (n - ddof)``.
+
+    Convention: of equal elements, or of one, the derivative is 0.
+    """
+    centred, axes, freedom, result = _centred(b, a, axis, dtype, ddof, correction)
+    total = Sum.over(squared_magnitude(centred), axes, keepdims=flag(keepdims, "keepdims"))
+    return b.cast(total / freedom, result)
+
+
+@macro("std", "reduce_std")
+def std(
+    b: Builder,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    correction: Any = None,
+) -> Any:
+    """Standard deviation over ``axis``: ``z = ‖x - mean x‖ / sqrt(n - ddof)``.
+
+    Convention: of equal elements, or of one, the derivative is 0.
+    """
+    centred, axes, freedom, result = _centred(b, a, axis, dtype, ddof, correction)
+    length = Norm.over(centred, axes, keepdims=flag(keepdims, "keepdims"))
+    return b.cast(length / math.sqrt(freedom), result)
+
+
+@macro("average")
+def average(
+    b: Builder, a: Any, axis: Any = None, weights: Any = None, keepdims: Any = False
+) -> Any:
+    """Weighted mean over ``axis``: ``z = sum w x / sum w``; ``w`` of ``a``'s shape or the axis'."""
+    if weights is None:
+        return mean(b, a, axis, keepdims=keepdims)
+    x, w = b.promote(floating(b, a), weights)
+    axes = axes_of(axis, x.ndim, "average")
+    if w.type.shape != x.type.shape:
+        if axis is None or w.type.shape != tuple([x.type.shape[i] for i in axes]):
+            raise ShapeMismatch(f"average cannot weigh {x.type.shape} by {w.type.shape}")
+        order = sorted(range(len(axes)), key=lambda i: axes[i])
+        w = transpose(w, tuple(order))
+        w = reshape(w, tuple([n if i in axes else 1 for i, n in enumerate(x.type.shape)]))
+        w = b.broadcast(w, x.type.shape)
+    keep = flag(keepdims, "keepdims")
+    return Sum.over(x * w, axes, keepdims=keep) / Sum.over(w, axes, keepdims=keep)
+
+
+@macro("ptp")
+def ptp(b: Builder, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Range over ``axis``: ``z = max x - min x``."""
+    return Max.record(b, a, axis, keepdims) - Min.record(b, a, axis, keepdims)
+
+
+@register("order_statistic", public=False)
+class OrderStatistic(Op):
+    """Element number ``index`` in rising order along the last axis; NaN if there is one.
+
+    Convention: elements equal to it share the derivative evenly.
+    """
+
+    index: int
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """One element for each row."""
+        (x,) = types
+        return ArrayType(x.dtype, x.shape[:-1], x.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Partition; NaNs sort last, so the last element tells."""
+        (x,) = operands
+        rows = xp.partition(x, (self.index, x.shape[-1] - 1), axis=-1)
+        largest = rows[..., -1]
+        return xp.where(xp.isnan(largest), largest, rows[..., self.index])
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / n`` at the ``n`` elements equal to ``z``, else 0."""
+        (x,) = operands
+        axis = x.ndim - 1
+        return (shared_evenly(z_bar, reshape(z, (*z.type.shape, 1)), x, (axis,)),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Selection is linear, with a factor."""
+        return 4 * types[0].size
+
+
+@macro("quantile")
+def quantile(b: Builder, a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Quantile ``q`` over ``axis``, between the two nearest order statistics linearly.
+
+    ``q`` is a number from 0 to 1.  Convention: elements equal to an order statistic share its
+    derivative evenly.
+    """
+    if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
+        raise BadArgument(f"quantile needs q as a number from 0 to 1, got {describe(q)}")
+    x = floating(b, a)
+    if x.dtype.kind == "c":
+        raise DtypeMismatch("complex numbers have no quantiles")
+    axes = axes_of(axis, x.ndim, "quantile")
+    shape = x.type.shape
+    kept = tuple([i for i in range(x.ndim) if i not in axes])
+    count = math.prod([shape[i] for i in axes])
+    if count == 0:
+        raise ShapeMismatch(f"no elements have no quantiles, got shape {shape}")
+    rows = reshape(transpose(x, kept + axes), (*[shape[i] for i in kept], count))
+    index = q * (count - 1)
+    low = math.floor(index)
+    z = OrderStatistic(low)(rows)
+    if index > low:
+        z = z * (1 - (index - low)) + OrderStatistic(low + 1)(rows) * (index - low)
+    return reshape(z, with_ones(shape, axes)) if flag(keepdims, "keepdims") else z
+
+
+@macro("median")
+def median(b: Builder, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Middle value over ``axis``; of an even number, the mean of the middle two.
+
+    Convention: elements equal to a middle value share its derivative evenly.
+    """
+    return quantile(b, a, 0.5, axis, keepdims)
