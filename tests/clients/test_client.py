@@ -1,0 +1,149 @@
+import asyncio
+import json
+import time
+
+import gradwire
+import httpx
+import pytest
+
+OUTPUTS = '{"outputs": 3.0, "program": "sha256:0"}'
+
+
+def answer(status: int, body: str = "{}", **headers: str) -> bytes:
+    """A whole response, byte for byte."""
+    named = "".join(f"{name.replace('_', '-')}: {text}\r\n" for name, text in headers.items())
+    head = f"HTTP/1.1 {status} Scripted\r\nContent-Length: {len(body)}\r\n{named}\r\n"
+    return (head + body).encode()
+
+
+def evaluate_blocking(url, **options):
+    with gradwire.Client(url, **options) as client:
+        return client.evaluate("x", {"x": 3})
+
+
+def evaluate_awaiting(url, **options):
+    async def evaluate():
+        async with gradwire.AsyncClient(url, **options) as client:
+            return await client.evaluate("x", {"x": 3})
+
+    return asyncio.run(evaluate())
+
+
+@pytest.fixture(params=[evaluate_blocking, evaluate_awaiting], ids=["blocking", "awaiting"])
+def evaluate(request):
+    return request.param
+
+
+def test_a_request_carries_the_document_and_says_who_sends_it(script, evaluate):
+    server = script(answer(200, OUTPUTS))
+    assert evaluate(server.url + "/behind/a/proxy/", api_key="secret").outputs == 3.0
+    head, _, body = server.requests[0].decode().partition("\r\n\r\n")
+    assert head.startswith("POST /behind/a/proxy/v1/evaluate HTTP/1.1\r\n")
+    assert "Authorization: Bearer secret" in head
+    assert "User-Agent: gradwire-python/" in head
+    assert "Content-Type: application/json" in head
+    assert json.loads(body) == {"program": "x", "variables": {"x": 3.0}, "encoding": "base64"}
+
+
+def test_an_answer_tells_what_came_with_it(script, evaluate):
+    timing = 'parse;dur=0.5, compile;dur="2";desc=new, cached'
+    answered = evaluate(script(answer(200, OUTPUTS, X_Request_ID="a1-2", Server_Timing=timing)).url)
+    assert answered.request_id == "a1-2"
+    assert answered.timings == {"parse": 0.5, "compile": 2.0}
+    assert answered.program == "sha256:0"
+    assert answered.raw.status_code == 200
+    assert answered.raw.json()["outputs"] == 3.0
+
+
+def test_an_overloaded_service_is_asked_again(script, evaluate):
+    server = script(answer(503, Retry_After="1"), answer(200, OUTPUTS))
+    begin = time.monotonic()
+    assert evaluate(server.url).outputs == 3.0
+    assert time.monotonic() - begin >= 1.0
+    assert len(server.requests) == 2
+
+
+def test_a_dropped_connection_is_made_again(script, evaluate):
+    server = script(None, None, answer(200, OUTPUTS))
+    assert evaluate(server.url).outputs == 3.0
+    assert server.connections == 3
+    assert server.requests[0] == server.requests[2]
+
+
+def test_retries_end(script, evaluate):
+    server = script(None, None, None)
+    with pytest.raises(gradwire.TransportError, match=server.url):
+        evaluate(server.url)
+    assert len(server.requests) == 3
+
+
+def test_retries_can_be_forbidden(script, evaluate):
+    server = script(answer(502, "<html>"))
+    with pytest.raises(gradwire.ServerError, match=r"answered 502 \(Bad Gateway\)"):
+        evaluate(server.url, max_retries=0)
+
+
+def test_the_client_does_not_wait_longer_than_its_timeout(script, evaluate):
+    with pytest.raises(gradwire.RequestTimeout):
+        evaluate(script(...).url, timeout=0.05)
+
+
+def test_a_service_that_is_not_there_is_a_transport_error(evaluate):
+    with pytest.raises(gradwire.TransportError, match=r"http://127\.0\.0\.1:1/"):
+        evaluate("http://127.0.0.1:1", max_retries=0)
+
+
+def test_an_answer_that_is_not_decodable_is_a_transport_error(script, evaluate):
+    with pytest.raises(gradwire.TransportError):
+        evaluate(script(answer(200, "not gzip at all", Content_Encoding="gzip")).url)
+
+
+def test_connections_are_kept(script):
+    server = script(*[answer(200, OUTPUTS)] * 3)
+    with gradwire.Client(server.url) as client:
+        for _ in range(3):
+            client.evaluate("x")
+    assert server.connections == 1
+
+
+def test_the_environment_says_where_the_service_is(script, monkeypatch):
+    server = script(answer(200, OUTPUTS))
+    monkeypatch.setenv("GRADWIRE_URL", server.url)
+    monkeypatch.setenv("GRADWIRE_API_KEY", "from the environment")
+    with gradwire.Client() as client:
+        assert repr(client) == f"Client({server.url!r})"
+        client.evaluate("x")
+    assert b"Authorization: Bearer from the environment" in server.requests[0]
+
+
+def test_other_options_share_the_connections(script):
+    server = script(answer(200, OUTPUTS), ..., answer(502), answer(200, OUTPUTS))
+    with gradwire.Client(server.url) as client:
+        with client.with_options(max_retries=0) as other:
+            other.evaluate("x")
+        with pytest.raises(gradwire.RequestTimeout):
+            client.with_options(timeout=0.05).evaluate("x")
+        with pytest.raises(gradwire.ServerError):
+            other.with_options(timeout=None).evaluate("x")
+        assert client.evaluate("x").outputs == 3.0
+
+
+def test_a_given_http_client_is_used_and_left_open(script):
+    server = script(*[answer(200, OUTPUTS)] * 2)
+    with httpx.Client(base_url=server.url, headers={"X-Team": "gradients"}) as http:
+        with gradwire.Client(http_client=http) as client:
+            client.evaluate("x")
+        with gradwire.Client(server.url, http_client=http) as client:
+            client.evaluate("x")
+    assert b"X-Team: gradients" in server.requests[0]
+
+
+def test_many_requests_are_under_way_at_once(script):
+    server = script(*[answer(200, OUTPUTS)] * 8)
+
+    async def gather():
+        async with gradwire.AsyncClient(server.url) as client:
+            return await asyncio.gather(*(client.evaluate("x") for _ in range(8)))
+
+    assert [answered.outputs for answered in asyncio.run(gather())] == [3.0] * 8
+    assert server.connections > 1
