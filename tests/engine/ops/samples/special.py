@@ -1,0 +1,14 @@
+"""Sample points of special functions."""
+
+import numpy as np
+from gradwire_engine.check import Call
+
+X = np.array([[-1.3, -0.4, 0.2], [0.7, 1.1, 2.3]])
+P = np.array([[0.3, 0.8, 1.2], [1.7, 2.5, 4.1]])
+UNIT = np.array([0.1, 0.4, 0.8])
+
+SAMPLES = [
+    *[Call.of(name, X) for name in ("erf", "erfc")],
+    *[Call.of(name, UNIT) for name in ("erfinv", "logit")],
+    Call.of("xlog1py", X, P),
+]
