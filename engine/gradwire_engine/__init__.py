@@ -1,0 +1,19 @@
+"""Gradwire's engine: record, differentiate, optimise and replay programs that clients send."""
+
+from gradwire_engine import errors
+from gradwire_engine.answer import Answer, Leaf, Limits, Notice, Query, Unconnected
+from gradwire_engine.engine import Call, Engine
+from gradwire_engine.program import Program
+
+__all__ = [
+    "Answer",
+    "Call",
+    "Engine",
+    "Leaf",
+    "Limits",
+    "Notice",
+    "Program",
+    "Query",
+    "Unconnected",
+    "errors",
+]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from gradwire_engine.errors import Place

@@ -25,7 +25,7 @@ from gradwire_engine.tape import ArrayType, Tape, TupleType, Type
 #: Records on a builder what the checker examines: one variable, or several in lists and tuples.
 Recording: TypeAlias = Callable[..., Any]
 
-_TOLERANCES = {"float16": 3e-2, "float32": 3e-4, "complex64": 3e-4}
+_TOLERANCES = {"float16": 3e-2, "float32": 1e-4, "complex64": 1e-4}
 _TOLERANCE = 1e-7
 _STEP = 1e-4
 

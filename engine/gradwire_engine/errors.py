@@ -1,22 +1,22 @@
 """Every error the engine raises: what, instead of what, where, and what to do about it.
 
-    EngineError
-    ├── ProgramError              the program cannot be read
-    │   ├── ProgramSyntaxError        not the language's grammar
-    │   ├── UnknownOperation          no function of that name
-    │   ├── UnknownName               no variable or intermediate of that name
-    │   └── InvalidProgram            cycles, duplicate ids, misplaced parts
-    ├── ArgumentError             an operation cannot take what it was given
-    │   ├── BadArgument
-    │   ├── ShapeMismatch
-    │   └── DtypeMismatch
-    ├── DerivativeError           the question about derivatives makes no sense
-    ├── InputError                a value sent with the request is unusable
-    ├── DomainError               the mathematics has no answer (a singular matrix)
-    ├── LimitExceeded
-    │   ├── OverBudget                predicted bytes, operations or instructions
-    │   └── DeadlineExceeded
-    └── InternalError             our bug
+EngineError
+├── ProgramError              the program cannot be read
+│   ├── ProgramSyntaxError        not the language's grammar
+│   ├── UnknownOperation          no function of that name
+│   ├── UnknownName               no variable or intermediate of that name
+│   └── InvalidProgram            cycles, duplicate ids, misplaced parts
+├── ArgumentError             an operation cannot take what it was given
+│   ├── BadArgument
+│   ├── ShapeMismatch
+│   └── DtypeMismatch
+├── DerivativeError           the question about derivatives makes no sense
+├── InputError                a value sent with the request is unusable
+├── DomainError               the mathematics has no answer (a singular matrix)
+├── LimitExceeded
+│   ├── OverBudget                predicted bytes, operations or instructions
+│   └── DeadlineExceeded
+└── InternalError             our bug
 """
 
 from __future__ import annotations

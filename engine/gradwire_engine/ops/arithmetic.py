@@ -154,7 +154,7 @@ class Sqrt(InexactUnary):
 
 @register("reciprocal")
 class Reciprocal(InexactUnary):
-    """Reciprocal: ``z = 1 / x``."""
+    """Reciprocal: ``z = 1 / x``; of integers a float, as ``1 / x`` is."""
 
     ufunc = "reciprocal"
     flops_per_element = 1

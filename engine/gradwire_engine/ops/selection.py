@@ -11,7 +11,7 @@ from gradwire_engine.ops.elementwise import (
     BOOL,
     Binary,
     Elementwise,
-    RealUnary,
+    InexactUnary,
     Unary,
     broadcast_shapes,
 )
@@ -166,7 +166,7 @@ class Trunc(Rounding):
 
 
 @register("rint")
-class Rint(RealUnary):
+class Rint(InexactUnary):
     """Nearest whole number, halves to even, as a float; piecewise constant, so no gradient."""
 
     ufunc = "rint"
@@ -179,7 +179,7 @@ class Round(Rounding):
     """Round to ``decimals`` places, halves to even; piecewise constant, so no gradient."""
 
     decimals: int = 0
-    kinds = "iuf"
+    kinds = "iufc"
 
     @classmethod
     def record(cls, b: Builder, a: Any, decimals: int = 0) -> Any:

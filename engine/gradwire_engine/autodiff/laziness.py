@@ -1,0 +1,69 @@
+"""The lazy gradient of ``where``: a branch not taken contributes exactly 0, whatever it computes.
+
+Cotangents that come out of a branch carry a *mask*, true where the branch was taken. A rule that
+multiplies by values could turn their zeros into NaN (0 times infinity), so its results are cut to
+the mask. Masks come from conditions, never from a cotangent being 0: a cut by value would be wrong
+to second order, where a derivative that happens to vanish still varies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.elementwise import broadcast_shapes
+
+#: Boolean variable that broadcasts to the cotangent it belongs to; None is all true.
+Mask = Var | None
+
+
+def branch_masks(operands: Sequence[Var], mask: Mask) -> tuple[Mask, Mask, Mask]:
+    """Masks of ``where``'s operands."""
+    condition, x, y = operands
+    taken = condition
+    other = PRIMITIVES["logical_not"]()(condition)
+    if mask is not None:
+        both = PRIMITIVES["logical_and"]()
+        taken, other = both(taken, mask), both(other, mask)
+    return None, _fit(taken, x), _fit(other, y)
+
+
+def operand_mask(
+    op: Op, mask: Var, bars: Cotangents, z: Var, operands: Sequence[Var]
+) -> tuple[Cotangents, Sequence[Mask]]:
+    """Cotangents cut to the mask, and the masks that the operands' cotangents carry on."""
+    if op.linear:
+        return bars, _through_linear(op, mask, z, operands)
+    if op.elementwise:
+        cut = mask
+        masks = [_fit(mask, operand) for operand in operands]
+    else:
+        cut = FUNCTIONS["any"].record(mask.builder, mask)
+        masks = [cut] * len(operands)
+    zero = {bar.dtype: bar.builder.scalar(0, bar.dtype) for bar in bars if bar is not None}
+    where = PRIMITIVES["where"]()
+    return [None if bar is None else where(cut, bar, zero[bar.dtype]) for bar in bars], masks
+
+
+def _through_linear(op: Op, mask: Var, z: Var, operands: Sequence[Var]) -> list[Mask]:
+    """A linear rule moves zeros as it moves cotangents, so apply it to the mask itself."""
+    b = mask.builder
+    ones = b.broadcast(b.cast(mask, z.type.dtype), z.type.shape)
+    differs = PRIMITIVES["not_equal"]()
+    moved = [
+        None if bar is None else differs(bar, b.scalar(0, bar.dtype))
+        for bar in op.vjp(ones, z, *operands)
+    ]
+    return [None if m is None else _fit(m, operand) for m, operand in zip(moved, operands)]
+
+
+def _fit(mask: Var, operand: Var) -> Var:
+    """The mask of a broadcast operand: true where any of its copies counts."""
+    shape = operand.type.shape
+    if broadcast_shapes(mask.type.shape, shape) == shape:
+        return mask
+    extra = mask.ndim - len(shape)
+    repeated = [a for a in range(mask.ndim) if a < extra or shape[a - extra] == 1]
+    kept: Var = FUNCTIONS["any"].record(mask.builder, mask, axis=tuple(repeated), keepdims=True)
+    return PRIMITIVES["reshape"](kept.type.shape[max(extra, 0) :])(kept)

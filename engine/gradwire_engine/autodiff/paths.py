@@ -1,0 +1,74 @@
+"""Why a gradient does not exist: where the path from a source to the target is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.constants import Assigned, Guard, StopGradient
+from gradwire_engine.tape import ArrayType, DType
+
+
+class Cut(NamedTuple):
+    """A reason of the protocol, in words, and the origin of the instruction where paths end."""
+
+    reason: str
+    detail: str
+    origin: int | None = None
+
+
+def dtype_reason(dtype: DType) -> Cut | None:
+    """Why values of ``dtype`` have no gradient, or None where they do."""
+    if dtype.kind == "b":
+        return Cut("boolean_dtype", "booleans have no gradient")
+    if dtype.kind in "iu":
+        return Cut("integer_dtype", f"{dtype.name} has no gradient", None)
+    return None
+
+
+def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> Cut:
+    """The first instruction on the way from ``sources`` to ``targets`` that carries no gradient."""
+    for target in targets:
+        reason = dtype_reason(target.dtype)
+        if reason is not None and len(targets) == 1:
+            return Cut("no_path", f"the target is {target.dtype.name}, which has no gradient")
+    needed = _ancestors(b, targets)
+    reached = {source.slot for source in sources}
+    ends = max((t.slot for t in targets), default=-1)
+    for slot in range(min(reached, default=0), ends + 1):
+        op, args, kind, origin = b.instructions[slot]
+        if slot in reached or not any(arg in reached for arg in args):
+            continue
+        if slot in needed and (not op.differentiable or not _differentiable(kind)):
+            return _cut(op, kind, origin)
+        reached.add(slot)
+    return Cut("no_path", "the target does not depend on this source")
+
+
+def _ancestors(b: Builder, targets: Sequence[Var]) -> set[int]:
+    needed: set[int] = set()
+    pending = [target.slot for target in targets]
+    while pending:
+        slot = pending.pop()
+        if slot not in needed:
+            needed.add(slot)
+            pending.extend(b.instructions[slot].args)
+    return needed
+
+
+def _differentiable(kind: object) -> bool:
+    return not isinstance(kind, ArrayType) or kind.differentiable
+
+
+def _cut(op: Op, kind: object, origin: int) -> Cut:
+    if isinstance(op, StopGradient):
+        return Cut("stop_gradient", "stop_gradient ends the path", origin)
+    if isinstance(op, Assigned):
+        return Cut("state", "an assigned value is a fresh leaf, so the path ends there", origin)
+    if isinstance(op, Guard):
+        return Cut("no_path", "only a decision depends on this source", origin)
+    if isinstance(kind, ArrayType) and op.differentiable:
+        return Cut("no_path", f"the path passes through {kind.dtype.name}", origin)
+    return Cut("no_path", f"{op.name} has no derivative", origin)

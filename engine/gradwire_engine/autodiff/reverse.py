@@ -1,0 +1,131 @@
+"""Reverse mode: extend a tape by the cotangents of its sources.
+
+The walk emits instructions, so what it adds is optimised, replayed and differentiated again like
+anything else. Source: Griewank and Walther, Evaluating Derivatives, section 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradwire_engine.autodiff.laziness import Mask, branch_masks, operand_mask
+from gradwire_engine.ops.base import PRIMITIVES, Cotangents
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.selection import Where
+from gradwire_engine.tape import ArrayType, TupleType
+
+
+def pullback(
+    b: Builder, targets: Sequence[Var], seeds: Sequence[Var], sources: Sequence[Var]
+) -> list[Var | None]:
+    """Cotangents of ``sources`` for the cotangents ``seeds`` of ``targets``; None without a path.
+
+    ``x_bar = Σ_t J_t(x)ᵀ seed_t``, each of its source's shape and dtype.
+    """
+    if not sources or not targets:
+        return [None] * len(sources)
+    walk = _Walk(b)
+    for target, seed in zip(targets, seeds, strict=True):
+        if target.type.differentiable:
+            walk.accumulate(target.slot, target.type, seed, None)
+    first, last = min(s.slot for s in sources), max(t.slot for t in targets)
+    active = _active(b, sources, first, last)
+    origin = b.origin
+    for slot in range(last, first - 1, -1):
+        if active[slot - first] and slot in walk.cotangents:
+            walk.step(slot)
+    b.origin = origin
+    return [walk.cotangents.get(source.slot) for source in sources]
+
+
+def _active(b: Builder, sources: Sequence[Var], first: int, last: int) -> bytearray:
+    """Mark the slots that depend differentiably on a source."""
+    active = bytearray(max(0, last - first + 1))
+    for source in sources:
+        if source.slot <= last:
+            active[source.slot - first] = 1
+    for slot, (op, args, _, _) in enumerate(b.instructions[first : last + 1], first):
+        if op.differentiable and not active[slot - first]:
+            for arg in args:
+                if arg >= first and active[arg - first]:
+                    active[slot - first] = 1
+                    break
+    return active
+
+
+class _Walk:
+    """Cotangents gathered so far, by slot; items of a tuple's slot are gathered by index."""
+
+    def __init__(self, b: Builder) -> None:
+        self.b = b
+        self.cotangents: dict[int, Var] = {}
+        self.items: dict[int, dict[int, Var]] = {}
+        self.masks: dict[int, Mask] = {}
+
+    def step(self, slot: int) -> None:
+        """Hand the cotangent of ``slot`` on to its operands."""
+        b = self.b
+        op, args, kind, origin = b.instructions[slot]
+        if not args or not op.differentiable:
+            return
+        b.origin = origin if origin < 0 else ~origin
+        z_bar, mask = self.cotangents[slot], self.masks.get(slot)
+        if isinstance(op, Item):
+            self.items.setdefault(args[0], {})[op.index] = z_bar
+            self.cotangents[args[0]] = z_bar  # marks the tuple as reached
+            return
+        operands = [Var(b, a, b.instructions[a].type) for a in args]  # type: ignore[arg-type]
+        z = Var(b, slot, kind)  # type: ignore[arg-type]
+        bars: Cotangents
+        if isinstance(kind, TupleType):
+            reached = self.items[slot]
+            bars = op.vjp(tuple(reached.get(i) for i in range(len(kind.items))), z, *operands)  # type: ignore[arg-type]
+        else:
+            bars = op.vjp(z_bar, z, *operands)
+        masks: Sequence[Mask] = (None,) * len(args)
+        if isinstance(op, Where):
+            masks = branch_masks(operands, mask)
+        elif mask is not None:
+            bars, masks = operand_mask(op, mask, bars, z, operands)
+        for operand, bar, passed in zip(operands, bars, masks, strict=True):
+            if bar is not None and operand.type.differentiable:
+                self.accumulate(operand.slot, operand.type, bar, passed)
+
+    def accumulate(self, slot: int, kind: ArrayType, bar: Var, mask: Mask) -> None:
+        """Add a contribution to the cotangent of ``slot``."""
+        bar = unbroadcast(bar, kind)
+        before = self.cotangents.get(slot)
+        if before is None:
+            self.cotangents[slot] = bar
+            if mask is not None:
+                self.masks[slot] = mask
+            return
+        self.cotangents[slot] = before + bar
+        held = self.masks.pop(slot, None)
+        if held is not None and mask is not None:
+            self.masks[slot] = PRIMITIVES["logical_or"]()(held, mask)
+
+
+def unbroadcast(bar: Var, kind: ArrayType) -> Var:
+    """Sum ``bar`` over the axes along which an operand of type ``kind`` was repeated."""
+    shape, wanted = bar.type.shape, kind.shape
+    if shape == wanted:
+        return bar
+    extra = len(shape) - len(wanted)
+    axes = tuple(range(max(extra, 0))) + tuple(
+        axis + extra
+        for axis, length in enumerate(wanted)
+        if length == 1 and axis + extra >= 0 and shape[axis + extra] != 1
+    )
+    if axes:
+        bar = PRIMITIVES["sum"](axes)(bar)
+    if bar.type.size == kind.size:
+        return bar if bar.type.shape == wanted else PRIMITIVES["reshape"](wanted)(bar)
+    return bar.builder.broadcast(bar, wanted)
+
+
+def gradient(b: Builder, targets: Sequence[Var], sources: Sequence[Var]) -> list[Var | None]:
+    """Gradients of the sum of all elements of ``targets``."""
+    seeds = [b.full(1, ArrayType(t.type.dtype, t.type.shape)) for t in targets]
+    return pullback(b, targets, seeds, sources)

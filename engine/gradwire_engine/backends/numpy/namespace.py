@@ -1,0 +1,19 @@
+"""The array namespace that kernels compute with: NumPy, with SciPy's parts beside it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.special
+
+
+def _namespace() -> Any:
+    names = {name: getattr(np, name) for name in np.__all__ if hasattr(np, name)}
+    return SimpleNamespace(**{**names, "special": scipy.special, "scipy_linalg": scipy.linalg})
+
+
+#: ``xp`` of this backend.
+NUMPY = _namespace()

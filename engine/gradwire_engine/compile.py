@@ -1,0 +1,242 @@
+"""Program and query → executable: record, differentiate, optimise, lower."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Array, Leaf, Limits, Notice, Poll, Query, Unconnected
+from gradwire_engine.autodiff.paths import Cut, cut_between, dtype_reason
+from gradwire_engine.autodiff.reverse import pullback
+from gradwire_engine.backends.numpy.lower import Executable
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
+from gradwire_engine.ops.builder import Builder, Var, describe
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.program import Program
+from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.concrete import Concrete
+from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.scope import State
+from gradwire_engine.record.variables import flatten, lay_out, member
+from gradwire_engine.tape import ArrayType
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A nested structure whose integer leaves number outputs; None leaves stay None."""
+
+    nested: Any
+
+    def fill(self, outputs: Sequence[Any]) -> Any:
+        """The structure with arrays for numbers."""
+        if isinstance(self.nested, int):
+            return outputs[self.nested]
+        return rebuild(self.nested, lambda leaf: None if leaf is None else outputs[leaf])
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An executable with what turns its outputs into an answer."""
+
+    executable: Executable
+    value: Template
+    gradients: Template | None
+    updates: Mapping[str, int]
+    unconnected: Mapping[str, Unconnected]
+    warnings: Sequence[Notice]
+
+
+def compile_query(
+    program: Program,
+    variables: Mapping[str, Any],
+    query: Query,
+    seeds: Sequence[Array | None] | None,
+    limits: Limits,
+    poll: Poll,
+) -> Compiled:
+    """Record ``program`` for these values and compile what ``query`` asks of it."""
+    inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
+    b = Builder(limits, strict=query.promotion == "strict")
+    state = State()
+    tree = lay_out(b, variables, state)
+    concrete = Concrete(b, inputs, NUMPY)
+    recorder = Recorder(program, b, tree, state, concrete, poll)
+    asked = _Query(recorder, variables, query, seeds)
+    compiled = asked.compile()
+    executable = compiled.executable
+    if executable.peak_bytes > limits.total_bytes:
+        raise OverBudget(f"the program needs {executable.peak_bytes} bytes at once")
+    if executable.flops > limits.flops:
+        raise OverBudget(f"the program needs {executable.flops} arithmetic operations")
+    return compiled
+
+
+class _Query:
+    """One query's outputs, gathered as they are resolved."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        variables: Mapping[str, Any],
+        query: Query,
+        seeds: Sequence[Array | None] | None,
+    ) -> None:
+        self.r = recorder
+        self.b = recorder.b
+        self.variables = variables
+        self.query = query
+        self.seeds = seeds
+        self.outputs: list[Var] = []
+        self.unconnected: dict[str, Unconnected] = {}
+
+    def compile(self) -> Compiled:
+        result = self.r.record()
+        asked = self.query.outputs if self.query.kind == "evaluate" else self.query.target
+        field = "outputs" if self.query.kind == "evaluate" else "target"
+        if asked is not None:
+            result = self._values(asked, f"/{field}")
+        result = rebuild(result, self._leaf)
+        value = Template(rebuild(result, self._output))
+        gradients = None
+        if self.query.kind == "gradient":
+            gradients = Template(self._gradients(leaves(result)))
+        updates = {
+            path: self._output(versions[-1])
+            for path, versions in self.r.state.versions.items()
+            if len(versions) > 1
+        }
+        tape = optimize(self.b.tape(self.outputs), NUMPY)
+        return Compiled(
+            Executable(tape), value, gradients, updates, self.unconnected, self.r.warnings
+        )
+
+    def _output(self, var: Var) -> int:
+        self.outputs.append(var)
+        return len(self.outputs) - 1
+
+    def _leaf(self, leaf: Any) -> Var:
+        if isinstance(leaf, str) or leaf is None or callable(leaf):
+            raise BadArgument(f"{describe(leaf)} is not a value that can be returned")
+        return self.b.array(leaf)
+
+    def _values(self, names: Any, at: str) -> Any:
+        """The values that nested names of the request mean."""
+        if isinstance(names, str):
+            return self._named(names, at)
+        if isinstance(names, Mapping):
+            return {key: self._values(name, f"{at}/{key}") for key, name in names.items()}
+        if isinstance(names, Sequence):
+            return [self._values(name, f"{at}/{i}") for i, name in enumerate(names)]
+        raise InputError("expected a name", at=Place(pointer=at))
+
+    def _named(self, name: str, at: str) -> Any:
+        root, _, path = name.replace("[", ".").replace("]", "").partition(".")
+        try:
+            value = self.r.lookup(root)
+            return member(value, path) if path else value
+        except EngineError as error:
+            error.at = Place(id=name[:80], pointer=at)
+            raise
+
+    # Gradients
+
+    def _gradients(self, targets: Sequence[Var]) -> Any:
+        sources: list[tuple[str, list[Var], Leaf | None]] = []
+        if self.query.sources is None:
+            nested = self._default_sources(sources)
+        else:
+            nested = self._sources(self.query.sources, "/sources", sources)
+        every = [leaf for _, group, _ in sources for leaf in group]
+        seeds = [self._seed(t, i) for i, t in enumerate(targets)]
+        found = iter(pullback(self.b, targets, seeds, every))
+        results = [
+            self._gradient(path, group, [next(found) for _ in group], leaf, targets)
+            for path, group, leaf in sources
+        ]
+        return rebuild(nested, lambda number: None if number is None else results[number])
+
+    def _gradient(
+        self,
+        path: str,
+        group: Sequence[Var],
+        bars: Sequence[Var | None],
+        leaf: Leaf | None,
+        targets: Sequence[Var],
+    ) -> int | None:
+        """The number of the output that is this source's gradient, or None with its reason."""
+        if not group:
+            self.unconnected[path] = Unconnected("string_dtype", "strings have no gradient")
+            return None
+        cut = dtype_reason(group[0].dtype)
+        if cut is None and leaf is not None and not leaf.trainable:
+            cut = Cut("not_trainable", "the variable is not trainable")
+        connected = [bar for bar in bars if bar is not None]
+        if cut is None and connected:
+            total = connected[0]
+            for bar in connected[1:]:
+                total = bar + total
+            return self._output(total)
+        reason = cut or cut_between(self.b, group, targets)
+        node = None if reason.origin is None else self.r.program.place(reason.origin)
+        self.unconnected[path] = Unconnected(reason.reason, reason.detail, node)
+        if self.query.unconnected == "none":
+            return None
+        return self._output(self.b.full(0, ArrayType(group[0].dtype, group[0].shape)))
+
+    def _seed(self, target: Var, number: int) -> Var:
+        kind = ArrayType(target.dtype, target.shape)
+        seed = self.seeds[number] if self.seeds else None
+        if seed is None:
+            return self.b.full(1, kind)
+        var = self.b.input(ArrayType(seed.dtype, seed.shape))
+        if seed.shape != kind.shape or not np.can_cast(seed.dtype, kind.dtype, "same_kind"):
+            at = Place(pointer="/output_gradients")
+            raise InputError(f"the target is {kind}, its output gradient {var.type}", at=at)
+        return self.b.cast(var, kind.dtype)
+
+    def _default_sources(self, sources: list[tuple[str, list[Var], Leaf | None]]) -> Any:
+        """All variables, in their structure."""
+        numbers: dict[str, int] = {}
+        for path, leaf in flatten(self.variables):
+            numbers[path] = len(sources)
+            sources.append((path, self.r.state.versions.get(path, []), leaf))
+        following = iter(numbers.values())
+        return _structure(self.variables, lambda: next(following))
+
+    def _sources(self, names: Any, at: str, sources: list[Any]) -> Any:
+        if names is None:
+            return None
+        if isinstance(names, str):
+            return self._source(self._named(names, at), names, at, sources)
+        if isinstance(names, Mapping):
+            return {k: self._sources(n, f"{at}/{k}", sources) for k, n in names.items()}
+        return [self._sources(n, f"{at}/{i}", sources) for i, n in enumerate(names)]
+
+    def _source(self, value: Any, path: str, at: str, sources: list[Any]) -> Any:
+        """Number a source, or the sources below a nested one."""
+        if isinstance(value, dict):
+            return {k: self._source(v, f"{path}.{k}", at, sources) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._source(v, f"{path}.{i}", at, sources) for i, v in enumerate(value)]
+        if isinstance(value, str):
+            sources.append((path, [], None))
+            return len(sources) - 1
+        if callable(value) or value is None:
+            raise BadArgument(f"{describe(value)} is not a source", at=Place(pointer=at))
+        var = self.b.array(value)
+        owner = self.r.state.owners.get(var.slot)
+        leaf = None if owner is None else dict(flatten(self.variables))[owner[0]]
+        sources.append((path, self.r.state.leaves(var), leaf))
+        return len(sources) - 1
+
+
+def _structure(variables: Any, number: Callable[[], int]) -> Any:
+    if isinstance(variables, Leaf):
+        return number()
+    if isinstance(variables, Mapping):
+        return {key: _structure(value, number) for key, value in variables.items()}
+    return [_structure(value, number) for value in variables]

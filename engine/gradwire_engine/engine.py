@@ -1,0 +1,230 @@
+"""The engine's front door: parse programs, answer queries, keep what was compiled."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Answer, Array, Limits, Poll, Query
+from gradwire_engine.backends.numpy.diagnose import first_nonfinite
+from gradwire_engine.compile import Compiled, compile_query
+from gradwire_engine.errors import BadArgument, DomainError, EngineError, InputError, Place
+from gradwire_engine.frontends.graph import parse_graph
+from gradwire_engine.frontends.text import parse_text
+from gradwire_engine.ops.constants import GuardFailed
+from gradwire_engine.program import Program
+from gradwire_engine.record.calculus import leaves
+from gradwire_engine.record.variables import flatten
+
+#: Recordings kept of one program and query, one for each path that values take through it.
+_PATHS = 16
+_PROGRAMS = 4096
+
+
+class Engine:
+    """Answers queries about programs. Thread-safe; one compilation per key at a time."""
+
+    def __init__(self, limits: Limits | None = None, cache_bytes: int = 256 << 20) -> None:
+        self.limits = limits or Limits()
+        self._cache = _Cache(cache_bytes)
+        self._programs: OrderedDict[Any, Program] = OrderedDict()
+
+    def parse(self, source: str | Mapping[str, Any]) -> Program:
+        """The program that source text or a graph denotes; texts seen before are remembered."""
+        if not isinstance(source, str):
+            return parse_graph(source)
+        program = self._programs.get(source)
+        if program is None:
+            program = self._programs[source] = parse_text(source)
+            if len(self._programs) > _PROGRAMS:
+                self._programs.popitem(last=False)
+        return program
+
+    def call(
+        self, program: Program, variables: Mapping[str, Any], query: Query, seeds: Any = None
+    ) -> Call:
+        """``query`` about ``program`` at ``variables``, neither compiled nor run yet.
+
+        ``seeds`` are the target's output gradients in its structure, None for ones.
+        """
+        return Call(self, program, variables, query, seeds)
+
+
+class Call:
+    """One query with its values: compile where needed, then replay."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        program: Program,
+        variables: Mapping[str, Any],
+        query: Query,
+        seeds: Any,
+    ) -> None:
+        self._engine = engine
+        self._program = program
+        self._variables = variables
+        self._query = query
+        self._seeds = None if seeds is None else leaves(seeds)
+        found = flatten(variables)
+        self._inputs: list[Array] = [leaf.value for _, leaf in found if type(leaf.value) is not str]
+        for seed in self._seeds or ():
+            if seed is not None:
+                self._inputs.append(seed)
+        signature = tuple(
+            [
+                (path, value.dtype, value.shape, trainable)
+                if type(value) is not str
+                else (path, value)
+                for path, (value, trainable) in found
+            ]
+        )
+        seeded = [None if s is None else (s.dtype, s.shape) for s in self._seeds or ()]
+        self._key = (program.id, signature, _frozen(query), tuple(seeded))
+        self._entry = engine._cache.find(self._key)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether an executable is at hand; it may still prove to be of another path."""
+        return bool(self._entry.paths)
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time of the replay, once compiled."""
+        return self._entry.paths[0].executable.seconds
+
+    def compile(self, poll: Poll) -> None:
+        """Make sure that there is an executable."""
+        if not self._entry.paths:
+            with self._entry.lock:
+                if not self._entry.paths:
+                    self._record(poll)
+
+    def replay(self, poll: Poll) -> Answer:
+        """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
+        self.compile(poll)
+        for compiled in tuple(self._entry.paths):
+            try:
+                answer = self._run(compiled, poll)
+            except GuardFailed:
+                continue
+            self._entry.prefer(compiled)
+            return answer
+        with self._entry.lock:
+            compiled = self._record(poll)
+        return self._run(compiled, poll)
+
+    def _record(self, poll: Poll) -> Compiled:
+        seeds = self._seeds
+        compiled = compile_query(
+            self._program, self._variables, self._query, seeds, self._engine.limits, poll
+        )
+        targets = leaves(compiled.value.nested)
+        if seeds is not None and len(seeds) != len(targets):
+            message = f"{len(targets)} targets, but {len(seeds)} output gradients"
+            raise InputError(message, at=Place(pointer="/output_gradients"))
+        self._engine._cache.add(self._entry, compiled)
+        return compiled
+
+    def _run(self, compiled: Compiled, poll: Poll) -> Answer:
+        executable = compiled.executable
+        try:
+            outputs = executable.run(self._inputs, poll)
+        except (EngineError, GuardFailed):
+            raise
+        except Exception as error:
+            raise self._explained(compiled, error) from error
+        answer = Answer(
+            compiled.value.fill(outputs),
+            compiled.gradients and compiled.gradients.fill(outputs),
+            dict(compiled.unconnected),
+            {path: outputs[number] for path, number in compiled.updates.items()},
+            list(compiled.warnings),
+        )
+        if not _all_finite(outputs):
+            found = first_nonfinite(executable.tape, self._inputs)
+            answer.nonfinite = {
+                direction: self._program.place(origin) for direction, origin in found.items()
+            }
+        return answer
+
+    def _explained(self, compiled: Compiled, error: Exception) -> EngineError:
+        """A failure of NumPy's in the terms of the program."""
+        slot = compiled.executable.failed_at(error)
+        if slot is None:
+            raise error
+        op, _, _, origin = compiled.executable.tape.instructions[slot]
+        at = self._program.place(origin)
+        if isinstance(error, np.linalg.LinAlgError):
+            return DomainError(f"{op.name}: {error}", at=at)
+        if isinstance(error, IndexError):
+            return BadArgument("an index is out of range", at=at)
+        if isinstance(error, ValueError) and op.name == "power":
+            hint = "convert one of them to a float"
+            return DomainError("integers have no negative integer powers", at=at, hint=hint)
+        raise error
+
+
+class _Entry:
+    """The recordings of one key, the one used last first."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.paths: tuple[Compiled, ...] = ()
+        self.nbytes = 0
+
+    def prefer(self, compiled: Compiled) -> None:
+        """Try this recording first next time."""
+        if self.paths[0] is not compiled:
+            self.paths = (compiled, *[p for p in self.paths if p is not compiled])
+
+    def add(self, compiled: Compiled) -> None:
+        """Keep a recording in front."""
+        self.paths = (compiled, *self.paths)[:_PATHS]
+        self.nbytes = sum(path.executable.nbytes for path in self.paths)
+
+
+class _Cache:
+    """Entries by key, the least recently used dropped when they outgrow their bytes."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._bytes = 0
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Any, _Entry] = OrderedDict()
+
+    def find(self, key: Any) -> _Entry:
+        """The entry of ``key``, made where there is none."""
+        entry = self._entries.get(key)
+        if entry is None:
+            with self._lock:
+                entry = self._entries.setdefault(key, _Entry())
+        return entry
+
+    def add(self, entry: _Entry, compiled: Compiled) -> None:
+        """Add a recording to its entry."""
+        with self._lock:
+            self._bytes -= entry.nbytes
+            entry.add(compiled)
+            self._bytes += entry.nbytes
+            while self._bytes > self._limit and len(self._entries) > 1:
+                _, dropped = self._entries.popitem(last=False)
+                self._bytes -= dropped.nbytes
+
+
+def _frozen(query: Query) -> Any:
+    if query.outputs is query.target is query.sources is None:
+        return query
+    return repr(query)
+
+
+def _all_finite(outputs: Sequence[Any]) -> bool:
+    for output in outputs:
+        kind = output.dtype.kind
+        if kind in "fc" and not (np.isfinite(output).all()):
+            return False
+    return True

@@ -1,0 +1,180 @@
+"""The program: what the client sent, as structured code that knows no values and no types.
+
+A block is a flat list of nodes in the order of evaluation; a node's operands are earlier nodes of
+its block. So nothing that handles programs recurses over expressions.
+
+=============  ==================  ============================  ===========================
+kind           args                value                         blocks
+=============  ==================  ============================  ===========================
+literal                            number, bool, None, str, ...
+load                               name
+store          value               name, or nested tuple of names
+call           positional, named   (dotted name, named names)
+apply          callee, args        named names
+method         object, args        (name, named names)
+attribute      object              name
+index          object, items
+slice          start, stop, step
+list, tuple    items
+dict           values              keys
+and, or        left                                              right
+choose         condition                                         then, else
+function       defaults            parameters                    body
+comprehension  iterable            target                        conditions, element
+if             condition                                         then, else
+while                                                            condition, body, else
+for            iterable            target                        body, else
+setitem        value, items        name
+return         value
+break, continue
+=============  ==================  ============================  ===========================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+from gradwire_engine.errors import Place
+
+#: A name, or names unpacked from a sequence.
+Target: TypeAlias = "str | tuple[Target, ...]"
+#: Names nested in lists and dicts, or None for the value of the last expression statement.
+Output: TypeAlias = Any
+#: Line and column from 1, or a JSON pointer.
+Position: TypeAlias = tuple[int, int] | str
+#: Where an expression statement leaves its value; no client can write this name.
+RESULT = ""
+
+
+class Node(NamedTuple):
+    """One step of a block; ``at`` numbers it in the whole program."""
+
+    kind: str
+    args: tuple[int, ...]
+    value: Any
+    blocks: tuple[Block, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Nodes in the order of evaluation; the last one's value is the block's where one is wanted."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A canonical program. Equal programs have equal ids, whichever form they came in.
+
+    ``output`` is what is returned by default (names nested in lists and dicts); a ``return`` that
+    is executed takes its place. ``positions`` says for each node where the client wrote it: line
+    and column, or a JSON pointer.
+    """
+
+    body: Block
+    output: Output
+    positions: Sequence[Position] = field(repr=False)
+
+    @cached_property
+    def id(self) -> str:
+        """Digest of the canonical form, ``sha256:…``."""
+        form = json.dumps([_canonical(self.body), self.output], separators=(",", ":"))
+        return "sha256:" + hashlib.sha256(form.encode()).hexdigest()
+
+    def place(self, origin: int) -> Place:
+        """Where the client wrote the node that instructions of this origin belong to."""
+        number = origin if origin >= 0 else ~origin
+        op, name = self._named.get(number, (None, None))
+        position = self.positions[number]
+        if isinstance(position, str):
+            return Place(op=op, id=name, pointer=position)
+        return Place(op=op, id=name, line=position[0], column=position[1], pointer="/program")
+
+    @cached_property
+    def _named(self) -> dict[int, tuple[str, str | None]]:
+        """Operation of each call by its number, and the name its value is stored under."""
+        named: dict[int, tuple[str, str | None]] = {}
+        blocks = [self.body]
+        while blocks:
+            nodes = blocks.pop().nodes
+            for node in nodes:
+                blocks.extend(node.blocks)
+                if node.kind in ("call", "method"):
+                    named[node.at] = (node.value[0], None)
+                elif node.kind == "store" and isinstance(node.value, str):
+                    stored = nodes[node.args[0]].at
+                    named[stored] = (named.get(stored, (None, None))[0], node.value or None)  # type: ignore[assignment]
+                elif node.kind not in ("load", "literal"):
+                    named[node.at] = (node.kind, None)
+        return named
+
+
+class Writer:
+    """Builds a program's nodes, numbering them; both front ends write through it."""
+
+    def __init__(self) -> None:
+        self.positions: list[Position] = []
+        self._blocks: list[list[Node]] = []
+
+    def open(self) -> None:
+        """Begin a block."""
+        self._blocks.append([])
+
+    def close(self) -> Block:
+        """End the block begun last."""
+        return Block(tuple(self._blocks.pop()))
+
+    def add(
+        self,
+        kind: str,
+        args: Sequence[int],
+        value: Any,
+        blocks: Sequence[Block],
+        position: Position,
+    ) -> int:
+        """Append a node to the open block; gives its number there."""
+        nodes = self._blocks[-1]
+        nodes.append(Node(kind, tuple(args), value, tuple(blocks), len(self.positions)))
+        self.positions.append(position)
+        return len(nodes) - 1
+
+
+def _canonical(block: Block) -> list[Any]:
+    return [
+        [n.kind, n.args, _plain(n.value), [_canonical(b) for b in n.blocks]]
+        if n.blocks
+        else [n.kind, n.args, _plain(n.value)]
+        for n in block.nodes
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, complex):
+        return ["complex", value.real, value.imag]
+    return ["ellipsis"] if value is ... else value
+
+
+def stored_names(block: Block) -> frozenset[str]:
+    """Names that running ``block`` may bind, not looking into functions."""
+    names: set[str] = set()
+    blocks = [block]
+    while blocks:
+        for node in blocks.pop().nodes:
+            if node.kind in ("store", "for", "setitem"):
+                names.update(flat_names(node.value))
+            if node.kind not in ("function", "comprehension"):
+                blocks.extend(node.blocks)
+    return frozenset(names)
+
+
+def flat_names(target: Target) -> list[str]:
+    """The names of a target."""
+    if isinstance(target, str):
+        return [target]
+    return [name for item in target for name in flat_names(item)]

@@ -1,0 +1,179 @@
+"""Calls while recording: operations by name and dialect, methods and attributes of values."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
+from gradwire_engine.ops.base import FUNCTIONS, Function
+from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.record.calculus import differentiate_function as derivative
+from gradwire_engine.record.language import CONSTANTS, LANGUAGE
+from gradwire_engine.record.scope import MISSING
+
+if TYPE_CHECKING:
+    from gradwire_engine.program import Node
+    from gradwire_engine.record.recorder import Recorder
+
+__all__ = ["attribute", "call", "call_shadowed", "constant", "derivative", "method"]
+
+#: Prefixes under which the names are NumPy's and SciPy's own.
+_NUMPY = ("np.", "numpy.", "jnp.", "scipy.special.", "special.", "scipy.linalg.", "scipy.")
+#: Parameters whose values must be known while recording; integer variables there become static.
+_STATIC = frozenset(
+    "axis axes axis1 axis2 shape newshape dtype keepdims ddof correction ord n k m num reps "
+    "repeats shift offset N M start stop step indices_or_sections sections decimals subscripts "
+    "diagonal pad_width source destination optimize lower trans approximate copy".split()
+)
+#: Methods of arrays, as NumPy has them.
+_METHODS = frozenset(
+    "all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot "
+    "flatten max mean min prod ptp ravel repeat reshape round sort squeeze std sum swapaxes take "
+    "trace transpose var".split()
+)
+_STATE = {"assign": None, "assign_add": "add", "assign_sub": "subtract"}
+#: What operators call; these names mean the operation whatever variables are called.
+_OPERATORS = frozenset(
+    "add subtract multiply divide floor_divide remainder power matmul negative positive invert "
+    "equal not_equal less less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor "
+    "left_shift right_shift logical_and not is is_not in not_in".split()
+)
+
+
+def call(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """Record the operation called ``name``."""
+    special = LANGUAGE.get(name)
+    if special is not None:
+        return _invoke(name, special, r, args, named)
+    function = resolve(name)
+    positions, names = _static_parameters(function)
+    if positions:
+        args = [_static(r, a) if i in positions else a for i, a in enumerate(args)]
+        named = {k: _static(r, a) if k in names else a for k, a in named.items()}
+    return _invoke(name, function.record, r.b, args, named)
+
+
+def call_shadowed(r: Recorder, node: Node, args: Sequence[Any]) -> Any:
+    """A call in source text whose first name is a variable: of a method, or a mistake."""
+    dotted, keywords = node.value
+    split = len(args) - len(keywords)
+    named = dict(zip(keywords, args[split:], strict=True))
+    root, *path = dotted.split(".")
+    if not path:
+        if dotted in _OPERATORS:
+            return call(r, dotted, args[:split], named)
+        raise BadArgument(f"'{root[:40]}' is a variable here and cannot be called")
+    target = r.lookup(root)
+    for part in path[:-1]:
+        target = attribute(target, part)
+    return method(r, target, path[-1], args[:split], named)
+
+
+def method(
+    r: Recorder, target: Any, name: str, args: Sequence[Any], named: Mapping[str, Any]
+) -> Any:
+    """``target.name(*args)`` for an array, a list, or a variable's state."""
+    if isinstance(target, list) and name == "append" and len(args) == 1:
+        target.append(args[0])
+        r.check_length(target)
+        return None
+    if isinstance(target, dict):
+        return r.apply(attribute(target, name), args, named)
+    if not isinstance(target, Var):
+        target = r.b.array(target)
+    if name in _STATE:
+        return _assign(r, target, name, args)
+    if name not in _METHODS:
+        close = difflib.get_close_matches(name, sorted(_METHODS), 1)
+        hint = f"did you mean {close[0]}?" if close else None
+        raise UnknownOperation(f"arrays have no method '{name[:40]}'", hint=hint)
+    if name in ("reshape", "transpose") and args and not isinstance(args[0], tuple | list):
+        args = [tuple(args)]
+    positions, names = _static_parameters(FUNCTIONS[name])
+    values = [_static(r, a) if i in positions else a for i, a in enumerate([target, *args])]
+    named = {k: _static(r, a) if k in names else a for k, a in named.items()}
+    return _invoke(name, FUNCTIONS[name].record, r.b, values, named)
+
+
+def attribute(target: Any, name: str) -> Any:
+    """A member of a nested variable, or one of the attributes that arrays have."""
+    if isinstance(target, dict):
+        if name not in target:
+            raise UnknownName(f"the nested variable has no member '{name[:40]}'")
+        return target[name]
+    if isinstance(target, Var):
+        if name in ("T", "mT"):
+            function = "transpose" if name == "T" else "matrix_transpose"
+            return FUNCTIONS[function].record(target.builder, target)
+        if name in ("shape", "ndim", "dtype"):
+            return getattr(target, name)
+        if name == "size":
+            return target.type.size
+    raise BadArgument(f"{describe(target)} has no attribute '{name[:40]}'")
+
+
+def constant(name: str) -> Any:
+    """The constant that a prefixed name means, ``np.pi``, or ``MISSING``."""
+    return CONSTANTS.get(_plain(name), MISSING)
+
+
+@cache
+def resolve(name: str) -> Function:
+    """The operation that a name means, or ``UnknownOperation`` with the closest name there is."""
+    found = FUNCTIONS.get(name) or FUNCTIONS.get(_plain(name))
+    if found is None:
+        close = difflib.get_close_matches(_plain(name), [*FUNCTIONS, *LANGUAGE], 1)
+        hint = f"did you mean {close[0]}?" if close else "GET /v1/ops lists all"
+        raise UnknownOperation(f"there is no operation '{name[:60]}'", hint=hint)
+    return found
+
+
+def _plain(name: str) -> str:
+    for prefix in _NUMPY:
+        if name.startswith(prefix):
+            return name[len(prefix) :]
+    return name
+
+
+def _assign(r: Recorder, target: Var, name: str, args: Sequence[Any]) -> Var:
+    if target.slot not in r.state.owners:
+        raise BadArgument("only variables can be assigned to", hint="rebind the name with =")
+    if len(args) != 1:
+        raise BadArgument(f"{name} takes one argument, got {len(args)}")
+    operator = _STATE[name]
+    value = args[0]
+    if operator is not None:
+        value = FUNCTIONS[operator].record(r.b, target, value)
+    return r.assign(target, value)
+
+
+def _static(r: Recorder, value: Any) -> Any:
+    if isinstance(value, Var):
+        return r.integer(value) if value.ndim == 0 else [r.integer(v) for v in r.iterate(value)]
+    if isinstance(value, list | tuple):
+        return type(value)([_static(r, item) for item in value])
+    return value
+
+
+@cache
+def _static_parameters(function: Function) -> tuple[frozenset[int], frozenset[str]]:
+    names = [*inspect.signature(function.record).parameters][1:]
+    positions = [i for i, name in enumerate(names) if name in _STATIC]
+    return frozenset(positions), frozenset(names[i] for i in positions)
+
+
+def _invoke(
+    name: str, record: Callable[..., Any], first: Any, args: Sequence[Any], named: Mapping[str, Any]
+) -> Any:
+    try:
+        return record(first, *args, **named)
+    except TypeError as error:
+        try:
+            inspect.signature(record).bind(first, *args, **named)
+        except TypeError as mismatch:
+            raise BadArgument(f"{name[:60]}: {mismatch}") from None
+        raise error

@@ -1,0 +1,71 @@
+"""Values while recording: evaluate what a decision needs, and guard the tape with what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Array
+from gradwire_engine.errors import BadArgument, DomainError
+from gradwire_engine.ops.base import PRIMITIVES
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.constants import Guard, Input
+
+
+class Concrete:
+    """Evaluates slots of the tape under construction, each at most once, only where asked."""
+
+    def __init__(self, b: Builder, inputs: Sequence[Array], xp: Any) -> None:
+        self._b = b
+        self._inputs = inputs
+        self._xp = xp
+        self._values: dict[int, Any] = {}
+
+    def value(self, var: Var) -> Any:
+        """The value of ``var`` for the inputs at hand."""
+        needed: set[int] = set()
+        pending = [var.slot]
+        while pending:
+            slot = pending.pop()
+            if slot not in needed and slot not in self._values:
+                needed.add(slot)
+                pending.extend(self._b.instructions[slot].args)
+        with np.errstate(all="ignore"):
+            for slot in sorted(needed):
+                op, args, _, _ = self._b.instructions[slot]
+                operands = [self._values[a] for a in args]
+                if isinstance(op, Input):
+                    operands = [self._inputs[op.index]]
+                try:
+                    self._values[slot] = op.kernel(self._xp, *operands)
+                except np.linalg.LinAlgError as error:
+                    raise DomainError(f"{op.name}: {error}") from None
+        return self._values[var.slot]
+
+    def truth(self, var: Var) -> bool:
+        """Decide on ``var``, and let the tape hold only while the decision does."""
+        if var.type.size != 1:
+            hint = "use & | ~ for elementwise logic, where(c, a, b) to choose, any or all to reduce"
+            raise BadArgument(f"a decision needs one element, got {var.type}", hint=hint)
+        if var.dtype.kind != "b":
+            var = PRIMITIVES["not_equal"]()(var, self._b.scalar(0, var.dtype))
+        decision = bool(self.value(var))
+        Guard(decision)(var)
+        return decision
+
+    def integer(self, var: Var, path: str | None = None) -> int:
+        """An integer that sets a shape, an axis, a bound or a count: static from here on."""
+        if var.type.size != 1 or var.dtype.kind not in "iub":
+            found = self.value(var) if var.type.size == 1 and var.dtype.kind == "f" else None
+            whole = found is not None and float(found).is_integer()
+            number = int(found) if whole else 3  # type: ignore[arg-type]
+            leaf = f'{{"value": {number}, "dtype": "int64"}}'
+            raise BadArgument(
+                f"an integer is needed here, got {var.type}",
+                hint=f"JSON numbers are float64; send {path or 'it'} as {leaf}",
+            )
+        number = int(self.value(var))
+        Guard(number)(var)
+        return number

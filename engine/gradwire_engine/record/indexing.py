@@ -1,0 +1,122 @@
+"""``x[...]`` while recording: lists by static integers, arrays by NumPy's rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, UnknownName
+from gradwire_engine.ops.base import PRIMITIVES
+from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.constants import Guard
+from gradwire_engine.ops.indexing import (
+    ARRAY,
+    FULL,
+    GetItem,
+    NonzeroIndices,
+    Pattern,
+    SetItem,
+    Span,
+    complete_pattern,
+)
+
+if TYPE_CHECKING:
+    from gradwire_engine.record.recorder import Recorder
+
+
+def read(r: Recorder, target: Any, items: list[Any]) -> Any:
+    """``target[items]``."""
+    if isinstance(target, Var):
+        if not items:
+            return target
+        pattern, arrays = _pattern(r, target, items)
+        return GetItem(pattern)(target, *arrays)
+    if len(items) != 1:
+        raise BadArgument(f"{describe(target)} takes one index")
+    (item,) = items
+    if isinstance(target, dict):
+        return _member(target, item)
+    if not isinstance(target, list | tuple | range):
+        raise BadArgument(f"{describe(target)} cannot be indexed")
+    if isinstance(item, slice):
+        return target[slice(*[_bound(r, part) for part in (item.start, item.stop, item.step)])]
+    index = r.integer(item)
+    if not -len(target) <= index < len(target):
+        raise BadArgument(f"index {index} is out of range for a list of length {len(target)}")
+    return target[index]
+
+
+def write(r: Recorder, target: Any, items: list[Any], value: Any) -> Any:
+    """``target`` with ``target[items]`` replaced by ``value``, as a new value."""
+    if isinstance(target, list):
+        copied = list(target)
+        index = r.integer(items[0])
+        if not -len(target) <= index < len(target):
+            raise BadArgument(f"index {index} is out of range for a list of length {len(target)}")
+        copied[index] = value
+        return copied
+    if not isinstance(target, Var):
+        raise BadArgument(f"{describe(target)} has no elements to assign to")
+    pattern, arrays = _pattern(r, target, items)
+    new = r.b.array(value)
+    if new.dtype != target.dtype:
+        if target.type.weak or new.type.weak or not r.b.strict:
+            new = r.b.cast(new, target.dtype)
+    return SetItem(pattern)(target, new, *arrays)
+
+
+def nonzero(r: Recorder, mask: Any) -> list[Var]:
+    """Indices of the true elements, an array for each axis; their count is decided now."""
+    x = r.b.array(mask)
+    if x.dtype.kind != "b":
+        x = PRIMITIVES["not_equal"]()(x, r.b.scalar(0, x.dtype))
+    true = PRIMITIVES["sum"](tuple(range(x.ndim)))(r.b.cast(x, _int64()))
+    count = int(r.concrete.value(true))
+    Guard(count)(true)
+    found = NonzeroIndices(count)(x)
+    return [GetItem((axis, FULL))(found) for axis in range(x.ndim)]
+
+
+def _member(target: dict[str, Any], item: Any) -> Any:
+    key = str(item) if isinstance(item, int | str) else None
+    if key not in target:
+        raise UnknownName("the nested variable has no such member")
+    return target[key]
+
+
+def _pattern(r: Recorder, x: Var, items: list[Any]) -> tuple[Pattern, list[Var]]:
+    entries: list[Any] = []
+    arrays: list[Var] = []
+    for item in items:
+        if isinstance(item, list | tuple):
+            item = r.b.array(item) if item else r.b.cast(r.b.array(item), _int64())
+        if item is None or item is ...:
+            entries.append(item)
+        elif isinstance(item, slice):
+            entries.append(Span(*[_bound(r, part) for part in (item.start, item.stop, item.step)]))
+        elif isinstance(item, Var) and item.dtype.kind == "b":
+            axis = sum(1 for e in entries if e is not None)
+            if item.type.shape != x.shape[axis : axis + item.ndim]:
+                raise BadArgument(f"a mask {item.type} does not fit an array of shape {x.shape}")
+            found = nonzero(r, item)
+            arrays += found
+            entries += [ARRAY] * len(found)
+        elif isinstance(item, Var) and item.dtype.kind in "iu":
+            arrays.append(item)
+            entries.append(ARRAY)
+        elif isinstance(item, int) and not isinstance(item, bool):
+            entries.append(item)
+        elif isinstance(item, Var):
+            r.integer(item)
+        else:
+            raise BadArgument(f"{describe(item)} cannot be an index")
+    return complete_pattern(tuple(entries), x.ndim), arrays
+
+
+def _bound(r: Recorder, part: Any) -> int | None:
+    return None if part is None else r.integer(part)
+
+
+def _int64() -> Any:
+    from gradwire_engine.ops.promotion import DTYPES
+
+    return DTYPES["int64"]

@@ -1,0 +1,193 @@
+"""The language's own functions: those that count, loop, decide or differentiate while recording."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.record import calculus, indexing, statics
+
+if TYPE_CHECKING:
+    from gradwire_engine.record.recorder import Recorder
+
+#: Names with a meaning that a variable or an assignment of the same name shadows.
+CONSTANTS: Mapping[str, Any] = {
+    "e": math.e,
+    "pi": math.pi,
+    "tau": math.tau,
+    "euler_gamma": 0.57721566490153286,
+    "inf": math.inf,
+    "nan": math.nan,
+    "newaxis": None,
+    **DTYPES,
+    "bool_": DTYPES["bool"],
+    "double": DTYPES["float64"],
+}
+
+
+def _len(r: Recorder, x: Any) -> int:
+    """Number of items; of an array, the length of its first axis."""
+    if isinstance(x, Var):
+        if not x.ndim:
+            raise BadArgument("len of an array without axes")
+        return x.shape[0]
+    if isinstance(x, list | tuple | dict | range):
+        return len(x)
+    raise BadArgument(f"{describe(x)} has no length")
+
+
+def _range(r: Recorder, *bounds: Any) -> range:
+    """Counts from start (0) to before stop by step (1), all integers known while recording."""
+    numbers = [r.integer(bound) for bound in bounds]
+    if not 1 <= len(numbers) <= 3 or numbers[2:] == [0]:
+        raise BadArgument("range takes stop; start, stop; or start, stop, step (not 0)")
+    return range(*numbers)
+
+
+def _enumerate(r: Recorder, items: Any, start: Any = 0) -> list[Any]:
+    """Pairs of a counter and an item."""
+    return list(enumerate(r.iterate(items), r.integer(start)))
+
+
+def _zip(r: Recorder, *sequences: Any) -> list[Any]:
+    """Items of several sequences side by side, as many as the shortest has."""
+    return list(zip(*[r.iterate(s) for s in sequences], strict=False))
+
+
+def _int(r: Recorder, x: Any) -> int:
+    """The integer part, known from here on."""
+    if isinstance(x, Var):
+        return r.concrete.integer(r.b.cast(x, DTYPES["int64"]) if x.dtype.kind == "f" else x)
+    if isinstance(x, float) and not math.isfinite(x):
+        raise BadArgument(f"int of {x}")
+    if isinstance(x, bool | int | float):
+        return int(x)
+    raise BadArgument(f"int of {describe(x)}")
+
+
+def _float(r: Recorder, x: Any) -> Any:
+    """A floating point number."""
+    return float(x) if isinstance(x, bool | int | float) else r.b.inexact(x)
+
+
+def _bool(r: Recorder, x: Any) -> bool:
+    """A decision on one element."""
+    return r.truth(x)
+
+
+def _list(r: Recorder, x: Any = ()) -> list[Any]:
+    """A list of the items."""
+    return list(r.iterate(x))
+
+
+def _not(r: Recorder, x: Any) -> bool:
+    """The opposite decision."""
+    return not r.truth(x)
+
+
+def _is(r: Recorder, x: Any, y: Any) -> bool:
+    """Whether both are None, True or False alike."""
+    return x is y
+
+
+def _in(r: Recorder, x: Any, items: Any) -> bool:
+    """Whether a number or string known while recording is among the items."""
+    if isinstance(x, Var) or isinstance(items, Var):
+        raise BadArgument("in looks among items known while recording", hint="any(x == items)")
+    return x in items if isinstance(items, dict) else x in r.iterate(items)
+
+
+def _extreme(name: str, pairwise: str) -> Callable[..., Any]:
+    def extreme(r: Recorder, *args: Any, **named: Any) -> Any:
+        """Of two or more positional arguments, elementwise; of one, along ``axis``."""
+        if len(args) < 2:
+            return FUNCTIONS[name].record(r.b, *args, **named)
+        result = args[0]
+        for other in args[1:]:
+            if statics.computes(pairwise, [result, other]):
+                result = statics.compute(pairwise, [result, other])
+            else:
+                result = FUNCTIONS[pairwise].record(r.b, result, other, **named)
+        return result
+
+    return extreme
+
+
+def _where(r: Recorder, condition: Any, *values: Any) -> Any:
+    """``x`` where the condition is true, else ``y``; alone, the indices where it is."""
+    if not values:
+        return indexing.nonzero(r, condition)
+    return FUNCTIONS["where"].record(r.b, condition, *values)
+
+
+def _nonzero(r: Recorder, x: Any) -> list[Var]:
+    """Indices of the elements that are not zero, an array for each axis."""
+    return indexing.nonzero(r, x)
+
+
+def _cond(r: Recorder, predicate: Any, true: Any, false: Any, *operands: Any) -> Any:
+    """``true(*operands)`` where the predicate holds, else ``false(*operands)``; one is recorded."""
+    chosen = true if r.truth(predicate) else false
+    return r.apply(chosen, operands, {})
+
+
+def _while_loop(r: Recorder, condition: Any, body: Any, start: Any) -> Any:
+    """Repeat ``carry = body(carry)`` while ``condition(carry)``; a tuple is passed item by item."""
+    carry = start
+    while r.truth(r.apply(condition, _spread(carry), {})):
+        r.poll()
+        carry = _like(start, r.apply(body, _spread(carry), {}))
+    return carry
+
+
+def _fori_loop(r: Recorder, lower: Any, upper: Any, body: Any, start: Any) -> Any:
+    """``carry = body(i, carry)`` for i from lower to before upper; a tuple goes item by item."""
+    carry = start
+    for i in range(r.integer(lower), r.integer(upper)):
+        r.poll()
+        carry = _like(start, r.apply(body, (i, *_spread(carry)), {}))
+    return carry
+
+
+def _spread(carry: Any) -> tuple[Any, ...]:
+    return tuple(carry) if isinstance(carry, tuple | list) else (carry,)
+
+
+def _like(start: Any, carry: Any) -> Any:
+    if isinstance(start, tuple | list):
+        if not isinstance(carry, tuple | list) or len(carry) != len(start):
+            raise BadArgument(f"the body must give {len(start)} values, as many as it takes")
+    return carry
+
+
+#: Called as ``function(recorder, *args, **named)``.
+LANGUAGE: dict[str, Callable[..., Any]] = {
+    "len": _len,
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "int": _int,
+    "float": _float,
+    "bool": _bool,
+    "list": _list,
+    "not": _not,
+    "is": _is,
+    "is_not": lambda r, x, y: x is not y,
+    "in": _in,
+    "not_in": lambda r, x, items: not _in(r, x, items),
+    "max": _extreme("max", "maximum"),
+    "min": _extreme("min", "minimum"),
+    "where": _where,
+    "nonzero": _nonzero,
+    "cond": _cond,
+    "while_loop": _while_loop,
+    "fori_loop": _fori_loop,
+    "grad": calculus.grad,
+    "value_and_grad": calculus.value_and_grad,
+    "jvp": calculus.jvp,
+}

@@ -1,0 +1,392 @@
+"""Record a program: walk its nodes for the given input types and write what they compute on a tape.
+
+Control flow is followed as the given values decide, and the tape is guarded with the decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gradwire_engine.answer import Notice, Poll
+from gradwire_engine.errors import (
+    BadArgument,
+    DtypeMismatch,
+    EngineError,
+    InvalidProgram,
+    OverBudget,
+    ShapeMismatch,
+    UnknownName,
+)
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder, Var, describe
+from gradwire_engine.ops.constants import Assigned
+from gradwire_engine.ops.indexing import FULL, GetItem
+from gradwire_engine.ops.promotion import promoted
+from gradwire_engine.program import RESULT, Block, Node, Program, Target, stored_names
+from gradwire_engine.record import calls, indexing, statics
+from gradwire_engine.record.concrete import Concrete
+from gradwire_engine.record.language import LANGUAGE
+from gradwire_engine.record.scope import MISSING, Closure, Derivative, Operation, Scope, State
+
+#: Deepest nesting of calls of the program's own functions.
+MAX_CALLS = 64
+_BREAK, _CONTINUE = object(), object()
+
+
+class _Return:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Recorder:
+    """One recording. ``scope`` is where names are looked up at the moment."""
+
+    def __init__(
+        self,
+        program: Program,
+        b: Builder,
+        variables: dict[str, Any],
+        state: State,
+        concrete: Concrete,
+        poll: Poll,
+    ) -> None:
+        self.program = program
+        self.b = b
+        self.concrete = concrete
+        self.poll = poll
+        self.state = state
+        self.variables = frozenset(variables)
+        self.scope = Scope()
+        self.scope.names = variables
+        self.warnings: list[Notice] = []
+        #: The node at hand and the block it is in.
+        self.node: Node
+        self.nodes: Sequence[Node] = ()
+        self._calls = 0
+        self._handlers: dict[str, Callable[[Node, list[Any]], Any]] = {
+            kind: getattr(self, f"_{kind}") for kind in _KINDS
+        }
+
+    def record(self) -> Any:
+        """Run the whole program; gives what it returns by default."""
+        try:
+            signal = self._run(self.program.body)
+            if isinstance(signal, _Return):
+                return signal.value
+            return self.named(self.program.output)
+        except RecursionError:
+            raise InvalidProgram("functions and control flow are nested too deeply") from None
+
+    def named(self, names: Any) -> Any:
+        """Values bound to names nested in lists and dicts."""
+        if isinstance(names, str):
+            return self.lookup(names)
+        if isinstance(names, dict):
+            return {key: self.named(name) for key, name in names.items()}
+        if isinstance(names, list | tuple):
+            return [self.named(name) for name in names]
+        raise InvalidProgram("the program returns nothing", hint="end it with an expression")
+
+    def lookup(self, name: str) -> Any:
+        """The value that ``name`` is bound to: assigned, a variable, a constant, a function."""
+        value = self.scope.find(name)
+        if value is not MISSING:
+            return value
+        constant = calls.constant(name)
+        if constant is not MISSING:
+            return constant
+        if name in LANGUAGE or name in FUNCTIONS:
+            return Operation(name)
+        if name == RESULT:
+            raise InvalidProgram("the program returns nothing: its last expression was never run")
+        raise UnknownName(f"{_shown(name)} is neither a variable nor assigned before")
+
+    def integer(self, value: Any) -> int:
+        """``value`` as an integer known from here on."""
+        if isinstance(value, Var):
+            return self.concrete.integer(value)
+        if isinstance(value, int):
+            return int(value)
+        raise BadArgument(f"an integer is needed here, got {describe(value)}")
+
+    def truth(self, value: Any) -> bool:
+        """A decision on ``value``; on an array it is guarded."""
+        if isinstance(value, Var):
+            return self.concrete.truth(value)
+        return bool(value)
+
+    def iterate(self, value: Any) -> Sequence[Any]:
+        """The items that a loop over ``value`` takes: an array's are along its first axis."""
+        if isinstance(value, list | tuple | range):
+            return value
+        if isinstance(value, dict):
+            return list(value.values())
+        if isinstance(value, Var) and value.ndim:
+            rest = (FULL,) * (value.ndim - 1)
+            return [GetItem((i, *rest))(value) for i in range(value.shape[0])]
+        raise BadArgument(f"cannot go through {describe(value)}")
+
+    def apply(self, function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """Call a function that is a value."""
+        if isinstance(function, Closure):
+            return self._enter(function, args, named)
+        if isinstance(function, Operation):
+            return calls.call(self, function.name, args, named)
+        if isinstance(function, Derivative):
+            return calls.derivative(self, function, args, named)
+        raise BadArgument(f"{describe(function)} cannot be called", hint="it is not a function")
+
+    def bind(self, target: Target, value: Any) -> None:
+        """Bind a name, or the names that a sequence is unpacked into."""
+        if isinstance(target, str):
+            if isinstance(value, float | complex):
+                value = self.b.constant(value, weak=True)  # a value of its own: grad may ask for it
+            self.scope.names[target] = value
+            return
+        items = self.iterate(value)
+        if len(items) != len(target):
+            raise BadArgument(f"{len(target)} names for {len(items)} items")
+        for name, item in zip(target, items, strict=True):
+            self.bind(name, item)
+
+    # Running blocks
+
+    def _run(self, block: Block) -> Any:
+        """Run all nodes; gives a signal where a jump ended it early, else None."""
+        results: list[Any] = []
+        self._step(block, results)
+        return results[-1] if results and _is_signal(results[-1]) else None
+
+    def _value(self, block: Block) -> Any:
+        """Run all nodes; gives the last one's value."""
+        results: list[Any] = []
+        self._step(block, results)
+        return results[-1]
+
+    def _step(self, block: Block, results: list[Any]) -> None:
+        handlers, b = self._handlers, self.b
+        for node in block.nodes:
+            b.origin = node.at
+            self.node, self.nodes = node, block.nodes
+            try:
+                result = handlers[node.kind](node, results)
+            except EngineError as error:
+                if error.at is None:
+                    error.at = self.program.place(node.at)
+                raise
+            results.append(result)
+            if node.blocks and _is_signal(result):
+                return
+            if node.kind in _JUMPS:
+                return
+
+    def _enter(self, function: Closure, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        self.poll()
+        bound = _arguments(function, args, named)
+        if self._calls >= MAX_CALLS:
+            raise InvalidProgram(f"calls are nested more than {MAX_CALLS} deep", hint="use a loop")
+        outer, self.scope = self.scope, Scope(function.scope, function.local)
+        self._calls += 1
+        try:
+            for name, value in bound.items():
+                self.bind(name, value)
+            signal = self._run(function.body)
+        finally:
+            self.scope = outer
+            self._calls -= 1
+        return signal.value if isinstance(signal, _Return) else None
+
+    # Nodes, by kind
+
+    def _literal(self, node: Node, results: list[Any]) -> Any:
+        return node.value
+
+    def _load(self, node: Node, results: list[Any]) -> Any:
+        return self.lookup(node.value)
+
+    def _store(self, node: Node, results: list[Any]) -> None:
+        self.bind(node.value, results[node.args[0]])
+
+    def _call(self, node: Node, results: list[Any]) -> Any:
+        name, keywords = node.value
+        args = [results[i] for i in node.args]
+        if statics.computes(name, args) and not keywords:
+            return statics.compute(name, args)
+        root = name.partition(".")[0]
+        if root in self.variables and isinstance(self.program.positions[node.at], tuple):
+            return calls.call_shadowed(self, node, args)
+        if not keywords:
+            return calls.call(self, name, args, _NO_KEYWORDS)
+        split = len(args) - len(keywords)
+        named = dict(zip(keywords, args[split:], strict=True))
+        return calls.call(self, name, args[:split], named)
+
+    def _apply(self, node: Node, results: list[Any]) -> Any:
+        function, *args = [results[i] for i in node.args]
+        split = len(args) - len(node.value)
+        return self.apply(function, args[:split], dict(zip(node.value, args[split:], strict=True)))
+
+    def _method(self, node: Node, results: list[Any]) -> Any:
+        target, *args = [results[i] for i in node.args]
+        name, keywords = node.value
+        split = len(args) - len(keywords)
+        named = dict(zip(keywords, args[split:], strict=True))
+        return calls.method(self, target, name, args[:split], named)
+
+    def _attribute(self, node: Node, results: list[Any]) -> Any:
+        return calls.attribute(results[node.args[0]], node.value)
+
+    def _index(self, node: Node, results: list[Any]) -> Any:
+        target, *items = [results[i] for i in node.args]
+        return indexing.read(self, target, items)
+
+    def _slice(self, node: Node, results: list[Any]) -> slice:
+        return slice(*[results[i] for i in node.args])
+
+    def _list(self, node: Node, results: list[Any]) -> list[Any]:
+        return [results[i] for i in node.args]
+
+    def _tuple(self, node: Node, results: list[Any]) -> tuple[Any, ...]:
+        return tuple([results[i] for i in node.args])
+
+    def _dict(self, node: Node, results: list[Any]) -> dict[str, Any]:
+        return {key: results[i] for key, i in zip(node.value, node.args, strict=True)}
+
+    def _and(self, node: Node, results: list[Any]) -> Any:
+        left = results[node.args[0]]
+        return self._value(node.blocks[0]) if self.truth(left) else left
+
+    def _or(self, node: Node, results: list[Any]) -> Any:
+        left = results[node.args[0]]
+        return left if self.truth(left) else self._value(node.blocks[0])
+
+    def _choose(self, node: Node, results: list[Any]) -> Any:
+        return self._value(node.blocks[0 if self.truth(results[node.args[0]]) else 1])
+
+    def _function(self, node: Node, results: list[Any]) -> Closure:
+        defaults = tuple([results[i] for i in node.args])
+        (body,) = node.blocks
+        local = frozenset(node.value) | stored_names(body)
+        return Closure(node.value, defaults, body, self.scope, local)
+
+    def _comprehension(self, node: Node, results: list[Any]) -> list[Any]:
+        *conditions, element = node.blocks
+        outer, self.scope = self.scope, Scope(self.scope)
+        made: list[Any] = []
+        try:
+            for item in self.iterate(results[node.args[0]]):
+                self.poll()
+                self.bind(node.value, item)
+                if all(self.truth(self._value(condition)) for condition in conditions):
+                    made.append(self._value(element))
+                    self.check_length(made)
+        finally:
+            self.scope = outer
+        return made
+
+    def check_length(self, items: Sequence[Any]) -> None:
+        """Refuse lists longer than any tape may be."""
+        if len(items) > self.b.limits.instructions:
+            raise OverBudget(f"a list grew beyond {self.b.limits.instructions} items")
+
+    def _if(self, node: Node, results: list[Any]) -> Any:
+        return self._run(node.blocks[0 if self.truth(results[node.args[0]]) else 1])
+
+    def _while(self, node: Node, results: list[Any]) -> Any:
+        condition, body, otherwise = node.blocks
+
+        def passes() -> Iterator[None]:
+            while self.truth(self._value(condition)):
+                yield
+
+        return self._loop(passes(), body, otherwise)
+
+    def _for(self, node: Node, results: list[Any]) -> Any:
+        body, otherwise = node.blocks
+
+        def passes() -> Iterator[None]:
+            for item in self.iterate(results[node.args[0]]):
+                self.bind(node.value, item)
+                yield
+
+        return self._loop(passes(), body, otherwise)
+
+    def _loop(self, passes: Iterator[None], body: Block, otherwise: Block) -> Any:
+        for _ in passes:
+            self.poll()
+            signal = self._run(body)
+            if signal is _BREAK:
+                return None
+            if isinstance(signal, _Return):
+                return signal
+        return self._run(otherwise)
+
+    def _setitem(self, node: Node, results: list[Any]) -> None:
+        value, *items = [results[i] for i in node.args]
+        old = self.lookup(node.value)
+        new = indexing.write(self, old, items, value)
+        if isinstance(old, Var) and old.slot in self.state.owners:
+            self.assign(old, new)
+        else:
+            self.scope.names[node.value] = new
+
+    def assign(self, old: Var, value: Any) -> Var:
+        """Give the variable that ``old`` is a value of a new one: a fresh leaf."""
+        new = self.b.array(value)
+        if new.shape != old.shape:
+            raise ShapeMismatch(f"the variable has shape {old.shape}, the value {new.shape}")
+        if new.dtype != old.dtype and new.type.weak:
+            kinds = ((old.dtype, False), (new.dtype, True))
+            new = self.b.cast(new, promoted(kinds)[0])
+        if new.dtype != old.dtype:
+            message = f"the variable is {old.dtype.name}, the value {new.dtype.name}"
+            raise DtypeMismatch(message, hint="convert the value with astype")
+        new = Assigned()(new)
+        self.state.assign(old, new)
+        return new
+
+    def _return(self, node: Node, results: list[Any]) -> _Return:
+        return _Return(results[node.args[0]])
+
+    def _break(self, node: Node, results: list[Any]) -> Any:
+        return _BREAK
+
+    def _continue(self, node: Node, results: list[Any]) -> Any:
+        return _CONTINUE
+
+
+_JUMPS = frozenset({"return", "break", "continue"})
+_KINDS = (
+    "literal load store call apply method attribute index slice list tuple dict and or choose "
+    "function comprehension if while for setitem return break continue"
+).split()
+_NO_KEYWORDS: dict[str, Any] = {}
+
+
+def _is_signal(value: Any) -> bool:
+    return value is _BREAK or value is _CONTINUE or isinstance(value, _Return)
+
+
+def _arguments(function: Closure, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    parameters, defaults = function.parameters, function.defaults
+    if len(args) > len(parameters):
+        raise BadArgument(f"the function takes {len(parameters)} arguments, got {len(args)}")
+    bound = dict(zip(parameters, args, strict=False))
+    for name, value in named.items():
+        if name not in parameters or name in bound:
+            raise BadArgument(f"unexpected or repeated argument {_shown(name)}")
+        bound[name] = value
+    optional = parameters[len(parameters) - len(defaults) :]
+    for name, value in zip(optional, defaults, strict=True):
+        bound.setdefault(name, value)
+    missing = [name for name in parameters if name not in bound]
+    if missing:
+        raise BadArgument(f"missing argument {_shown(missing[0])}")
+    return bound
+
+
+def _shown(name: str) -> str:
+    return f"'{name[:40]}'"

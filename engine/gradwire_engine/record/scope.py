@@ -1,0 +1,88 @@
+"""What names mean while recording: scopes, functions of the program, state of variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.program import Block
+
+
+class Scope:
+    """Names bound so far, looked up outwards; ``local`` names are never looked up outside."""
+
+    __slots__ = ("local", "names", "parent")
+
+    def __init__(self, parent: Scope | None = None, local: frozenset[str] = frozenset()) -> None:
+        self.names: dict[str, Any] = {}
+        self.parent = parent
+        self.local = local
+
+    def find(self, name: str) -> Any:
+        """The value bound to ``name``, or ``MISSING``."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            if name in scope.local:
+                return MISSING
+            scope = scope.parent
+        return MISSING
+
+
+MISSING: Any = object()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function of the program with the scope it was defined in."""
+
+    parameters: tuple[str, ...]
+    defaults: tuple[Any, ...]
+    body: Block
+    scope: Scope
+    local: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation used as a value: ``map(sin, x)``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derivative:
+    """What ``grad(f)`` and ``value_and_grad(f)`` give: a function of ``f``'s arguments."""
+
+    function: Any
+    with_value: bool
+
+
+@dataclass(slots=True)
+class State:
+    """The variables of a request: where each lives, and the leaves it has had."""
+
+    #: Path and container of every leaf, by the slots of all values it has had.
+    owners: dict[int, tuple[str, Any, Any]] = field(default_factory=dict)
+    #: All leaves of a variable, by its path: the value sent, then each value assigned.
+    versions: dict[str, list[Var]] = field(default_factory=dict)
+
+    def declare(self, path: str, container: Any, key: Any, var: Var) -> None:
+        """Enter a variable's first value."""
+        self.owners[var.slot] = (path, container, key)
+        self.versions[path] = [var]
+
+    def assign(self, old: Var, new: Var) -> None:
+        """Replace the value of the variable that ``old`` is a value of."""
+        path, container, key = self.owners[old.slot]
+        if container[key] is old:  # else the name has been bound to something else
+            container[key] = new
+        self.owners[new.slot] = (path, container, key)
+        self.versions[path].append(new)
+
+    def leaves(self, var: Var) -> list[Var]:
+        """All leaves of the variable that ``var`` is, or ``var`` alone."""
+        owner = self.owners.get(var.slot)
+        return [var] if owner is None else self.versions[owner[0]]

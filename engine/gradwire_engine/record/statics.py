@@ -1,0 +1,77 @@
+"""Python's arithmetic on numbers known while recording: literals, shapes, lengths, counters.
+
+``1 / 2`` is 0.5 and ``7 // 2`` is 3. Integers are held to 64 bits before they are computed, so that
+no literal expression can grow without bound.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.errors import BadArgument
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "power": operator.pow,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "absolute": abs,
+    "abs": abs,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "maximum": max,
+    "minimum": min,
+    "logical_and": lambda x, y: bool(x and y),
+    "logical_or": lambda x, y: bool(x or y),
+}
+_INTEGERS: dict[str, Callable[..., Any]] = {
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "invert": lambda x: not x if x is True or x is False else ~x,
+    "left_shift": operator.lshift,
+    "right_shift": operator.rshift,
+}
+_BITS = 64
+
+
+def computes(name: str, args: Sequence[Any]) -> bool:
+    """Whether ``name`` of ``args`` is Python's to compute."""
+    if name in _FUNCTIONS:
+        return all(isinstance(a, bool | int | float | complex) for a in args)
+    return name in _INTEGERS and all(isinstance(a, int) for a in args)
+
+
+def compute(name: str, args: Sequence[Any]) -> Any:
+    """The result, a Python number; divisions by zero and overflows follow IEEE arithmetic."""
+    if all(isinstance(a, int) for a in args) and _grows_too_large(name, args):
+        raise BadArgument("integers have at most 64 bits")
+    try:
+        result = (_FUNCTIONS.get(name) or _INTEGERS[name])(*args)
+    except (ZeroDivisionError, OverflowError):
+        with np.errstate(all="ignore"):
+            result = getattr(np, name)(*[np.float64(a) for a in args]).item()
+    except (ValueError, TypeError) as error:
+        raise BadArgument(f"{name} cannot take these numbers: {error}") from None
+    if isinstance(result, int) and not -(1 << 63) <= result < 1 << 64:
+        raise BadArgument("integers have at most 64 bits")
+    return result
+
+
+def _grows_too_large(name: str, args: Sequence[int]) -> bool:
+    if name == "power" and args[1] > 0 and abs(args[0]) > 1:
+        return abs(args[0]).bit_length() * args[1] > 2 * _BITS
+    return name == "left_shift" and args[1] > _BITS

@@ -1,0 +1,77 @@
+"""The variables of a request: flattened to leaves with paths, and laid out for the recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gradwire_engine.answer import Leaf
+from gradwire_engine.errors import UnknownName
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.record.scope import State
+from gradwire_engine.tape import ArrayType
+
+
+def flatten(variables: Mapping[str, Any]) -> list[tuple[str, Leaf]]:
+    """All leaves with their dotted paths, in the order of the request."""
+    found: list[tuple[str, Leaf]] = []
+    for name, value in variables.items():
+        if isinstance(value, Leaf):
+            found.append((name, value))
+        else:
+            found.extend(_below(name, value))
+    return found
+
+
+def _below(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
+    if isinstance(value, Leaf):
+        yield path, value
+        return
+    parts = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for key, item in parts:
+        yield from _below(f"{path}.{key}", item)
+
+
+def lay_out(b: Builder, variables: Mapping[str, Any], state: State) -> dict[str, Any]:
+    """The variables as the program sees them, an input for each array.
+
+    A dotted key is the path of a nested variable and is laid out as one.
+    """
+    tree: dict[str, Any] = {}
+    for name, value in variables.items():
+        container, key = tree, name
+        while "." in key:
+            head, _, key = key.partition(".")
+            container = container.setdefault(head, {})
+        _place(b, name, value, container, key, state)
+    return tree
+
+
+def _place(b: Builder, path: str, value: Any, container: Any, key: Any, state: State) -> None:
+    if isinstance(value, Leaf):
+        array = value.value
+        if isinstance(array, str):
+            container[key] = array
+            return
+        container[key] = var = b.input(ArrayType(array.dtype, array.shape))
+        state.declare(path, container, key, var)
+    elif isinstance(value, Mapping):
+        container[key] = level = {}
+        for name, item in value.items():
+            _place(b, f"{path}.{name}", item, level, name, state)
+    else:
+        container[key] = items = [None] * len(value)
+        for i, item in enumerate(value):
+            _place(b, f"{path}.{i}", item, items, i, state)
+
+
+def member(value: Any, path: str) -> Any:
+    """The value at a dotted ``path`` below ``value``."""
+    for part in path.split("."):
+        if isinstance(value, dict) and part in value:
+            value = value[part]
+        elif isinstance(value, list | tuple) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            raise UnknownName(f"there is no '{part[:40]}' in this nested value")
+    return value
