@@ -2,6 +2,7 @@
 
 from gradwire_engine import errors
 from gradwire_engine.answer import Answer, Leaf, Limits, Notice, Query, Unconnected
+from gradwire_engine.catalogue import catalogue
 from gradwire_engine.engine import Call, Engine
 from gradwire_engine.program import Program
 
@@ -15,5 +16,6 @@ __all__ = [
     "Program",
     "Query",
     "Unconnected",
+    "catalogue",
     "errors",
 ]
