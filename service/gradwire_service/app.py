@@ -10,14 +10,16 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from gradwire_engine import Engine
 from gradwire_engine.answer import Limits
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gradwire_service import __version__, documents
 from gradwire_service.capacity import Capacity
-from gradwire_service.problems import MEDIA_TYPE, problem_of
 from gradwire_service.routes import catalogue, compute, documentation, health
+from gradwire_service.routes.raw import RawRoutes
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics, RequestScope
 
@@ -28,7 +30,26 @@ Every error is a problem document (RFC 9457) that says what is wrong, and where.
 
 
 class Application(FastAPI):
-    """FastAPI with the schemas of the routes that read and write raw bodies."""
+    """FastAPI with a shorter way to the routes that read and write raw bodies."""
+
+    def __init__(self, *, metrics: Metrics, **arguments: Any) -> None:
+        super().__init__(
+            exception_handlers={HTTPException: _pass_on, Exception: _pass_on}, **arguments
+        )
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Starlette's own: FastAPI's looks into the environment at every request."""
+        await Starlette.__call__(self, scope, receive, send)
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Around all: ``RequestScope``, then added middleware; FastAPI's own only where needed."""
+        added, self.user_middleware = self.user_middleware, []
+        app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
+        for middleware, arguments, options in reversed(added):
+            app = middleware(app, *arguments, **options)
+        self.user_middleware = added
+        return RequestScope(app, self._metrics)
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, made once."""
@@ -75,7 +96,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        exception_handlers={HTTPException: _refuse},
+        metrics=metrics,
     )
     app.state.capacity = capacity
     app.router.routes[:0] = compute.routes(
@@ -84,12 +105,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, metrics))
     app.include_router(documentation.router())
-    app.add_middleware(RequestScope, metrics=metrics)
     return app
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
-    """A path or method that does not exist, told as everything else that is refused."""
-    problem = problem_of(error)
-    body = problem.body(request.scope["gradwire.request_id"])
-    return Response(body, problem.status, dict(problem.headers), MEDIA_TYPE)
+async def _pass_on(_: Request, error: Exception) -> Response:
+    """Leave a path or method that does not exist to ``RequestScope``, as any other refusal."""
+    raise error

@@ -203,9 +203,8 @@ class Problem(BaseModel):
 
 def component_schemas() -> dict[str, Any]:
     """The schemas that the operations refer to, by name."""
-    taken = [(model, "validation") for model in (EvaluateRequest, GradientRequest)]
-    given = [(model, "serialization") for model in (EvaluateResponse, GradientResponse, Problem)]
-    _, schema = models_json_schema([*taken, *given], ref_template=REF)  # type: ignore[list-item]
+    models = (EvaluateRequest, GradientRequest, EvaluateResponse, GradientResponse, Problem)
+    _, schema = models_json_schema([(model, "validation") for model in models], ref_template=REF)
     definitions: dict[str, Any] = schema["$defs"]
     return definitions
 

@@ -64,7 +64,10 @@ ENGINE_CODES: dict[type[BaseException], str] = {
     errors.LimitExceeded: "over_budget",
 }
 
-HTTP_CODES = {404: "not_found", 405: "method_not_allowed"}
+HTTP_PROBLEMS = {
+    404: ("not_found", "there is nothing here"),
+    405: ("method_not_allowed", "the header Allow lists the methods that this path takes"),
+}
 
 
 class Refusal(Exception):
@@ -169,9 +172,9 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, errors.EngineError):
         return _engine_problem(error)
     if isinstance(error, HTTPException):
-        code = HTTP_CODES.get(error.status_code, "invalid_request")
-        detail = f"{KINDS[code].title.lower()}"
-        return Problem(code, detail, headers=tuple((error.headers or {}).items()))
+        code, detail = HTTP_PROBLEMS.get(error.status_code, ("invalid_request", error.detail))
+        headers = tuple((error.headers or {}).items())
+        return Problem(code, detail, hint="/openapi.json describes every path", headers=headers)
     if isinstance(error, MemoryError):
         return Problem("over_budget", "the request needs more memory than there is", expected=False)
     if isinstance(error, RecursionError):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections.abc import Sequence
-from itertools import count
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, count
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwire_service.capacity import Capacity
@@ -22,6 +25,31 @@ PHASES = ("parse", "compile", "replay", "encode")
 SECONDS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0)
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class PhaseDurations(Collector):
+    """A histogram per phase, all observed at once from the event loop, so without a lock."""
+
+    def __init__(self) -> None:
+        self._counts = [[0] * (len(SECONDS) + 1) for _ in PHASES]
+        self._sums = [0.0] * len(PHASES)
+
+    def observe(self, seconds: Sequence[float]) -> None:
+        """Count one duration of each phase."""
+        for phase, duration in enumerate(seconds):
+            self._counts[phase][bisect_left(SECONDS, duration)] += 1
+            self._sums[phase] += duration
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        """The histograms, their buckets cumulative."""
+        family = HistogramMetricFamily(
+            "gradwire_phase_seconds", "Duration of the phases of a computation.", labels=["phase"]
+        )
+        bounds = [*map(str, SECONDS), "+Inf"]
+        for phase, counts, total in zip(PHASES, self._counts, self._sums, strict=True):
+            buckets = list(zip(bounds, accumulate(counts), strict=True))
+            family.add_metric([phase], buckets, total)
+        yield family
 
 
 class Metrics:
@@ -38,13 +66,8 @@ class Metrics:
         self._problems = Counter(
             "gradwire_problems", "Requests refused, by code.", ("code",), registry=registry
         )
-        phases = Histogram(
-            "gradwire_phase_seconds",
-            "Duration of the phases of a computation.",
-            ("phase",),
-            buckets=SECONDS,
-            registry=registry,
-        )
+        self._phases = PhaseDurations()
+        registry.register(self._phases)
         cache = Counter(
             "gradwire_executable_cache",
             "Computations whose executable was cached (hit) or had to be made (miss).",
@@ -57,7 +80,6 @@ class Metrics:
             ("direction",),
             registry=registry,
         )
-        self._phases = [phases.labels(phase) for phase in PHASES]
         self._hit, self._miss = cache.labels("hit"), cache.labels("miss")
         self._request_counts: dict[tuple[str, int], Counter] = {}
         Gauge("gradwire_in_flight", "Computations under way.", registry=registry).set_function(
@@ -81,8 +103,7 @@ class Metrics:
 
     def computed(self, seconds: Sequence[float], *, cached: bool) -> None:
         """Count one computation and how long its phases took."""
-        for phase, duration in zip(self._phases, seconds, strict=True):
-            phase.observe(duration)
+        self._phases.observe(seconds)
         (self._hit if cached else self._miss).inc()
 
     def nonfinite(self, direction: str) -> None:

@@ -5,9 +5,8 @@ import inspect
 import orjson
 import pytest
 from gradwire_engine import errors
-from starlette.exceptions import HTTPException
-
 from gradwire_service.problems import KINDS, MAX_BODY_BYTES, Refusal, problem_of
+from starlette.exceptions import HTTPException
 
 
 def document(error):
@@ -39,7 +38,9 @@ def document(error):
 def test_engine_errors(error, code, status):
     problem = document(error("what happened"))
     assert (problem["code"], problem["status"]) == (code, status)
-    assert problem["detail"] == ("what happened" if status != 500 else "the engine failed on this request")
+    assert problem["detail"] == (
+        "what happened" if status != 500 else "the engine failed on this request"
+    )
 
 
 def test_no_engine_error_is_forgotten():

@@ -1,9 +1,8 @@
 """Settings come from the environment, typed and described."""
 
 import pytest
-from pydantic import ValidationError
-
 from gradwire_service.settings import Settings
+from pydantic import ValidationError
 
 
 def test_the_environment_is_read(monkeypatch):
@@ -15,7 +14,12 @@ def test_the_environment_is_read(monkeypatch):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"port": 70000}, {"log_level": "loud"}, {"max_body_bytes": 0}, {"default_timeout_ms": 100_000}],
+    [
+        {"port": 70000},
+        {"log_level": "loud"},
+        {"max_body_bytes": 0},
+        {"default_timeout_ms": 100_000},
+    ],
 )
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ValidationError):

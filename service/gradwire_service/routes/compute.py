@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from fastapi.routing import APIRoute
 from gradwire_engine import Engine
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from gradwire_service import documents
 from gradwire_service.capacity import Capacity, InlineDeadline, TooLongInline
+from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.work import Work
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import read_body
 from gradwire_service.wire.codec import Codec, reader_for, writer_for
 from gradwire_service.wire.envelope import Kind
-
-
-class RawRoute(APIRoute):
-    """A documented route whose work is done by a bare ASGI application.
-
-    It is found and described as any other; what FastAPI would do around it (dependencies,
-    validation, exit stacks) costs several times what a small computation does.
-    """
-
-    def __init__(self, path: str, app: ASGIApp, **documentation: Any) -> None:
-        async def described() -> None:
-            """Only described: ``app`` answers."""
-
-        super().__init__(path, described, methods=["POST"], response_model=None, **documentation)
-        self.app = app
 
 
 class Compute:

@@ -24,7 +24,7 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
     """
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
-    body = orjson.dumps(_map(document, native), option=_OPTIONS)
+    body = orjson.dumps(_map(document, _short), default=native, option=_OPTIONS)
     if b"null" not in body:
         return body
     return orjson.dumps(_map(document, finite), option=_OPTIONS)
@@ -40,6 +40,13 @@ def _map(value: Any, write: Any) -> Any:
     if kind is str or value is None or kind is int or kind is bool:
         return value
     return write(value)
+
+
+def _short(value: Any) -> Any:
+    """A float16 in few digits; all else is left to orjson, and through it to ``native``."""
+    kind = type(value)
+    half = kind is np.float16 or (kind is np.ndarray and value.dtype.char == "e")
+    return native(value) if half else value
 
 
 def native(value: Any) -> Any:

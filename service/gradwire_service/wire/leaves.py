@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
-from gradwire_engine.answer import Leaf
+from gradwire_engine import Leaf
 
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.numbers import (

@@ -80,9 +80,11 @@ def array_or_none(
     Booleans and number words count as numbers. Each level is looked at once, in C: the lengths
     on it, then the types on the last.
     """
+    kinds = set(map(type, value))
+    if dtype is None and kinds and kinds <= _NUMBERS:
+        return np.array(value, FLOAT64)
     shape = [len(value)]
     level: list[Any] = value
-    kinds = set(map(type, level))
     while kinds == {list}:
         lengths = set(map(len, level))
         if len(lengths) > 1:
@@ -92,9 +94,7 @@ def array_or_none(
         shape.append(lengths.pop())
         level = list(chain.from_iterable(level))
         kinds = set(map(type, level))
-    if kinds <= _NUMBERS and (dtype is None or dtype is FLOAT64):
-        flat = np.array(level, FLOAT64)
-    elif kinds <= _ELEMENTS and (str not in kinds or all(map(is_number, level))):
+    if kinds <= _ELEMENTS and (str not in kinds or all(map(is_number, level))):
         flat = _flat_array(level, kinds, dtype, shape)
     elif strict or _holds_numbers_only(level):
         raise _first_odd(level, shape)
@@ -173,8 +173,8 @@ def _base64_bytes(text: Any, name: str) -> bytes:
 
 
 def _flat_array(flat: list[Any], kinds: set[type], dtype: Dtype | None, shape: list[int]) -> Array:
-    if dtype is None:
-        return np.array(flat, np.bool_ if kinds == {bool} else FLOAT64)
+    if dtype is None or dtype is FLOAT64:
+        return np.array(flat, np.bool_ if dtype is None and kinds == {bool} else FLOAT64)
     if dtype.kind in "iu":
         return _integers(flat, kinds, dtype, shape)
     if dtype.kind == "b" and kinds != {bool}:

@@ -5,13 +5,12 @@ import math
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
-
 from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.leaves import read_variables
 from gradwire_service.wire.numbers import DTYPES
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
 
 
 def same_bits(left, right):

@@ -1,7 +1,6 @@
 """Bodies are bounded while they arrive."""
 
 import pytest
-
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.body import Disconnected, read_body
 

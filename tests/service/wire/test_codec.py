@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.codec import JSON, reader_for, writer_for
 

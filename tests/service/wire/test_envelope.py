@@ -2,7 +2,6 @@
 
 import pytest
 from gradwire_engine.answer import Query
-
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.envelope import FIELDS, read_envelope
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from gradwire_engine.answer import Leaf
-
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.leaves import read_seeds, read_variables
 
@@ -33,9 +32,19 @@ def leaf(value):
         ({"value": True}, "bool", (), True),
         ({"value": 1, "dtype": None}, "float64", (), True),
         ({"dtype": "uint8", "shape": [1, 3], "base64": "AAEC"}, "uint8", (1, 3), True),
-        ({"dtype": "uint8", "shape": [3], "data": b"abc", "trainable": False}, "uint8", (3,), False),
+        (
+            {"dtype": "uint8", "shape": [3], "data": b"abc", "trainable": False},
+            "uint8",
+            (3,),
+            False,
+        ),
         ({"re": 1, "im": 2}, "complex128", (), True),
-        ({"re": [1], "im": [2], "dtype": "complex64", "trainable": False}, "complex64", (1,), False),
+        (
+            {"re": [1], "im": [2], "dtype": "complex64", "trainable": False},
+            "complex64",
+            (1,),
+            False,
+        ),
         ({"value": {"re": 1, "im": 2}, "dtype": "complex64"}, "complex64", (), True),
     ],
 )
@@ -63,7 +72,7 @@ def test_levels_keep_their_structure():
 
 def test_the_outermost_object_is_never_a_leaf():
     names = ("value", "base64", "data", "ref", "indices", "row_splits", "re", "im", "dtype")
-    got = read_variables({name: 1 for name in names}, [])
+    got = read_variables(dict.fromkeys(names, 1), [])
     assert set(got) == set(names)
     assert all(isinstance(member, Leaf) for member in got.values())
 

@@ -1,0 +1,121 @@
+"""The application as a whole: its schema, its ids, its answers to what does not exist."""
+
+import json
+import re
+
+import pytest
+from gradwire_service import documents, examples
+from gradwire_service.problems import KINDS
+from pydantic import TypeAdapter
+
+
+async def schema(client):
+    return (await client.get("/openapi.json")).json()
+
+
+def references(part):
+    if isinstance(part, dict):
+        for name, inner in part.items():
+            if name == "$ref":
+                yield inner
+            else:
+                yield from references(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from references(inner)
+
+
+async def test_the_schema_is_complete(client):
+    document = await schema(client)
+    assert document["openapi"].startswith("3.1")
+    paths = ["/v1/gradient", "/v1/evaluate", "/v1/ops", "/v1/limits", "/healthz", "/readyz"]
+    assert set(document["paths"]) == {*paths, "/metrics"}
+    schemas = document["components"]["schemas"]
+    assert set(references(document)) <= {f"#/components/schemas/{name}" for name in schemas}
+    assert schemas["Problem"]["properties"]["code"]["enum"] == list(KINDS)
+
+
+async def test_every_status_of_a_problem_is_published(client):
+    operation = (await schema(client))["paths"]["/v1/gradient"]["post"]
+    statuses = {str(kind.status) for kind in KINDS.values()} - {"405"}
+    assert statuses <= set(operation["responses"])
+
+
+CASES = [(kind, name) for kind, requests in examples.REQUESTS.items() for name in requests]
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES)
+async def test_the_examples_work(client, kind, name):
+    request = examples.REQUESTS[kind][name]["value"]
+    model = {"evaluate": documents.EvaluateRequest, "gradient": documents.GradientRequest}[kind]
+    model.model_validate(request)
+    response = await client.post(f"/v1/{kind}", json=request)
+    assert response.status_code == 200, response.text
+    answer = {"evaluate": documents.EvaluateResponse, "gradient": documents.GradientResponse}[kind]
+    answer.model_validate_json(response.content)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nothing", 404, "not_found"),
+        ("GET", "/healthz/", 404, "not_found"),
+        ("GET", "/v1/gradient", 405, "method_not_allowed"),
+        ("POST", "/healthz", 405, "method_not_allowed"),
+        ("OPTIONS", "/v1/evaluate", 405, "method_not_allowed"),
+        ("GET", "/%00%ff/..%2f", 404, "not_found"),
+    ],
+)
+async def test_what_does_not_exist_is_a_problem(client, method, path, status, code):
+    response = await client.request(method, path)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json()["code"] == code
+    TypeAdapter(documents.Problem).validate_python(response.json())
+    assert ("allow" in response.headers) == (status == 405)
+
+
+async def test_request_ids_are_kept_or_made(client):
+    response = await client.get("/healthz", headers={"x-request-id": "mine-1"})
+    assert response.headers["x-request-id"] == "mine-1"
+    made = [(await client.get("/nothing")).headers["x-request-id"] for _ in range(2)]
+    assert made[0] != made[1]
+    for wrong in "", "a b", "x" * 129, "é":
+        response = await client.get("/nothing", headers={"x-request-id": wrong.encode()})
+        request_id = response.headers["x-request-id"]
+        assert re.fullmatch(r"[0-9a-f]+-[0-9a-f]+", request_id)
+        assert response.json()["instance"] == f"urn:gradwire:request:{request_id}"
+
+
+async def test_a_bug_is_a_problem_with_its_id_in_the_log(app, client, caplog):
+    @app.get("/bug")
+    async def bug():
+        raise ValueError("a secret")
+
+    response = await client.get("/bug", headers={"x-request-id": "r7"})
+    assert response.status_code == 500
+    assert response.json()["code"] == "internal_error"
+    assert "secret" not in response.text
+    assert "r7" in caplog.text
+    assert "a secret" in caplog.text
+
+
+async def test_added_middleware_surrounds_computations_too(app, client):
+    seen = []
+
+    class Watch:
+        def __init__(self, inner):
+            self.inner = inner
+
+        async def __call__(self, scope, receive, send):
+            seen.append(scope["path"])
+            await self.inner(scope, receive, send)
+
+    app.add_middleware(Watch)
+    await client.get("/healthz")
+    await client.post("/v1/evaluate", json={"program": "1 + 1"})
+    assert seen == ["/healthz", "/v1/evaluate"]
+
+
+def test_the_schema_itself_is_json(app):
+    assert json.loads(json.dumps(app.openapi())) == app.openapi()
