@@ -124,9 +124,9 @@ def linspace(
     dtype: Any = None,
     axis: Any = 0,
 ) -> Any:
-    """``num`` numbers in equal steps: ``z_k = (1 - t_k) start + t_k stop``, ``t_k = k / (num - 1)``.
+    """Numbers in equal steps: ``z_k = (1 - t) start + t stop`` with ``t = k / (num - 1)``.
 
-    Without ``endpoint``, ``t_k = k / num``.  ``start`` and ``stop`` may be arrays, whose points lie
+    Without ``endpoint``, ``t = k / num``.  ``start`` and ``stop`` may be arrays, whose points lie
     along the new axis ``axis``.
     """
     low, high = (floating(b, end) for end in b.promote(start, stop))

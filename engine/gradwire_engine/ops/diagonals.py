@@ -31,8 +31,9 @@ class MatrixDiagonal(View):
     def infer(self, *types: ArrayType) -> ArrayType:
         """Diagonals along the last axis."""
         (x,) = types
-        length = diagonal_length(*x.shape[-2:], self.offset)
-        return ArrayType(x.dtype, (*x.shape[:-2], length), x.weak)
+        *batch, rows, columns = x.shape
+        length = diagonal_length(rows, columns, self.offset)
+        return ArrayType(x.dtype, (*batch, length), x.weak)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Take strides along both axes at once."""
@@ -40,7 +41,8 @@ class MatrixDiagonal(View):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is zero but for the diagonal, which is ``z_bar``."""
-        return (OnDiagonal(*operands[0].type.shape[-2:], self.offset)(z_bar),)
+        *_, rows, columns = operands[0].type.shape
+        return (OnDiagonal(rows, columns, self.offset)(z_bar),)
 
 
 @register("on_diagonal", public=False)
