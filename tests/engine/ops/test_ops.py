@@ -58,10 +58,10 @@ COMPLEX = [
 ]
 
 
-def test_every_function_has_a_sample():
+@pytest.mark.parametrize("family", sorted({f.family for f in FUNCTIONS.values()}))
+def test_every_function_has_a_sample(family):
     sampled = {FUNCTIONS[call.function].name for call in SAMPLES}
-    missing = {f.name: f.family for f in FUNCTIONS.values() if f.name not in sampled}
-    assert not missing
+    assert {f.name for f in FUNCTIONS.values() if f.family == family} <= sampled
 
 
 @pytest.mark.parametrize("call", SAMPLES, ids=names(SAMPLES))
