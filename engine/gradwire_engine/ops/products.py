@@ -61,8 +61,8 @@ class MatMul(Op):
         rows = unsqueeze(x, (0,)) if row else x
         columns = unsqueeze(y, (1,)) if column else y
         bar = unsqueeze(z_bar, (z_bar.ndim - row,)) if row or column else z_bar
-        x_bar = _times(bar, conj(swap_last(columns)))
-        y_bar = _times(conj(swap_last(rows)), bar)
+        x_bar = times(bar, conj(swap_last(columns)))
+        y_bar = times(conj(swap_last(rows)), bar)
         return squeezed(x_bar, -2) if row else x_bar, squeezed(y_bar, -1) if column else y_bar
 
     def flops(self, result: Type, *types: ArrayType) -> int:
@@ -78,7 +78,7 @@ def squeezed(x: Var, axis: int) -> Var:
     return reshape(x, tuple(shape))
 
 
-def _times(x: Var, y: Var) -> Var:
+def times(x: Var, y: Var) -> Var:
     """Matrix product, as a plain product where there is nothing to add."""
     return Multiply()(x, y) if x.type.shape[-1] == 1 else MatMul()(x, y)
 
