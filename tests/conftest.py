@@ -1,5 +1,10 @@
 """Settings that every test shares."""
 
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
@@ -12,3 +17,20 @@ settings.load_profile("steady")
 def anyio_backend() -> str:
     """Run async tests on asyncio, the loop the service runs on."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def service_url() -> Iterator[str]:
+    """Run the real service, on a free port of the loopback; its address."""
+    import uvicorn
+    from gradwire_service.app import create_app
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, ws="none"))
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()

@@ -1,0 +1,91 @@
+"""Every case of the contract, sent to the real application."""
+
+import json
+import os
+import runpy
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from gradwire_service.app import create_app
+
+HERE = Path(__file__).parent
+CASES = sorted((HERE / "cases").glob("*.json"))
+MEMBERS = {"id", "title", "rule", "request", "expect", "rtol", "atol"}
+
+differences = runpy.run_path(str(HERE / "compare.py"))["differences"]
+
+
+@pytest.fixture(scope="module")
+async def http() -> AsyncIterator[httpx.AsyncClient]:
+    app = create_app()
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        yield client
+    app.state.capacity.close()
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+async def test_the_application_answers_as_the_case_expects(http, path):
+    case = json.loads(path.read_text(encoding="utf-8"))
+    request = case["request"]
+    response = await http.request(request["method"], request["path"], json=request["body"])
+    assert differences(case, response.status_code, response.json()) == []
+
+
+def run_script(url):
+    script = HERE.parents[1] / "examples" / "seed_cases.sh"
+    environment = {**os.environ, "GRADWIRE_URL": url}
+    return subprocess.run([script], env=environment, capture_output=True, text=True, check=False)
+
+
+def test_curl_finds_the_same(service_url):
+    done = run_script(service_url)
+    assert (done.stdout, done.stderr) == (f"{len(CASES)} passed, 0 failed\n", "")
+    assert done.returncode == 0
+
+
+def test_curl_counts_what_is_not_answered():
+    done = run_script("http://127.0.0.1:1")
+    assert done.stdout.endswith(f"0 passed, {len(CASES)} failed\n")
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_case_has_the_documented_members(path):
+    case = json.loads(path.read_text(encoding="utf-8"))
+    assert case.keys() == MEMBERS
+    assert case["id"] == path.stem
+    assert case["request"].keys() == {"method", "path", "body"}
+    assert case["expect"].keys() == {"status", "body"}
+
+
+CASE = {"expect": {"status": 200, "body": None}, "rtol": 1e-3, "atol": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "found"),
+    [
+        ({"a": 1, "b": 2}, {"a": 1}, []),
+        ({"a": 1}, {"a": 1, "b": 2}, ["/b is missing"]),
+        ([1, 2.0], [1.0, 2], []),
+        ([1.0005], [1.0], []),
+        ([1.0, 1.01], [1.0, 1.0], ["/1 is 1.01, expected 1.0"]),
+        ([1, 2], [1], [" is [1, 2], expected [1]"]),
+        ({"a": [0.0]}, {"a": [None]}, ["/a/0 is 0.0, expected null"]),
+        ({"a": None}, {"a": 0.0}, ["/a is null, expected 0.0"]),
+        (1, True, [" is 1, expected true"]),
+        (["NaN"], ["NaN"], []),
+        (["NaN"], ["Infinity"], ['/0 is "NaN", expected "Infinity"']),
+        (1.0, [1.0], [" is 1.0, expected [1.0]"]),
+    ],
+    ids=repr,
+)
+def test_an_answer_is_compared_as_documented(got, want, found):
+    assert differences(CASE | {"expect": {"status": 200, "body": want}}, 200, got) == found
+
+
+def test_another_status_is_told_with_what_was_answered():
+    assert differences(CASE, 500, {}) == ["status 500, expected 200: {}"]
