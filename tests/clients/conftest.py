@@ -1,10 +1,11 @@
 """A server whose answers a test writes itself, for what the real service never does."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from types import EllipsisType
-from typing import Self
+from typing import Self, cast
 
 import gradwire.exchange
 import pytest
@@ -20,8 +21,8 @@ class ScriptedServer:
         self._script = list(script)
         self.requests: list[bytes] = []
         self.connections = 0
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run)
+        self._conversations: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         self._ready = threading.Event()
 
     def __enter__(self) -> Self:
@@ -33,11 +34,8 @@ class ScriptedServer:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
-    def _run(self) -> None:
-        self._loop.run_until_complete(self._serve())
-        self._loop.close()
-
     async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         server = await asyncio.start_server(self._converse, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
@@ -45,26 +43,35 @@ class ScriptedServer:
         self._ready.set()
         await self._stop.wait()
         server.close()
+        for conversation in self._conversations:
+            conversation.cancel()
+        await asyncio.gather(*self._conversations, return_exceptions=True)
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self._conversations.add(cast("asyncio.Task[None]", asyncio.current_task()))
         try:
-            while not self._stop.is_set():
-                head = await reader.readuntil(b"\r\n\r\n")
-                length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
-                self.requests.append(head + await reader.readexactly(int(length)))
-                reply = self._script.pop(0)
-                if reply is None:
-                    break
-                if reply is ...:
-                    await self._stop.wait()
-                    break
-                writer.write(reply)
-                await writer.drain()
+            await self._answer(reader, writer)
         except asyncio.IncompleteReadError:
             pass
         finally:
             writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            self.requests.append(head + await reader.readexactly(int(length)))
+            reply = self._script.pop(0)
+            if reply is None:
+                return
+            if reply is ...:
+                await self._stop.wait()
+                return
+            writer.write(reply)
+            await writer.drain()
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ class APIError(GradwireError):
         self.node = node
         self.request_id = request_id
         self.retry_after_seconds = retry_after_seconds
-        self.problem = dict(problem or {})
+        self.problem: dict[str, Any] = dict(problem or {})
         self.source = source
 
     def __reduce__(self) -> tuple[Any, ...]:

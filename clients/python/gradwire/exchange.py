@@ -49,13 +49,13 @@ class Exchange(Generic[T]):
     """The attempts at one call; ``result`` returns or raises once it is ``done``."""
 
     def __init__(self, call: Call[T], options: Options) -> None:
-        self.method = call.method
-        self.url = options.base_url + call.path
-        self.headers = options.headers()
-        self.content = codec.encode(call.document)
+        self.method: str = call.method
+        self.url: str = options.base_url + call.path
+        self.headers: dict[str, str] = options.headers()
+        self.content: bytes = codec.encode(call.document)
         #: How long to wait before the next attempt.
-        self.delay_seconds = 0.0
-        self.done = False
+        self.delay_seconds: float = 0.0
+        self.done: bool = False
         self._call = call
         self._max_retries = options.max_retries
         self._retries = 0
