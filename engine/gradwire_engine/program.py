@@ -84,7 +84,9 @@ class Program:
     @cached_property
     def id(self) -> str:
         """Digest of the canonical form, ``sha256:…``."""
-        form = json.dumps([_canonical(self.body), self.output], separators=(",", ":"))
+        form = json.dumps(
+            [_canonical(self.body), self.output], separators=(",", ":"), default=_spelled
+        )
         return "sha256:" + hashlib.sha256(form.encode()).hexdigest()
 
     def place(self, origin: int) -> Place:
@@ -120,44 +122,47 @@ class Writer:
 
     def __init__(self) -> None:
         self.positions: list[Position] = []
-        self._blocks: list[list[Node]] = []
+        self._nodes: list[Node] = []
+        self._outer: list[list[Node]] = []
 
     def open(self) -> None:
         """Begin a block."""
-        self._blocks.append([])
+        self._outer.append(self._nodes)
+        self._nodes = []
 
     def close(self) -> Block:
         """End the block begun last."""
-        return Block(tuple(self._blocks.pop()))
+        block = Block(tuple(self._nodes))
+        self._nodes = self._outer.pop()
+        return block
 
-    def add(
+    def write(
         self,
-        kind: str,
-        args: Sequence[int],
-        value: Any,
-        blocks: Sequence[Block],
         position: Position,
+        kind: str,
+        args: tuple[int, ...] = (),
+        value: Any = None,
+        blocks: tuple[Block, ...] = (),
     ) -> int:
         """Append a node to the open block; gives its number there."""
-        nodes = self._blocks[-1]
-        nodes.append(Node(kind, tuple(args), value, tuple(blocks), len(self.positions)))
-        self.positions.append(position)
+        nodes, positions = self._nodes, self.positions
+        nodes.append(Node(kind, args, value, blocks, len(positions)))
+        positions.append(position)
         return len(nodes) - 1
 
 
 def _canonical(block: Block) -> list[Any]:
     return [
-        [n.kind, n.args, _plain(n.value), [_canonical(b) for b in n.blocks]]
-        if n.blocks
-        else [n.kind, n.args, _plain(n.value)]
-        for n in block.nodes
+        (kind, args, value, [_canonical(inner) for inner in blocks])
+        if blocks
+        else (kind, args, value)
+        for kind, args, value, blocks, _ in block.nodes
     ]
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, complex):
-        return ["complex", value.real, value.imag]
-    return ["ellipsis"] if value is ... else value
+def _spelled(value: Any) -> Any:
+    """Literals that JSON has no word for."""
+    return ["complex", value.real, value.imag] if isinstance(value, complex) else ["ellipsis"]
 
 
 def stored_names(block: Block) -> frozenset[str]:

@@ -49,7 +49,7 @@ class _Reader:
             place = f"{at}/{number}"
             value = self.node(node, place, 0)
             later.discard(node["id"])
-            self.w.add("store", [value], node["id"], (), place)
+            self.w.write(place, "store", (value,), node["id"])
         self._later.pop()
 
     def node(self, node: Mapping[str, Any], at: str, depth: int) -> int:
@@ -69,7 +69,7 @@ class _Reader:
         numbers = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args)]
         names = tuple(sorted(attrs))
         numbers += [self.parameter(attrs[name], f"{at}/attrs/{name}", depth) for name in names]
-        return self.w.add("call", numbers, (op, names), (), at)
+        return self.w.write(at, "call", tuple(numbers), (op, names))
 
     def argument(self, arg: Any, at: str, depth: int) -> int:
         """Write an operand: number, boolean, name, inline node, or a list of them."""
@@ -81,8 +81,8 @@ class _Reader:
             return self.node(arg, at, depth + 1)
         if isinstance(arg, list):
             items = [self.argument(item, f"{at}/{i}", depth + 1) for i, item in enumerate(arg)]
-            return self.w.add("list", items, None, (), at)
-        return self.w.add("literal", (), arg, (), at)
+            return self.w.write(at, "list", tuple(items))
+        return self.w.write(at, "literal", (), arg)
 
     def name(self, name: str, at: str) -> int:
         """Load an earlier node or a variable; a dotted name is a path into a nested variable."""
@@ -90,13 +90,13 @@ class _Reader:
             hint = "nodes are listed in dependency order"
             raise _invalid(at, "this names a node that is not computed yet, or a cycle", hint)
         root, *path = name.split(".")
-        value = self.w.add("load", (), root, (), at)
+        value = self.w.write(at, "load", (), root)
         for part in path:
             if part.isdecimal():
-                index = self.w.add("literal", (), int(part), (), at)
-                value = self.w.add("index", [value, index], None, (), at)
+                index = self.w.write(at, "literal", (), int(part))
+                value = self.w.write(at, "index", (value, index))
             else:
-                value = self.w.add("attribute", [value], part, (), at)
+                value = self.w.write(at, "attribute", (value,), part)
         return value
 
     def parameter(self, value: Any, at: str, depth: int) -> int:
@@ -105,10 +105,10 @@ class _Reader:
             raise _invalid(at, f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(value, list):
             items = [self.parameter(item, f"{at}/{i}", depth + 1) for i, item in enumerate(value)]
-            return self.w.add("tuple", items, None, (), at)
+            return self.w.write(at, "tuple", tuple(items))
         if isinstance(value, dict):
             return self.function(value, (), at)
-        return self.w.add("literal", (), value, (), at)
+        return self.w.write(at, "literal", (), value)
 
     def function(self, document: Any, parameters: Sequence[str], at: str) -> int:
         """Write a sub-program as a function of ``parameters``; other names are the outer ones."""
@@ -118,9 +118,9 @@ class _Reader:
         self.w.open()
         self.nodes(document.get("nodes", []), f"{at}/nodes")
         value = self._load_output(document["outputs"], f"{at}/outputs", 0)
-        self.w.add("return", [value], None, (), at)
+        self.w.write(at, "return", (value,))
         block: Block = self.w.close()
-        return self.w.add("function", (), tuple(parameters), [block], at)
+        return self.w.write(at, "function", (), tuple(parameters), (block,))
 
     def outputs(self, outputs: Any, at: str, depth: int = 0) -> Output:
         """Check the nested names of the program's outputs."""
@@ -141,8 +141,8 @@ class _Reader:
         parts = outputs.items() if isinstance(outputs, dict) else enumerate(outputs)
         values = [self._load_output(item, f"{at}/{key}", depth + 1) for key, item in parts]
         if isinstance(outputs, dict):
-            return self.w.add("dict", values, tuple(outputs), (), at)
-        return self.w.add("tuple", values, None, (), at)
+            return self.w.write(at, "dict", tuple(values), tuple(outputs))
+        return self.w.write(at, "tuple", tuple(values))
 
     # Nodes that hold sub-programs or an index
 
@@ -150,15 +150,15 @@ class _Reader:
         _check_fields(attrs, {"then", "else"}, {"then", "else"}, f"{at}/attrs")
         predicate = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args)]
         branches = [self.function(attrs[k], (), f"{at}/attrs/{k}") for k in ("then", "else")]
-        return self.w.add("call", [*predicate, *branches], ("cond", ()), (), at)
+        return self.w.write(at, "call", (*predicate, *branches), ("cond", ()))
 
     def _while(self, args: Any, attrs: Any, at: str, depth: int) -> int:
         _check_fields(attrs, {"carry", "cond", "body"}, {"carry", "cond", "body"}, f"{at}/attrs")
         carry = self._names(attrs["carry"], f"{at}/attrs/carry")
         parts = [self.function(attrs[k], carry, f"{at}/attrs/{k}") for k in ("cond", "body")]
         initial = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args)]
-        start = self.w.add("tuple", initial, None, (), at)
-        return self.w.add("call", [*parts, start], ("while_loop", ()), (), at)
+        start = self.w.write(at, "tuple", tuple(initial))
+        return self.w.write(at, "call", (*parts, start), ("while_loop", ()))
 
     def _for(self, args: Any, attrs: Any, at: str, depth: int) -> int:
         _check_fields(attrs, {"index", "carry", "body"}, {"index", "carry", "body"}, f"{at}/attrs")
@@ -166,12 +166,12 @@ class _Reader:
         names += self._names(attrs["carry"], f"{at}/attrs/carry")
         if not args:
             raise _invalid(f"{at}/args", "for needs the number of iterations first")
-        first = self.w.add("literal", (), 0, (), at)
+        first = self.w.write(at, "literal", (), 0)
         count = self.argument(args[0], f"{at}/args/0", depth)
         body = self.function(attrs["body"], names, f"{at}/attrs/body")
         initial = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args) if i]
-        start = self.w.add("tuple", initial, None, (), at)
-        return self.w.add("call", [first, count, body, start], ("fori_loop", ()), (), at)
+        start = self.w.write(at, "tuple", tuple(initial))
+        return self.w.write(at, "call", (first, count, body, start), ("fori_loop", ()))
 
     def _getitem(self, args: Any, attrs: Any, at: str, depth: int) -> int:
         _check_fields(attrs, {"index"}, {"index"}, f"{at}/attrs")
@@ -179,17 +179,17 @@ class _Reader:
         index = attrs["index"]
         for i, item in enumerate(index if isinstance(index, list) else [index]):
             numbers.append(self._index_item(item, f"{at}/attrs/index/{i}", depth))
-        return self.w.add("index", numbers, None, (), at)
+        return self.w.write(at, "index", tuple(numbers))
 
     def _index_item(self, item: Any, at: str, depth: int) -> int:
         if item == "...":
-            return self.w.add("literal", (), ..., (), at)
+            return self.w.write(at, "literal", (), ...)
         if isinstance(item, dict) and set(item) == {"slice"}:
             bounds = item["slice"]
             if not isinstance(bounds, list) or len(bounds) not in (2, 3):
                 raise _invalid(at, "a slice is [start, stop] or [start, stop, step]")
             bounds = [*bounds, None][:3]
-            return self.w.add("slice", [self.argument(b, at, depth) for b in bounds], None, (), at)
+            return self.w.write(at, "slice", tuple([self.argument(b, at, depth) for b in bounds]))
         return self.argument(item, at, depth)
 
     def _names(self, names: Any, at: str) -> Sequence[str]:

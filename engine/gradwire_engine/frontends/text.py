@@ -72,12 +72,12 @@ def parse_text(text: str) -> Program:
 _START = Place(line=1, column=1, pointer="/program")
 
 
-class _Reader:
+class _Reader(Writer):
     """Walks the syntax tree once, writing nodes in the order of evaluation."""
 
     def __init__(self, text: str) -> None:
-        self.w = Writer()
-        self._lines = None if text.isascii() else [line.encode() for line in text.splitlines()]
+        super().__init__()
+        self._text = text
         self._output: Output = None
         self._depth = 0
         self._functions = 0
@@ -90,9 +90,11 @@ class _Reader:
         last = body[-1] if body else None
         names = _names_in(last.value) if isinstance(last, ast.Expr | ast.Return) else None
         self._assigned.update(_bound_names(body))
-        self.w.open()
+        self.open()
         self.statements(body if names is None else body[:-1])
-        return Program(self.w.close(), names or self._output, self.w.positions)
+        if not self._text.isascii():
+            self.positions = [self._in_characters(*at) for at in self.positions]  # type: ignore[misc]
+        return Program(self.close(), names or self._output, self.positions)
 
     # Statements
 
@@ -106,21 +108,21 @@ class _Reader:
         self._depth -= 1
 
     def block(self, body: Sequence[ast.stmt]) -> Block:
-        self.w.open()
+        self.open()
         self.statements(body)
-        return self.w.close()
+        return self.close()
 
     def lazy(self, node: ast.expr) -> Block:
-        self.w.open()
+        self.open()
         self.expression(node)
-        return self.w.close()
+        return self.close()
 
     def expression_statement(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return  # a docstring
         value = self.expression(node.value)
         if not self._functions and not _changes_something(node.value):
-            self.add("store", [value], RESULT, at=node)
+            self.write(_at(node), "store", (value,), RESULT)
             self._output, self._has_expression = RESULT, True
 
     def assign(self, node: ast.Assign) -> None:
@@ -144,10 +146,10 @@ class _Reader:
             if not isinstance(target.value, ast.Name):
                 raise self._refused(target, "assign to an element of a plain name")
             names = target.value.id
-            self.add("setitem", [value, *self.items(target.slice)], names, at=target)
+            self.write(_at(target), "setitem", (value, *self.items(target.slice)), names)
         else:
             names = self.target(target)
-            self.add("store", [value], names, at=target)
+            self.write(_at(target), "store", (value,), names)
         if not self._functions and not self._has_expression:
             self._output = _as_output(names)
 
@@ -161,17 +163,17 @@ class _Reader:
     def if_statement(self, node: ast.If) -> None:
         test = self.expression(node.test)
         blocks = [self.block(node.body), self.block(node.orelse)]
-        self.add("if", [test], None, blocks, at=node)
+        self.write(_at(node), "if", (test,), None, tuple(blocks))
 
     def while_loop(self, node: ast.While) -> None:
         blocks = [self.lazy(node.test), self._loop_body(node.body), self.block(node.orelse)]
-        self.add("while", (), None, blocks, at=node)
+        self.write(_at(node), "while", (), None, tuple(blocks))
 
     def for_loop(self, node: ast.For) -> None:
         iterable = self.expression(node.iter)
         names = self.target(node.target)
         blocks = [self._loop_body(node.body), self.block(node.orelse)]
-        self.add("for", [iterable], names, blocks, at=node)
+        self.write(_at(node), "for", (iterable,), names, tuple(blocks))
 
     def _loop_body(self, body: Sequence[ast.stmt]) -> Block:
         self._loops += 1
@@ -183,7 +185,7 @@ class _Reader:
         if node.decorator_list:
             raise self._refused(node, "decorators are not part of the language")
         function = self.function(node.args, node.body, node)
-        self.add("store", [function], node.name, at=node)
+        self.write(_at(node), "store", (function,), node.name)
 
     def function(
         self, spec: ast.arguments, body: Sequence[ast.stmt] | ast.expr, node: ast.AST
@@ -196,24 +198,24 @@ class _Reader:
         loops, self._loops = self._loops, 0
         self._functions += 1
         if isinstance(body, ast.expr):
-            self.w.open()
-            self.add("return", [self.expression(body)], at=body)
-            block = self.w.close()
+            self.open()
+            self.write(_at(body), "return", (self.expression(body),))
+            block = self.close()
         else:
             block = self.block(body)
         self._functions -= 1
         self._loops = loops
-        return self.add("function", defaults, names, [block], at=node)
+        return self.write(_at(node), "function", tuple(defaults), names, (block,))
 
     def return_statement(self, node: ast.Return) -> None:
         value = self.expression(node.value or _none_at(node))
-        self.add("return", [value], at=node)
+        self.write(_at(node), "return", (value,))
 
     def jump(self, node: ast.stmt) -> None:
         kind = "break" if isinstance(node, ast.Break) else "continue"
         if not self._loops:
             raise self._refused(node, f"{kind} belongs in a loop")
-        self.add(kind, at=node)
+        self.write(_at(node), kind)
 
     def nothing(self, node: ast.stmt) -> None:
         """``pass`` leaves no node."""
@@ -232,10 +234,10 @@ class _Reader:
     def literal(self, node: ast.Constant) -> int:
         if isinstance(node.value, bytes):
             raise self._refused(node)
-        return self.add("literal", (), node.value, at=node)
+        return self.write(_at(node), "literal", (), node.value)
 
     def name(self, node: ast.Name) -> int:
-        return self.add("load", (), node.id, at=node)
+        return self.write(_at(node), "load", (), node.id)
 
     def binary(self, node: ast.BinOp) -> int:
         # A long sum is a deep tree leaning left: walk down its spine instead of recursing.
@@ -252,7 +254,7 @@ class _Reader:
         operand = node.operand
         if isinstance(node.op, ast.USub) and isinstance(operand, ast.Constant):
             if type(operand.value) in (int, float, complex):
-                return self.add("literal", (), -operand.value, at=node)  # type: ignore[operator]
+                return self.write(_at(node), "literal", (), -operand.value)  # type: ignore[operator]
         return self._call(_OPERATORS[type(node.op)], [self.expression(operand)], node)
 
     def comparison(self, node: ast.Compare) -> int:
@@ -268,13 +270,13 @@ class _Reader:
         kind = "and" if isinstance(node.op, ast.And) else "or"
         value = self.expression(node.values[0])
         for other in node.values[1:]:
-            value = self.add(kind, [value], None, [self.lazy(other)], at=node)
+            value = self.write(_at(node), kind, (value,), None, (self.lazy(other),))
         return value
 
     def choose(self, node: ast.IfExp) -> int:
         test = self.expression(node.test)
         blocks = [self.lazy(node.body), self.lazy(node.orelse)]
-        return self.add("choose", [test], None, blocks, at=node)
+        return self.write(_at(node), "choose", (test,), None, tuple(blocks))
 
     def call(self, node: ast.Call) -> int:
         if any(isinstance(a, ast.Starred) for a in node.args) or None in [
@@ -287,11 +289,15 @@ class _Reader:
         function = node.func
         dotted = self._operation(function)
         if dotted is not None:
-            return self.add("call", [*map(self.expression, arguments)], (dotted, names), at=node)
+            return self.write(
+                _at(node), "call", tuple(map(self.expression, arguments)), (dotted, names)
+            )
         if isinstance(function, ast.Attribute):
             args = [*map(self.expression, [function.value, *arguments])]
-            return self.add("method", args, (function.attr, names), at=node)
-        return self.add("apply", [*map(self.expression, [function, *arguments])], names, at=node)
+            return self.write(_at(node), "method", tuple(args), (function.attr, names))
+        return self.write(
+            _at(node), "apply", tuple(map(self.expression, [function, *arguments])), names
+        )
 
     def _operation(self, node: ast.expr) -> str | None:
         """The operation that a callee names by itself, whatever the variables are called."""
@@ -304,12 +310,12 @@ class _Reader:
     def attribute(self, node: ast.Attribute) -> int:
         dotted = self._operation(node)
         if dotted is not None:
-            return self.add("load", (), dotted, at=node)
-        return self.add("attribute", [self.expression(node.value)], node.attr, at=node)
+            return self.write(_at(node), "load", (), dotted)
+        return self.write(_at(node), "attribute", (self.expression(node.value),), node.attr)
 
     def subscript(self, node: ast.Subscript) -> int:
         args = [self.expression(node.value), *self.items(node.slice)]
-        return self.add("index", args, at=node)
+        return self.write(_at(node), "index", tuple(args))
 
     def items(self, node: ast.expr) -> list[int]:
         parts = node.elts if isinstance(node, ast.Tuple) else [node]
@@ -318,18 +324,18 @@ class _Reader:
     def slice(self, node: ast.Slice) -> int:
         parts = [node.lower, node.upper, node.step]
         numbers = [self.expression(part or _none_at(node)) for part in parts]
-        return self.add("slice", numbers, at=node)
+        return self.write(_at(node), "slice", tuple(numbers))
 
     def sequence(self, node: ast.List | ast.Tuple) -> int:
         kind = "list" if isinstance(node, ast.List) else "tuple"
-        return self.add(kind, [self.expression(item) for item in node.elts], at=node)
+        return self.write(_at(node), kind, tuple([self.expression(item) for item in node.elts]))
 
     def dictionary(self, node: ast.Dict) -> int:
         keys = tuple([k.value if isinstance(k, ast.Constant) else None for k in node.keys])
         if not all(isinstance(key, str) for key in keys):
             raise self._refused(node, "the keys of a dict are strings")
         values = [self.expression(value) for value in node.values]
-        return self.add("dict", values, keys, at=node)
+        return self.write(_at(node), "dict", tuple(values), keys)
 
     def anonymous(self, node: ast.Lambda) -> int:
         return self.function(node.args, node.body, node)
@@ -343,31 +349,18 @@ class _Reader:
         self._assigned.update(flat_names(names))
         blocks = [self.lazy(test) for test in generator.ifs]
         blocks.append(self.lazy(node.elt))
-        return self.add("comprehension", [iterable], names, blocks, at=node)
+        return self.write(_at(node), "comprehension", (iterable,), names, tuple(blocks))
 
     def _call(self, name: str, args: Sequence[int], node: ast.AST) -> int:
-        return self.add("call", args, (name, ()), at=node)
+        return self.write(_at(node), "call", tuple(args), (name, ()))
 
-    def add(
-        self,
-        kind: str,
-        args: Sequence[int] = (),
-        value: Any = None,
-        blocks: Sequence[Block] = (),
-        *,
-        at: ast.AST,
-    ) -> int:
-        return self.w.add(kind, args, value, blocks, self._position(at))
-
-    def _position(self, node: ast.AST) -> tuple[int, int]:
-        line: int = node.lineno  # type: ignore[attr-defined]
-        column: int = node.col_offset  # type: ignore[attr-defined]
-        if self._lines is not None:  # the parser counts bytes, people count characters
-            column = len(self._lines[line - 1][:column].decode(errors="replace"))
-        return line, column + 1
+    def _in_characters(self, line: int, column: int) -> tuple[int, int]:
+        """A position that the parser counted in bytes as people count."""
+        encoded = self._text.splitlines()[line - 1].encode()
+        return line, len(encoded[: column - 1].decode(errors="replace")) + 1
 
     def _refused(self, node: ast.AST, hint: str | None = None) -> ProgramSyntaxError:
-        line, column = self._position(node)
+        line, column = self._in_characters(*_at(node))
         at = Place(line=line, column=column, pointer="/program")
         if self._depth > MAX_DEPTH:
             return ProgramSyntaxError(_TOO_DEEP, at=at, hint=_NAME_PARTS)
@@ -408,6 +401,10 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[[_Reader, Any], int]] = {
     ast.ListComp: _Reader.comprehension,
     ast.GeneratorExp: _Reader.comprehension,
 }
+
+
+def _at(node: ast.AST) -> tuple[int, int]:
+    return node.lineno, node.col_offset + 1  # type: ignore[attr-defined]
 
 
 def _dotted(node: ast.expr) -> str | None:

@@ -80,7 +80,7 @@ class Op:
         raise InternalError(f"{self.name} has no cost")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """A name that programs can call, and what calling it records."""
 
@@ -94,6 +94,8 @@ class Function:
 
 #: Primitives by name, filled by ``register`` alone.
 PRIMITIVES: dict[str, type[Op]] = {}
+#: The one instance of each primitive without parameters.
+SINGLETONS: dict[str, Op] = {}
 #: Everything a program can call, by name and alias.
 FUNCTIONS: dict[str, Function] = {}
 
@@ -113,7 +115,7 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
         dataclass(frozen=True, repr=False, eq="__annotations__" in cls.__dict__)(cls)
         cls.parameters = tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
         if not cls.parameters:
-            cls._only = object.__new__(cls)
+            cls._only = SINGLETONS[name] = object.__new__(cls)
         needed = ["infer", "flops"]
         needed += ["vjp"] if cls.differentiable else []
         needed += ["record"] if public else []

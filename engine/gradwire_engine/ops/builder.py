@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwire_engine.answer import Limits
 from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
-from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Op
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.promotion import Kind, check_strict, inexact, promoted
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape, Type
@@ -51,7 +51,7 @@ class Var:
     def _with(self, name: str, other: Var | Scalar, *, swapped: bool = False) -> Var:
         if not isinstance(other, Var):
             other = self.builder.scalar(other, self.type.dtype)
-        op: Op = PRIMITIVES[name]()
+        op = SINGLETONS[name]
         return self.builder.emit(op, other, self) if swapped else self.builder.emit(op, self, other)
 
     def __add__(self, other: Var | Scalar) -> Var:
@@ -79,7 +79,7 @@ class Var:
         return self._with("divide", other, swapped=True)
 
     def __neg__(self) -> Var:
-        return self.builder.emit(PRIMITIVES["negative"](), self)
+        return self.builder.emit(SINGLETONS["negative"], self)
 
     def equals(self, other: Var | Scalar) -> Var:
         """Elementwise ``self == other``."""
@@ -90,6 +90,10 @@ class Var:
         return self._with("greater", other)
 
 
+#: What stands for an array by itself.
+_ARRAY = (Var, bool, int, float, complex)
+
+
 class Builder:
     """A tape under construction. ``origin`` numbers the program node being recorded."""
 
@@ -98,9 +102,9 @@ class Builder:
         self.strict = strict
         self.origin = 0
         self.instructions: list[Instruction] = []
-        self.types: list[Type] = []
         self.inputs: list[int] = []
-        self._scalars: dict[tuple[DType, str], Var] = {}
+        self._most = limits.instructions
+        self._scalars: dict[tuple[DType, Scalar | str], Var] = {}
 
     def emit(self, op: Op, *operands: Var) -> Var:
         """Append ``op`` applied to ``operands``, checking types and the budget, nothing else."""
@@ -110,13 +114,14 @@ class Builder:
         return self._append(op, tuple([v.slot for v in operands]), kind)
 
     def _append(self, op: Op, args: tuple[int, ...], kind: Any) -> Var:
-        slot = len(self.instructions)
-        if slot >= self.limits.instructions:
+        instructions = self.instructions
+        slot = len(instructions)
+        if slot >= self._most:
             raise OverBudget(
-                f"the tape grew beyond {self.limits.instructions} instructions",
+                f"the tape grew beyond {self._most} instructions",
                 hint="shorten loops, or work on whole arrays instead of elements",
             )
-        self.instructions.append(Instruction(op, args, kind, self.origin))
+        instructions.append(Instruction(op, args, kind, self.origin))
         return Var(self, slot, kind)
 
     def input(self, kind: ArrayType) -> Var:
@@ -132,7 +137,7 @@ class Builder:
 
     def scalar(self, value: Scalar, dtype: DType) -> Var:
         """A 0-d constant that no program names, so that one slot serves all its uses."""
-        key = (dtype, str(value))  # the text tells -0.0 from 0.0
+        key = (dtype, value or str(value))  # the text tells -0.0 from 0.0
         found = self._scalars.get(key)
         if found is None:
             found = self._scalars[key] = self.constant(_held(value, dtype))
@@ -156,7 +161,7 @@ class Builder:
         """``x`` as a variable: numbers and lists of numbers become weak constants, lists stack."""
         if isinstance(x, Var):
             return x
-        if isinstance(x, Scalar):
+        if isinstance(x, _ARRAY):
             return self.constant(_literal(x), weak=True)
         if isinstance(x, list | tuple):
             if _holds_var(x):
@@ -169,7 +174,12 @@ class Builder:
         self, *operands: Any, rule: Callable[[tuple[Kind, ...]], Kind] = promoted
     ) -> list[Var]:
         """The operands as variables of the dtype that ``rule`` gives them; literals adopt it."""
-        arrays = [x if isinstance(x, Var | Scalar) else self.array(x) for x in operands]
+        first = operands[0]
+        if rule is promoted and type(first) is Var:
+            dtype = first.type.dtype
+            if all([type(x) is Var and x.type.dtype is dtype for x in operands]):
+                return list(operands)
+        arrays = [x if isinstance(x, _ARRAY) else self.array(x) for x in operands]
         kinds = tuple([_kind(x) for x in arrays])
         if self.strict:
             check_strict(kinds)

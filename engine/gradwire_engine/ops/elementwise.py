@@ -47,7 +47,9 @@ class Elementwise(Op):
         """Broadcast the shapes; dtypes are equal already."""
         first = types[0]
         shape, weak = first.shape, first.weak
-        for kind in types[1:]:
+        for kind in types:
+            if kind is first:
+                continue
             if kind.dtype != first.dtype:
                 raise DtypeMismatch(f"{self.name} needs equal dtypes, got {first} and {kind}")
             weak = weak and kind.weak
@@ -62,7 +64,7 @@ class Elementwise(Op):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Elements times the cost of each."""
         assert isinstance(result, ArrayType)
-        return result.size * self.flops_per_element
+        return result.size * self.flops_per_element if result.shape else self.flops_per_element
 
 
 class Unary(Elementwise):

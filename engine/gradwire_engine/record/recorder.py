@@ -31,13 +31,15 @@ from gradwire_engine.record.scope import MISSING, Closure, Derivative, Operation
 
 #: Deepest nesting of calls of the program's own functions.
 MAX_CALLS = 64
-_BREAK, _CONTINUE = object(), object()
 
 
-class _Return:
-    __slots__ = ("value",)
+class Signal:
+    """What a jump gives instead of a value: it ends the blocks around it."""
 
-    def __init__(self, value: Any) -> None:
+    __slots__ = ("kind", "value")
+
+    def __init__(self, kind: str, value: Any = None) -> None:
+        self.kind = kind
         self.value = value
 
 
@@ -74,7 +76,7 @@ class Recorder:
         """Run the whole program; gives what it returns by default."""
         try:
             signal = self._run(self.program.body)
-            if isinstance(signal, _Return):
+            if signal is not None:
                 return signal.value
             return self.named(self.program.output)
         except RecursionError:
@@ -154,11 +156,11 @@ class Recorder:
 
     # Running blocks
 
-    def _run(self, block: Block) -> Any:
+    def _run(self, block: Block) -> Signal | None:
         """Run all nodes; gives a signal where a jump ended it early, else None."""
         results: list[Any] = []
         self._step(block, results)
-        return results[-1] if results and _is_signal(results[-1]) else None
+        return results[-1] if results and type(results[-1]) is Signal else None
 
     def _value(self, block: Block) -> Any:
         """Run all nodes; gives the last one's value."""
@@ -178,9 +180,7 @@ class Recorder:
                     error.at = self.program.place(node.at)
                 raise
             results.append(result)
-            if node.blocks and _is_signal(result):
-                return
-            if node.kind in _JUMPS:
+            if type(result) is Signal:
                 return
 
     def _enter(self, function: Closure, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -197,7 +197,7 @@ class Recorder:
         finally:
             self.scope = outer
             self._calls -= 1
-        return signal.value if isinstance(signal, _Return) else None
+        return None if signal is None else signal.value
 
     # Nodes, by kind
 
@@ -213,16 +213,18 @@ class Recorder:
     def _call(self, node: Node, results: list[Any]) -> Any:
         name, keywords = node.value
         args = [results[i] for i in node.args]
-        if statics.computes(name, args) and not keywords:
+        if args and type(args[0]) is not Var and statics.computes(name, args) and not keywords:
             return statics.compute(name, args)
-        root = name.partition(".")[0]
-        if root in self.variables and isinstance(self.program.positions[node.at], tuple):
+        if name.partition(".")[0] in self.variables and self._is_text(node):
             return calls.call_shadowed(self, node, args)
         if not keywords:
             return calls.call(self, name, args, _NO_KEYWORDS)
         split = len(args) - len(keywords)
         named = dict(zip(keywords, args[split:], strict=True))
         return calls.call(self, name, args[:split], named)
+
+    def _is_text(self, node: Node) -> bool:
+        return isinstance(self.program.positions[node.at], tuple)
 
     def _apply(self, node: Node, results: list[Any]) -> Any:
         function, *args = [results[i] for i in node.args]
@@ -318,9 +320,9 @@ class Recorder:
         for _ in passes:
             self.poll()
             signal = self._run(body)
-            if signal is _BREAK:
+            if signal is not None and signal.kind == "break":
                 return None
-            if isinstance(signal, _Return):
+            if signal is not None and signal.kind == "return":
                 return signal
         return self._run(otherwise)
 
@@ -348,26 +350,21 @@ class Recorder:
         self.state.assign(old, new)
         return new
 
-    def _return(self, node: Node, results: list[Any]) -> _Return:
-        return _Return(results[node.args[0]])
+    def _return(self, node: Node, results: list[Any]) -> Signal:
+        return Signal("return", results[node.args[0]])
 
-    def _break(self, node: Node, results: list[Any]) -> Any:
-        return _BREAK
+    def _break(self, node: Node, results: list[Any]) -> Signal:
+        return Signal("break")
 
-    def _continue(self, node: Node, results: list[Any]) -> Any:
-        return _CONTINUE
+    def _continue(self, node: Node, results: list[Any]) -> Signal:
+        return Signal("continue")
 
 
-_JUMPS = frozenset({"return", "break", "continue"})
 _KINDS = (
     "literal load store call apply method attribute index slice list tuple dict and or choose "
     "function comprehension if while for setitem return break continue"
 ).split()
 _NO_KEYWORDS: dict[str, Any] = {}
-
-
-def _is_signal(value: Any) -> bool:
-    return value is _BREAK or value is _CONTINUE or isinstance(value, _Return)
 
 
 def _arguments(function: Closure, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

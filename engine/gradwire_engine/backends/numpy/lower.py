@@ -64,37 +64,34 @@ class Executable:
         return None
 
     def _generate(self) -> Callable[[Sequence[Any], Poll], tuple[Any, ...]]:
-        tape = self.tape
+        instructions = self.tape.instructions
         names: dict[str, Any] = {"xp": NUMPY, "__builtins__": {}}
-        registers = _Registers(tape)
+        registers = _Registers(self.tape)
+        where = registers.where
         text = ["def replay(inputs, poll):"]
         since_poll = 0
-        for slot, (op, args, kind, _) in enumerate(tape.instructions):
-            operands = [registers.name[a] for a in args]
+        for slot, (op, args, kind, _) in enumerate(instructions):
             if isinstance(op, Constant):
                 names[f"c{slot}"] = op.value
-                registers.name[slot] = f"c{slot}"
+                where[slot] = f"c{slot}"
                 continue
             if isinstance(op, Input):
-                line = f"inputs[{op.index}]"
+                value = f"inputs[{op.index}]"
             else:
-                line = _expression(op, operands, names)
-                types = [tape.instructions[a].type for a in args]
-                flops = op.flops(kind, *types)  # type: ignore[arg-type]
+                value = _expression(op, [where[a] for a in args], names)
+                flops = op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
                 self.flops += flops
                 since_poll += flops
-            registers.release(slot, args)
-            result = registers.take(slot)
-            text.append(f" {result} = {line}")
+            text.append(f" {registers.place(slot, args)} = {value}")
             self._lines.append(slot)
             if since_poll > _FLOPS_BETWEEN_POLLS:
                 text.append(" poll()")
                 self._lines.append(slot)
                 since_poll = 0
         self.peak_bytes = registers.peak_bytes
-        outputs = "".join(f"{registers.name[slot]}, " for slot in tape.outputs)
+        outputs = "".join([f"{where[slot]}, " for slot in self.tape.outputs])
         text.append(f" return ({outputs})")
-        exec(compile("\n".join(text), "<tape>", "exec"), names)
+        exec(compile("\n".join(text), "<tape>", "exec"), names)  # noqa: S102
         replay: Callable[[Sequence[Any], Poll], tuple[Any, ...]] = names["replay"]
         return replay
 
@@ -106,7 +103,8 @@ def _expression(op: Op, operands: Sequence[str], names: dict[str, Any]) -> str:
     listed = ", ".join(operands)
     if type(op).kernel is Op.kernel:
         name = "u_" + op.ufunc.replace(".", "_")
-        names[name] = attrgetter(op.ufunc)(NUMPY)
+        if name not in names:
+            names[name] = attrgetter(op.ufunc)(NUMPY)
         return f"{name}({listed})"
     name = f"k{len(names)}"
     names[name] = op.kernel
@@ -117,35 +115,38 @@ class _Registers:
     """Local variables reused as soon as the value in them is dead, so that memory is too."""
 
     def __init__(self, tape: Tape) -> None:
-        self.name: dict[int, str] = {}
+        #: The name that holds each slot.
+        self.where: dict[int, str] = {}
         self.peak_bytes = 0
         self._bytes = 0
         self._free: list[str] = []
         self._count = 0
-        self._types = [i.type for i in tape.instructions]
-        self._last = [-1] * len(tape.instructions)
-        for slot, (_, args, _, _) in enumerate(tape.instructions):
-            for arg in args:
-                self._last[arg] = slot
+        self._nbytes = [i.type.nbytes for i in tape.instructions]
+        self._last = last = [-1] * len(tape.instructions)
+        for slot, instruction in enumerate(tape.instructions):
+            for arg in instruction.args:
+                last[arg] = slot
         for slot in tape.outputs:
-            self._last[slot] = len(tape.instructions)
+            last[slot] = len(last)
 
-    def release(self, slot: int, args: Sequence[int]) -> None:
-        """Free the operands that ``slot`` reads last; its result may take their place."""
-        self._bytes += self._types[slot].nbytes
-        self.peak_bytes = max(self.peak_bytes, self._bytes)
-        for arg in set(args):
-            if self._last[arg] == slot and self.name[arg][0] == "r":
-                self._free.append(self.name[arg])
-                self._bytes -= self._types[arg].nbytes
-
-    def take(self, slot: int) -> str:
-        """A register for the result of ``slot``."""
-        if self._free:
-            name = self._free.pop()
+    def place(self, slot: int, args: Sequence[int]) -> str:
+        """A register for the result of ``slot``: it may be one that an operand leaves."""
+        free, last, where = self._free, self._last, self.where
+        self._bytes += self._nbytes[slot]
+        if self._bytes > self.peak_bytes:
+            self.peak_bytes = self._bytes
+        for arg in args:
+            if last[arg] == slot:
+                last[arg] = -1  # an operand that is read twice is left once
+                name = where[arg]
+                if name[0] == "r":
+                    free.append(name)
+                    self._bytes -= self._nbytes[arg]
+        if free:
+            name = free.pop()
         else:
             name, self._count = f"r{self._count}", self._count + 1
-        self.name[slot] = name
-        if self._last[slot] < 0:
-            self._free.append(name)
+        where[slot] = name
+        if last[slot] < 0:
+            free.append(name)
         return name
