@@ -96,7 +96,7 @@ class Graph(BaseModel):
 
     format: Literal["gradwire/1"] = "gradwire/1"
     nodes: list[Node]
-    outputs: Names = None
+    outputs: Names
 
 
 class ProgramDigest(Document):

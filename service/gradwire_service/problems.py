@@ -128,8 +128,8 @@ class Problem:
             "code": self.code,
         }
         if self.pointer is not None:
-            document["pointer"] = clip(self.pointer, longest // 2)
-        if self.node is not None and (node := node_document(self.node, longest // 4)):
+            document["pointer"] = clip(self.pointer, longest // 3)
+        if self.node is not None and (node := node_document(self.node, longest // 10)):
             document["node"] = node
         if self.hint is not None:
             document["hint"] = clip(self.hint, longest // 2)
@@ -144,7 +144,7 @@ def clip(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def node_document(place: errors.Place, longest: int = 160) -> dict[str, Any]:
+def node_document(place: errors.Place, longest: int = 64) -> dict[str, Any]:
     """A node's place as the wire gives it: ``id``, ``op``, ``line`` and ``column``, where known."""
     known: dict[str, Any] = {}
     for name in ("id", "op"):

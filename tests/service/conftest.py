@@ -6,11 +6,6 @@ from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 
 
-@pytest.fixture(scope="session")
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.fixture
 def settings():
     return Settings(pool_threads=2, max_body_bytes=8_000_000)

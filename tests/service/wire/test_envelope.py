@@ -108,7 +108,7 @@ def test_an_unknown_field_is_told_the_known_ones():
 
 
 def test_names_nest_so_deep_and_no_deeper():
-    names = "x"
+    names: object = "x"
     for _ in range(1000):
         names = [names]
     assert refusal(program="x", sources=names).pointer == "/sources"

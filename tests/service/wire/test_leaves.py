@@ -51,6 +51,7 @@ def leaf(value):
 def test_forms_of_a_leaf(value, dtype, shape, trainable):
     got = leaf(value)
     assert isinstance(got, Leaf)
+    assert isinstance(got.value, np.ndarray)
     assert (got.value.dtype.name, got.value.shape, got.trainable) == (dtype, shape, trainable)
 
 
@@ -111,14 +112,14 @@ def test_refusals_point_at_what_is_wrong(value, pointer):
 
 
 def test_levels_are_limited():
-    value = {"x": "deep"}
+    value: object = "deep"
     for _ in range(1000):
         value = {"x": value}
     assert "64" in refusal(value).detail
 
 
 def test_references_are_collected():
-    missing = []
+    missing: list[str] = []
     read_variables({"a": {"ref": "sha256:1"}, "b": [{"ref": "sha256:2"}, 1]}, missing)
     assert missing == ["sha256:1", "sha256:2"]
 

@@ -80,13 +80,11 @@ def test_a_list_that_must_be_an_array_says_which_element_is_none(value, pointer)
 
 
 def test_depth_is_limited_as_in_numpy():
-    deepest, deeper = 1.0, 1.0
-    for _ in range(64):
-        deepest = [deepest]
-    for _ in range(65):
-        deeper = [deeper]
+    deepest = [1.0]
+    for _ in range(63):
+        deepest = [deepest]  # type: ignore[list-item]
     assert numbers.list_array(deepest).ndim == 64
-    assert "64" in refused(numbers.array_or_none, deeper).detail
+    assert "64" in refused(numbers.array_or_none, [deepest]).detail
 
 
 @pytest.mark.parametrize(

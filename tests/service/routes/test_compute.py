@@ -1,0 +1,226 @@
+"""The compute routes, from bytes to bytes."""
+
+import asyncio
+import re
+import time
+
+import httpx
+import numpy as np
+import pytest
+from gradwire_service.app import create_app
+from gradwire_service.settings import Settings
+
+
+async def ask(client, path="/v1/gradient", **request):
+    response = await client.post(path, json=request)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def test_a_gradient(client):
+    answer = await ask(client, program="x * y + sin(x)", variables={"x": 2.0, "y": [1.0, 3.0]})
+    assert set(answer) == {"value", "gradients", "program"}
+    np.testing.assert_allclose(answer["value"], 2 * np.array([1, 3]) + np.sin(2))
+    np.testing.assert_allclose(answer["gradients"]["x"], 4 + 2 * np.cos(2))
+    assert answer["gradients"]["y"] == [2.0, 2.0]
+    assert re.fullmatch(r"sha256:[0-9a-f]{64}", answer["program"])
+
+
+async def test_an_evaluation(client):
+    program = "a = x + 1\nb = a * 2"
+    answer = await ask(client, "/v1/evaluate", program=program, variables={"x": 1})
+    assert set(answer) == {"outputs", "program"}
+    assert answer["outputs"] == 4.0
+    nested = {"first": ["a"], "second": {"b": "b"}}
+    answer = await ask(client, "/v1/evaluate", program=program, variables={"x": 1}, outputs=nested)
+    assert answer["outputs"] == {"first": [2.0], "second": {"b": 4.0}}
+
+
+async def test_gradients_have_the_structure_of_the_sources(client):
+    variables = {"layers": [{"w": [1.0, 2.0], "b": 0.5}], "n": {"value": 3, "dtype": "int64"}}
+    program = "h = layers[0].w * 2 + layers[0].b\ny = sum(h * n)"
+    answer = await ask(client, program=program, variables=variables)
+    assert answer["gradients"] == {"layers": [{"w": [6.0, 6.0], "b": 6.0}], "n": None}
+    assert answer["unconnected"]["n"]["reason"] == "integer_dtype"
+    sources = {"all": ["layers.0.w", None, {"h": "h"}], "one": "layers.0.b"}
+    answer = await ask(client, program=program, variables=variables, sources=sources)
+    assert answer["gradients"] == {"all": [[6.0, 6.0], None, {"h": [3.0, 3.0]}], "one": 6.0}
+    assert "unconnected" not in answer
+    answer = await ask(client, program=program, variables=variables, sources="layers.0.b")
+    assert answer["gradients"] == 6.0
+
+
+async def test_dotted_names_are_nested_variables(client):
+    answer = await ask(
+        client,
+        program="sum(layers[0].w * layers[0].value)",
+        variables={"layers.0.w": [1.0, 2.0], "layers.0.value": 3.0},
+        sources=["layers.0.w", "layers.0.value"],
+    )
+    assert answer["gradients"] == [[3.0, 3.0], 3.0]
+
+
+async def test_unconnected_gradients(client):
+    request = {
+        "program": "x * stop_gradient(z)",
+        "variables": {
+            "x": 1.0,
+            "y": [1.0, 2.0],
+            "z": 2.0,
+            "c": {"value": 1.0, "trainable": False},
+            "s": "a word",
+        },
+    }
+    answer = await ask(client, **request)
+    assert answer["gradients"] == {"x": 2.0, "y": None, "z": None, "c": None, "s": None}
+    reasons = {path: why["reason"] for path, why in answer["unconnected"].items()}
+    assert reasons == {
+        "y": "no_path",
+        "z": "stop_gradient",
+        "c": "not_trainable",
+        "s": "string_dtype",
+    }
+    answer = await ask(client, **request, unconnected_gradients="zero")
+    assert answer["gradients"] == {"x": 2.0, "y": [0.0, 0.0], "z": 0.0, "c": 0.0, "s": None}
+
+
+async def test_seeds_and_targets(client):
+    request = {"program": "a = x * x\nb = 3 * x", "variables": {"x": [1.0, 2.0]}}
+    answer = await ask(client, **request, target="a", output_gradients=[1, 10])
+    assert answer["gradients"]["x"] == [2.0, 40.0]
+    nested = {"target": {"a": "a", "b": ["b"]}, "output_gradients": {"a": None, "b": [[5, 0]]}}
+    answer = await ask(client, **request, **nested)
+    assert answer["value"] == {"a": [1.0, 4.0], "b": [[3.0, 6.0]]}
+    assert answer["gradients"]["x"] == [2.0 + 15.0, 4.0]
+
+
+async def test_further_outputs_beside_a_gradient(client):
+    request = {"program": "a = x * x\nb = 3 * a", "variables": {"x": 2.0}}
+    answer = await ask(client, **request, outputs=["a", "b"])
+    assert answer["outputs"] == [4.0, 12.0]
+    assert answer["gradients"] == {"x": 12.0}
+
+
+async def test_updates_come_back(client):
+    program = "y = w * x\nw.assign_sub(0.5)\ny"
+    answer = await ask(client, program=program, variables={"w": 2.0, "x": 3.0})
+    assert answer["updates"] == {"w": 1.5}
+    assert answer["gradients"] == {"w": 3.0, "x": 2.0}
+
+
+async def test_what_is_not_finite_is_told_with_its_place(client):
+    answer = await ask(client, program="a = x + 1\ny = log(a)", variables={"x": -1.0})
+    assert answer["value"] == "-Infinity"
+    assert answer["gradients"] == {"x": "Infinity"}
+    assert answer["nonfinite"]["forward"]["op"] == "log"
+    assert answer["nonfinite"]["forward"]["line"] == 2
+
+
+async def test_arrays_as_bytes(client):
+    variables = {"x": {"dtype": "float32", "shape": [2], "base64": "AACAPwAAAEA="}}
+    answer = await ask(client, program="x * x", variables=variables, encoding="base64")
+    assert answer["value"] == {"dtype": "float32", "shape": [2], "base64": "AACAPwAAgEA="}
+    assert answer["gradients"]["x"] == {"dtype": "float32", "shape": [2], "base64": "AAAAQAAAgEA="}
+
+
+async def test_dtypes_are_kept(client):
+    for dtype in "float16", "float32", "complex64":
+        variables = {"x": {"value": [0.1, 0.2], "dtype": dtype}}
+        answer = await ask(client, program="x + 0", variables=variables, encoding="base64")
+        assert answer["gradients"]["x"]["dtype"] == dtype
+
+
+async def test_the_phases_are_timed(client):
+    response = await client.post("/v1/evaluate", json={"program": "1 + 1"})
+    pattern = ", ".join(rf"{name};dur=\d+\.\d+" for name in "parse compile replay encode".split())
+    assert re.fullmatch(pattern, response.headers["server-timing"])
+    assert response.headers["content-type"] == "application/json"
+
+
+async def test_every_answer_is_the_same_inline_and_in_a_thread(client):
+    values = np.random.default_rng(7).normal(size=20_000)
+    for size in 10, 20_000:
+        request = {"program": "sum(x * x)", "variables": {"x": values[:size].tolist()}}
+        first = await ask(client, **request)
+        assert await ask(client, **request) == first
+        assert first["gradients"]["x"] == (2 * values[:size]).tolist()
+
+
+ENDLESS = {"program": "while True: x = x + 1", "variables": {"x": 1.0}}
+
+
+async def test_an_endless_program_is_stopped_while_health_answers(client):
+    start = time.monotonic()
+    endless = [
+        asyncio.create_task(client.post("/v1/gradient", json={**ENDLESS, "timeout_ms": 500}))
+        for _ in range(3)
+    ]
+    slowest = 0.0
+    while time.monotonic() - start < 0.4:
+        asked = time.monotonic()
+        assert (await client.get("/healthz")).status_code == 200
+        slowest = max(slowest, time.monotonic() - asked)
+        await asyncio.sleep(0.02)
+    for response in await asyncio.gather(*endless):
+        assert response.status_code == 504
+        assert response.json()["code"] == "deadline_exceeded"
+    assert slowest < 0.3
+    assert time.monotonic() - start < 2
+
+
+async def test_a_loop_that_grows_longer_than_predicted_leaves_the_event_loop(client):
+    program = "y = x\nwhile y < n: y = y + 1.0\ny"
+    short = {"program": program, "variables": {"x": 0.0, "n": 3.0}}
+    for _ in range(2):
+        assert (await ask(client, **short))["value"] == 3.0
+    long = {"program": program, "variables": {"x": 0.0, "n": 1e12}, "timeout_ms": 300}
+    running = asyncio.create_task(client.post("/v1/gradient", json=long))
+    await asyncio.sleep(0.05)
+    asked = time.monotonic()
+    assert (await client.get("/healthz")).status_code == 200
+    assert time.monotonic() - asked < 0.2
+    assert (await running).status_code == 504
+    assert (await ask(client, **short))["value"] == 3.0
+
+
+async def test_a_full_queue_refuses():
+    app = create_app(Settings(pool_threads=1, queue_requests=0))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://service"
+    ) as client:
+        request = {**ENDLESS, "timeout_ms": 300}
+        first = asyncio.create_task(client.post("/v1/gradient", json=request))
+        await asyncio.sleep(0.05)
+        refused = await client.post("/v1/gradient", json=request)
+        assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+        assert int(refused.headers["retry-after"]) >= 1
+        assert (await first).status_code == 504
+    app.state.capacity.close()
+
+
+async def test_longer_than_allowed_is_cut():
+    app = create_app(Settings(default_timeout_ms=100, max_timeout_ms=200))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://service"
+    ) as client:
+        for asked, allowed in ((None, "100 ms"), (10**9, "200 ms")):
+            response = await client.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": asked})
+            assert response.status_code == 504
+            assert allowed in response.json()["detail"]
+    app.state.capacity.close()
+
+
+@pytest.mark.parametrize("path", ["/v1/evaluate", "/v1/gradient"])
+async def test_a_client_that_leaves_is_no_failure(app, path):
+    sent = []
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "root_path": ""}
+    await app(scope, receive, send)
+    assert not sent
+    assert app.state.capacity.in_flight == 0

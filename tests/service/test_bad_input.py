@@ -1,0 +1,284 @@
+"""Whatever is sent, the answer is a short problem that says what is wrong and repeats nothing."""
+
+import json
+
+import orjson
+import pytest
+from gradwire_service.problems import KINDS, MAX_BODY_BYTES
+
+ECHO = "e1f0c3a7"  # sent a thousand times over, it may come back a few times, cut off
+MAX_ECHO = 28
+
+
+def problem(response, code):
+    """Check a refusal, and give its document."""
+    assert response.headers["content-type"] == "application/problem+json", response.text[:500]
+    assert len(response.content) < MAX_BODY_BYTES
+    document = response.json()
+    assert document["code"] == code, document
+    assert response.status_code == document["status"] == KINDS[code].status
+    assert response.text.count(ECHO) <= 2 * MAX_ECHO
+    assert ECHO * MAX_ECHO not in response.text
+    assert "Traceback" not in response.text
+    assert ".py" not in response.text
+    return document
+
+
+async def post(client, body, path="/v1/gradient"):
+    content = body if isinstance(body, bytes) else orjson.dumps(body)
+    return await client.post(path, content=content, headers={"content-type": "application/json"})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b" ",
+        b"{",
+        b'{"program": "x",}',
+        b"{'program': 'x'}",
+        b'{"program": NaN}',
+        b'{"program": "x", "variables": {"x": 1e999}}',
+        b'{"program": "\\ud800"}',
+        b'{"\\udfff": 1}',
+        b"\x00",
+        b"\xff\xfe{}",
+        b"[" * 100_000,
+        b'{"variables": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"a": ' * 100_000 + b"1" + b"}" * 100_000,
+        (ECHO * 1000).encode(),
+    ],
+)
+async def test_bodies_that_are_no_json(client, body):
+    document = problem(await post(client, body), "malformed_body")
+    assert "line" in document["detail"] or not body
+
+
+@pytest.mark.parametrize("body", [[], "x", 1, None, True, [{"program": "x"}]])
+async def test_bodies_that_are_no_object(client, body):
+    problem(await post(client, body), "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("program", 1),
+        ("program", None),
+        ("variables", [1, 2]),
+        ("target", 3),
+        ("sources", {"a": [True]}),
+        ("timeout_ms", "soon"),
+        ("unconnected_gradients", "maybe"),
+        ("encoding", ECHO * 1000),
+        ("batch", ["x"]),
+        (ECHO * 1000, 1),
+        ("\x00", 1),
+    ],
+)
+async def test_wrong_fields(client, field, value):
+    request = {"program": "x * x", "variables": {"x": 1}, field: value}
+    assert problem(await post(client, request), "invalid_request")["pointer"].startswith("/")
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ([[1, 2], [3]], "/variables/x/1"),
+        ([[[1], [2]], [[3], [4, 5]]], "/variables/x/1/1"),
+        (None, "/variables/x"),
+        ([1, None], "/variables/x/1"),
+        ({"value": [1, "two"]}, "/variables/x/value/1"),
+        ({"value": 1, "dtype": "float128"}, "/variables/x/dtype"),
+        ({"value": [1, 300], "dtype": "int8"}, "/variables/x/value/1"),
+        ({"value": [1.5], "dtype": "int64"}, "/variables/x/value/0"),
+        ({"value": 1e300, "dtype": "float32"}, "/variables/x/value"),
+        ({"value": 2**64, "dtype": "uint64"}, "/variables/x/value"),
+        ({"dtype": "float64", "shape": [10**9], "base64": "AAAA"}, "/variables/x/base64"),
+        ({"dtype": "float64", "shape": [1], "base64": ECHO * 1000}, "/variables/x/base64"),
+        ({"indices": [[0]], "values": [1], "shape": [2]}, "/variables/x"),
+        ({ECHO * 1000: None}, None),
+    ],
+)
+async def test_values_that_are_no_arrays(client, value, pointer):
+    body = json.dumps({"program": "sum(x)", "variables": {"x": value}}).encode()
+    document = problem(await post(client, body), "malformed_tensor")
+    assert document["pointer"] == pointer or pointer is None
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        ("y = (x + ", "syntax_error"),
+        ("import os", "syntax_error"),
+        ("x.__class__", None),
+        ("y = x +* 2", "syntax_error"),
+        ("", None),
+        ("nothing_like_this(x)", "unknown_op"),
+        ("x + nothing_like_this", "unknown_name"),
+        ("x.nothing_like_this", None),
+        ("matmul(x, ones((3, 4)))", "shape_mismatch"),
+        ("x + ones(3)", "shape_mismatch"),
+        ("reshape(x, (7,))", None),
+        ("sum(x, axis=5)", "shape_mismatch"),
+        ("sum(x, nothing_like_this=1)", "bad_argument"),
+        ("x ^ 1.5", "dtype_mismatch"),
+        ("y = range(x)", None),
+        ("arange(1, 3) ** arange(-2, 0)", "domain_error"),
+        ("def f(n):\n  return f(n)\nf(1)", None),
+        ("(" * 100_000 + "x" + ")" * 100_000, None),
+        ("-" * 100_000 + "x", None),
+        ("[" * 100_000 + "]" * 100_000, None),
+        ("x" + " + x" * 100 + " +", "syntax_error"),
+        ("if True:\n" * 1000, None),
+        ("y = " + ECHO * 1000 + "(x)", "unknown_op"),
+        ("y = '" + ECHO * 1000 + "' + x", None),
+        ("zeros((100000, 100000))", "over_budget"),
+        ("ones(1000000000)", "over_budget"),
+        ("y = x\nfor i in range(1000000000): y = y * 2", None),
+        ("2 ** 3 ** 4 ** 5 ** 6", None),
+        ("10 ** 10 ** 10", None),
+        ("1 << 10000000000", None),
+        ("'a' * 10000000000", None),
+        ("y = \x00", "syntax_error"),
+        ("y = x \u202e", None),
+    ],
+)
+async def test_programs_that_do_not_work(client, program, code):
+    request = {"program": program, "variables": {"x": [1.0, 2.0]}, "timeout_ms": 2000}
+    response = await post(client, request)
+    assert response.status_code in (413, 422, 504), response.text[:300]
+    document = problem(response, code or response.json()["code"])
+    if document["code"] == "syntax_error":
+        assert document["node"]["line"] >= 1
+        assert document["node"]["column"] >= 1
+        assert document["pointer"] == "/program"
+
+
+async def test_a_syntax_error_says_where(client):
+    document = problem(await post(client, {"program": "y = 1\nz = y +* 2"}), "syntax_error")
+    assert document["node"]["line"] == 2
+    assert document["node"]["column"] in (8, 9)
+
+
+def graph(*nodes, outputs="a"):
+    return {"program": {"format": "gradwire/1", "nodes": list(nodes), "outputs": outputs}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (
+            graph({"id": "a", "op": "sin", "args": ["b"]}, {"id": "b", "op": "sin", "args": ["a"]}),
+            None,
+        ),
+        (graph({"id": "a", "op": "sin", "args": ["a"]}), None),
+        (graph({"id": "a", "op": "sin", "args": [1]}, {"id": "a", "op": "cos", "args": [1]}), None),
+        (graph({"id": "a", "op": "nothing_like_this", "args": [1]}), "unknown_op"),
+        (graph({"id": "a", "op": "sin"}), None),
+        (graph({"id": "a", "op": "sin", "args": [1], "attrs": {"nothing": 1}}), None),
+        (graph({"id": "a", "args": [1]}), None),
+        (graph({"id": "a", "op": "sin", "args": [None]}), None),
+        (graph({"id": ["a"], "op": {}, "args": "x"}), None),
+        (graph(1, None, "x", []), None),
+        (graph(), None),
+        ({"program": {"nodes": [{"id": "a", "op": "sin", "args": [1]}]}}, None),
+        ({"program": {"nodes": {}}}, None),
+        ({"program": {}}, None),
+        ({"program": {"format": "gradwire/9", "nodes": []}}, None),
+        (graph({"id": "a", "op": "sin", "args": [1]}, outputs={"x": ["zzz"]}), None),
+    ],
+)
+async def test_graphs_that_do_not_work(client, request_, code):
+    response = await post(client, request_)
+    assert response.status_code == 422, response.text[:300]
+    problem(response, code or response.json()["code"])
+
+
+async def test_a_chain_of_many_nodes_is_fine(client):
+    nodes = [{"id": "n0", "op": "multiply", "args": ["x", 1.0]}]
+    nodes += [{"id": f"n{i}", "op": "add", "args": [f"n{i - 1}", 0.5]} for i in range(1, 100_000)]
+    request = {**graph(*nodes, outputs="n99999"), "variables": {"x": 2.0}, "timeout_ms": 60_000}
+    response = await post(client, request)
+    assert response.status_code == 200, response.text[:300]
+    assert response.json()["gradients"] == {"x": 1.0}
+
+
+async def test_a_value_shared_many_times_is_computed_once(client):
+    program = "y = x\n" + "y = y + y\n" * 60
+    response = await post(client, {"program": program, "variables": {"x": 1.0}})
+    assert response.json()["gradients"] == {"x": 2.0**60}
+
+
+async def test_names_of_every_kind(client):
+    for name in "π", "x\x00y", "", "a b", "𝄞" * 50, "constructor", "__class__", "e\u0301":
+        response = await post(client, {"program": "1.0 * 2", "variables": {name: 1.0}})
+        if response.status_code == 200:
+            assert response.json()["gradients"] == {name: None}
+            assert set(response.json()["unconnected"]) == {name}
+        else:
+            problem(response, response.json()["code"])
+    response = await post(client, {"program": "π * π", "variables": {"π": 3.0}})
+    assert response.json()["gradients"] == {"π": 6.0}
+
+
+async def test_what_is_not_finite_goes_both_ways(client):
+    variables = {"x": ["NaN", "Infinity", "-Infinity", 1e308, 0]}
+    response = await post(client, {"program": "x * 10", "variables": variables}, "/v1/evaluate")
+    answer = response.json()
+    assert answer["outputs"] == ["NaN", "Infinity", "-Infinity", "Infinity", 0.0]
+    assert "forward" in answer["nonfinite"]
+
+
+async def test_integers_beyond_64_bits_are_floats(client):
+    body = b'{"program": "x * 1", "variables": {"x": [123456789012345678901234567890, -1]}}'
+    response = await post(client, body, "/v1/evaluate")
+    assert response.json()["outputs"] == [123456789012345678901234567890.0, -1.0]
+
+
+async def test_references_are_not_held(client):
+    request = {"program": {"ref": "sha256:p"}, "variables": {"x": {"ref": "sha256:t"}}}
+    document = problem(await post(client, request), "unknown_ref")
+    assert document["missing"] == ["sha256:p", "sha256:t"]
+    many = {f"x{i}": {"ref": ECHO * 100 + str(i)} for i in range(10_000)}
+    response = await post(client, {"program": "1", "variables": many})
+    assert len(response.content) < MAX_BODY_BYTES
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"content-type": "text/plain"}, "unsupported_media_type"),
+        (
+            {"content-type": "application/json", "content-encoding": "gzip"},
+            "unsupported_media_type",
+        ),
+        ({"accept": "text/html"}, "not_acceptable"),
+    ],
+)
+async def test_media_types(client, headers, code):
+    problem(await client.post("/v1/gradient", content=b"{}", headers=headers), code)
+
+
+async def test_bodies_that_are_too_large(client, settings):
+    async def chunks():
+        for _ in range(settings.max_body_bytes // 100_000 + 1):
+            yield b" " * 100_000
+
+    problem(await client.post("/v1/gradient", content=chunks()), "body_too_large")
+    problem(await post(client, b" " * (settings.max_body_bytes + 1)), "body_too_large")
+
+
+async def test_deeply_nested_values_and_names(client):
+    deep = b"[" * 1000 + b"]" * 1000
+    for field, code in (("variables", "malformed_tensor"), ("sources", "invalid_request")):
+        inner = b'{"x": ' + deep + b"}" if field == "variables" else deep
+        body = b'{"program": "x", "' + field.encode() + b'": ' + inner + b"}"
+        problem(await post(client, body), code)
+    levels = b'{"a": ' * 1000 + b"1" + b"}" * 1000
+    problem(
+        await post(client, b'{"program": "1", "variables": ' + levels + b"}"), "malformed_tensor"
+    )
+    node = b'{"op": "sin", "args": [' * 400 + b"1.0" + b"]}" * 400
+    program = b'{"nodes": [{"id": "a", "op": "sin", "args": [' + node + b']}], "outputs": "a"}'
+    response = await post(client, b'{"program": ' + program + b"}")
+    assert response.status_code in (200, 422), response.text[:300]
