@@ -50,7 +50,7 @@ class Limits:
 
     array_bytes: int = 1 << 30
     total_bytes: int = 4 << 30
-    instructions: int = 1_000_000
+    instructions: int = 300_000
     flops: int = 10**12
 
 

@@ -60,7 +60,7 @@ def compile_query(
 ) -> Compiled:
     """Record ``program`` for these values and compile what ``query`` asks of it."""
     inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
-    b = Builder(limits, strict=query.promotion == "strict")
+    b = Builder(limits, strict=query.promotion == "strict", poll=poll)
     state = State()
     tree = lay_out(b, variables, state)
     concrete = Concrete(b, inputs, NUMPY)
@@ -109,7 +109,7 @@ class _Query:
             for path, versions in self.r.state.versions.items()
             if len(versions) > 1
         }
-        tape = optimize(self.b.tape(self.outputs), NUMPY)
+        tape = optimize(self.b.tape(self.outputs), NUMPY, self.b.poll)
         return Compiled(
             Executable(tape), value, gradients, updates, self.unconnected, self.r.warnings
         )

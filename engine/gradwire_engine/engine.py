@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,10 @@ from gradwire_engine.record.variables import flatten
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
-_PROGRAMS = 4096
+#: Characters of source text whose programs are remembered.
+_TEXT_CHARACTERS = 32 << 20
+#: What an entry of the cache takes before anything is compiled.
+_ENTRY_BYTES = 2048
 
 
 class Engine:
@@ -31,18 +35,13 @@ class Engine:
     def __init__(self, limits: Limits | None = None, cache_bytes: int = 256 << 20) -> None:
         self.limits = limits or Limits()
         self._cache = _Cache(cache_bytes)
-        self._programs: OrderedDict[Any, Program] = OrderedDict()
+        self._programs = _Programs()
 
     def parse(self, source: str | Mapping[str, Any]) -> Program:
         """The program that source text or a graph denotes; texts seen before are remembered."""
         if not isinstance(source, str):
             return parse_graph(source)
-        program = self._programs.get(source)
-        if program is None:
-            program = self._programs[source] = parse_text(source)
-            if len(self._programs) > _PROGRAMS:
-                self._programs.popitem(last=False)
-        return program
+        return self._programs.find(source)
 
     def call(
         self, program: Program, variables: Mapping[str, Any], query: Query, seeds: Any = None
@@ -100,7 +99,7 @@ class Call:
     def compile(self, poll: Poll) -> None:
         """Make sure that there is an executable."""
         if not self._entry.paths:
-            with self._entry.lock:
+            with self._entry.locked(poll):
                 if not self._entry.paths:
                     self._record(poll)
 
@@ -114,7 +113,7 @@ class Call:
                 continue
             self._entry.prefer(compiled)
             return answer
-        with self._entry.lock:
+        with self._entry.locked(poll):
             compiled = self._record(poll)
         return self._run(compiled, poll)
 
@@ -127,7 +126,7 @@ class Call:
         if seeds is not None and len(seeds) != len(targets):
             message = f"{len(targets)} targets, but {len(seeds)} output gradients"
             raise InputError(message, at=Place(pointer="/output_gradients"))
-        self._engine._cache.add(self._entry, compiled)
+        self._engine._cache.add(self._key, self._entry, compiled)
         return compiled
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
@@ -173,9 +172,19 @@ class _Entry:
     """The recordings of one key, the one used last first."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
         self.paths: tuple[Compiled, ...] = ()
-        self.nbytes = 0
+        self.nbytes = _ENTRY_BYTES
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def locked(self, poll: Poll) -> Iterator[None]:
+        """Compile alone; who waits for the same key keeps looking at the deadline."""
+        while not self._lock.acquire(timeout=0.01):
+            poll()
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def prefer(self, compiled: Compiled) -> None:
         """Try this recording first next time."""
@@ -185,7 +194,7 @@ class _Entry:
     def add(self, compiled: Compiled) -> None:
         """Keep a recording in front."""
         self.paths = (compiled, *self.paths)[:_PATHS]
-        self.nbytes = sum(path.executable.nbytes for path in self.paths)
+        self.nbytes = _ENTRY_BYTES + sum(path.executable.nbytes for path in self.paths)
 
 
 class _Cache:
@@ -199,21 +208,51 @@ class _Cache:
 
     def find(self, key: Any) -> _Entry:
         """The entry of ``key``, made where there is none."""
-        entry = self._entries.get(key)
-        if entry is None:
-            with self._lock:
-                entry = self._entries.setdefault(key, _Entry())
-        return entry
-
-    def add(self, entry: _Entry, compiled: Compiled) -> None:
-        """Add a recording to its entry."""
         with self._lock:
-            self._bytes -= entry.nbytes
+            entry = self._entries.get(key)
+            if entry is None:
+                entry = self._entries[key] = _Entry()
+                self._bytes += entry.nbytes
+                self._shrink()
+            else:
+                self._entries.move_to_end(key)
+            return entry
+
+    def add(self, key: Any, entry: _Entry, compiled: Compiled) -> None:
+        """Add a recording to its entry, which may have been dropped meanwhile."""
+        with self._lock:
+            before = entry.nbytes
             entry.add(compiled)
-            self._bytes += entry.nbytes
-            while self._bytes > self._limit and len(self._entries) > 1:
-                _, dropped = self._entries.popitem(last=False)
-                self._bytes -= dropped.nbytes
+            if self._entries.get(key) is entry:
+                self._bytes += entry.nbytes - before
+                self._shrink()
+
+    def _shrink(self) -> None:
+        while self._bytes > self._limit and len(self._entries) > 1:
+            _, dropped = self._entries.popitem(last=False)
+            self._bytes -= dropped.nbytes
+
+
+class _Programs:
+    """Programs by their source text, the oldest dropped when the texts grow too long together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._characters = 0
+        self._programs: OrderedDict[str, Program] = OrderedDict()
+
+    def find(self, text: str) -> Program:
+        """The program of ``text``, parsed where it is new."""
+        program = self._programs.get(text)
+        if program is None:
+            program = parse_text(text)
+            with self._lock:
+                if text not in self._programs:
+                    self._programs[text] = program
+                    self._characters += len(text)
+                while self._characters > _TEXT_CHARACTERS:
+                    self._characters -= len(self._programs.popitem(last=False)[0])
+        return program
 
 
 def _frozen(query: Query) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Limits
+from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op
 from gradwire_engine.ops.constants import Constant, Input
@@ -90,6 +90,8 @@ class Var:
         return self._with("greater", other)
 
 
+#: The deadline is looked at every so many instructions, a power of two.
+_POLL_MASK = (1 << 10) - 1
 #: What stands for an array by itself.
 _ARRAY = (Var, bool, int, float, complex)
 
@@ -97,8 +99,11 @@ _ARRAY = (Var, bool, int, float, complex)
 class Builder:
     """A tape under construction. ``origin`` numbers the program node being recorded."""
 
-    def __init__(self, limits: Limits, *, strict: bool = False) -> None:
+    def __init__(
+        self, limits: Limits, *, strict: bool = False, poll: Poll = lambda: None
+    ) -> None:
         self.limits = limits
+        self.poll = poll
         self.strict = strict
         self.origin = 0
         self.instructions: list[Instruction] = []
@@ -116,6 +121,8 @@ class Builder:
     def _append(self, op: Op, args: tuple[int, ...], kind: Any) -> Var:
         instructions = self.instructions
         slot = len(instructions)
+        if not slot & _POLL_MASK:
+            self.poll()
         if slot >= self._most:
             raise OverBudget(
                 f"the tape grew beyond {self._most} instructions",

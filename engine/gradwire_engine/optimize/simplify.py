@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arithmetic import Divide, Multiply, Negative, Power
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Assigned, Constant, Copy, Guard, Input, StopGradient
@@ -24,12 +25,14 @@ _FOLDED_BYTES = 1 << 16
 _ALIASES = (StopGradient, Copy, Assigned)
 
 
-def optimize(tape: Tape, xp: Any) -> Tape:
+def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None) -> Tape:
     """An equivalent tape without work that is double, constant or unused."""
     live = _live(tape.instructions, tape.outputs)
     sweep = _Sweep(xp)
     with np.errstate(all="ignore"):
         for slot, instruction in enumerate(tape.instructions):
+            if not slot & 1023:
+                poll()
             if live[slot]:
                 sweep.add(slot, instruction)
     inputs, outputs = tape.inputs, [sweep.moved[slot] for slot in tape.outputs]

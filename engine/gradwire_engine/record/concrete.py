@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Array
-from gradwire_engine.errors import BadArgument, DomainError
+from gradwire_engine.errors import BadArgument, DomainError, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Input
@@ -22,6 +22,7 @@ class Concrete:
         self._inputs = inputs
         self._xp = xp
         self._values: dict[int, Any] = {}
+        self._bytes = 0
 
     def value(self, var: Var) -> Any:
         """The value of ``var`` for the inputs at hand."""
@@ -34,7 +35,11 @@ class Concrete:
                 pending.extend(self._b.instructions[slot].args)
         with np.errstate(all="ignore"):
             for slot in sorted(needed):
-                op, args, _, _ = self._b.instructions[slot]
+                op, args, kind, _ = self._b.instructions[slot]
+                self._bytes += kind.nbytes
+                if self._bytes > self._b.limits.total_bytes:
+                    raise OverBudget(f"deciding this takes more than {self._bytes} bytes")
+                self._b.poll()
                 operands = [self._values[a] for a in args]
                 if isinstance(op, Input):
                     operands = [self._inputs[op.index]]
