@@ -167,7 +167,7 @@ def test_gradients_come_in_the_variables_own_structure():
         "layer": {"w": codec.pack(np.array([3, 4], np.float32)), "b": [[5.0], None]},
         "n": None,
     }
-    decoded = values.decode_variables(document, variables)
+    decoded = values.decode_gradients(document, None, variables)
     assert isinstance(decoded["layer"], Layer)
     np.testing.assert_array_equal(decoded["layer"].w, np.array([3, 4], np.float32), strict=True)
     assert isinstance(decoded["layer"].b, tuple)
@@ -175,16 +175,19 @@ def test_gradients_come_in_the_variables_own_structure():
     assert decoded["n"] is None
 
 
-def test_named_values_come_in_the_names_structure():
+def test_gradients_come_in_the_names_structure():
     variables = {"w": np.array([0.0], np.float32), "n": {"x": 1.0}}
     names = {"first": ("w", None), "second": ["n.x", "elsewhere"]}
-    decoded = values.decode_names({"first": [[1], None], "second": [2, [3]]}, names, variables)
+    document = {"first": [[1], None], "second": [2, [3]]}
+    decoded = values.decode_gradients(document, names, variables)
     assert isinstance(decoded["first"], tuple)
     np.testing.assert_array_equal(decoded["first"][0], np.array([1], np.float32), strict=True)
     assert decoded["first"][1] is None
     assert decoded["second"][0] == 2.0
     assert decoded["second"][1].dtype == np.float64
-    assert values.decode_names(None, "w", variables) is None
+    assert values.decode_gradients(None, "w", variables) is None
+    assert values.decode_named(document, names)["first"][0].dtype == np.float64
+    assert values.decode_named([[1.0], 2.0], None)[1] == 2.0
 
 
 def test_output_gradients_are_nested_as_their_target():

@@ -9,7 +9,7 @@ from gradwire import codec
 from gradwire.call import Call, Reply, sent, sent_later
 from gradwire.results import Evaluation, Gradient, shared_fields, unconnected_sources
 from gradwire.trees import Names, Variables, outermost
-from gradwire.values import decode, decode_names, decode_variables, encode_seeds, encode_variables
+from gradwire.values import decode_gradients, decode_named, encode_seeds, encode_variables
 
 #: Source text, a graph, or a reference to a registered program.
 Program: TypeAlias = "str | Mapping[str, Any]"
@@ -49,12 +49,8 @@ class Compute:
         variables = {} if variables is None else variables
 
         def read(reply: Reply) -> Evaluation:
-            document = reply.document["outputs"]
-            named = outputs is not None
-            return Evaluation(
-                outputs=decode_names(document, outputs, variables) if named else decode(document),
-                **shared_fields(reply, variables),
-            )
+            values = decode_named(reply.document["outputs"], outputs)
+            return Evaluation(outputs=values, **shared_fields(reply, variables))
 
         fields = {"outputs": outputs, "promotion": promotion, "timeout_ms": timeout_ms}
         return Call("POST", "/v1/evaluate", _document(program, variables, fields), read)
@@ -87,15 +83,10 @@ class Compute:
         variables = {} if variables is None else variables
 
         def read(reply: Reply) -> Gradient:
-            value, gradients = reply.document["value"], reply.document["gradients"]
             return Gradient(
-                value=decode(value) if target is None else decode_names(value, target, variables),
-                gradients=(
-                    decode_variables(gradients, variables)
-                    if sources is None
-                    else decode_names(gradients, sources, variables)
-                ),
-                outputs=decode_names(reply.document.get("outputs"), outputs, variables),
+                value=decode_named(reply.document["value"], target),
+                gradients=decode_gradients(reply.document["gradients"], sources, variables),
+                outputs=decode_named(reply.document.get("outputs"), outputs),
                 unconnected=unconnected_sources(reply.document),
                 **shared_fields(reply, variables),
             )

@@ -73,22 +73,17 @@ def encode_seeds(seeds: Any, target: Names) -> Any:
     return encode(seeds, "output_gradients")
 
 
-def decode_variables(document: Any, variables: Any) -> Any:
-    """The values in a document that has the structure of ``variables``."""
+def decode_named(document: Any, names: Names) -> Any:
+    """The values of named things, in the names' structure; as they are nested without names."""
+    return decode(document) if names is None else _decode_names(document, names, {})
+
+
+def decode_gradients(document: Any, sources: Names, variables: Any) -> Any:
+    """Gradients in the structure of their sources, which without names are all variables."""
+    if sources is not None:
+        return _decode_names(document, sources, variables)
     parts = {name: decode(document[name], like) for name, like in outermost(variables).items()}
     return rebuild(variables, parts)
-
-
-def decode_names(document: Any, names: Names, variables: Any) -> Any:
-    """The values of named things, in the names' structure."""
-    if document is None or names is None:
-        return None
-    if isinstance(names, str):
-        return decode(document, lookup(variables, names))
-    if isinstance(names, Mapping):
-        return {key: decode_names(document[key], names[key], variables) for key in names}
-    pairs = zip(document, names, strict=True)
-    return rebuild(names, [decode_names(part, name, variables) for part, name in pairs])
 
 
 def decode(document: Any, like: Any = MISSING) -> Any:
@@ -107,6 +102,17 @@ def decode(document: Any, like: Any = MISSING) -> Any:
     if source is None:
         return _decode_freely(document)
     return _read(document, source.dtype).reshape(source.shape)[()]
+
+
+def _decode_names(document: Any, names: Names, variables: Any) -> Any:
+    if document is None or names is None:
+        return None
+    if isinstance(names, str):
+        return decode(document, lookup(variables, names))
+    if isinstance(names, Mapping):
+        return {key: _decode_names(document[key], names[key], variables) for key in names}
+    pairs = zip(document, names, strict=True)
+    return rebuild(names, [_decode_names(part, name, variables) for part, name in pairs])
 
 
 def _encode_element(value: Any, name: str) -> Any:
