@@ -1,0 +1,1 @@
+"""From a tape to something that runs."""

@@ -1,0 +1,1 @@
+"""From what clients write to programs."""

@@ -1,0 +1,1 @@
+"""Equivalent tapes that cost less."""

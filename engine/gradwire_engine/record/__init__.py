@@ -1,0 +1,1 @@
+"""From a program and input types to a tape."""

@@ -1,0 +1,1 @@
+"""Replay with NumPy and SciPy."""

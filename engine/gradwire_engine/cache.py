@@ -1,0 +1,108 @@
+"""What is kept between requests: programs by their text, executables by what they were made for."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from gradwire_engine.answer import Poll
+from gradwire_engine.compile import Compiled
+from gradwire_engine.frontends.text import parse_text
+from gradwire_engine.program import Program
+
+#: Recordings kept of one program and query, one for each path that values take through it.
+_PATHS = 16
+#: Characters of source text whose programs are remembered.
+_TEXT_CHARACTERS = 32 << 20
+#: What an entry of the cache takes before anything is compiled.
+_ENTRY_BYTES = 2048
+
+
+class Entry:
+    """The recordings of one key, the one used last first."""
+
+    def __init__(self) -> None:
+        self.paths: tuple[Compiled, ...] = ()
+        self.nbytes = _ENTRY_BYTES
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def locked(self, poll: Poll) -> Iterator[None]:
+        """Compile alone; who waits for the same key keeps looking at the deadline."""
+        while not self._lock.acquire(timeout=0.01):
+            poll()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def prefer(self, compiled: Compiled) -> None:
+        """Try this recording first next time."""
+        if self.paths[0] is not compiled:
+            self.paths = (compiled, *[p for p in self.paths if p is not compiled])
+
+    def add(self, compiled: Compiled) -> None:
+        """Keep a recording in front."""
+        self.paths = (compiled, *self.paths)[:_PATHS]
+        self.nbytes = _ENTRY_BYTES + sum(path.executable.nbytes for path in self.paths)
+
+
+class Cache:
+    """Entries by key, the least recently used dropped when they outgrow their bytes."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._bytes = 0
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Any, Entry] = OrderedDict()
+
+    def find(self, key: Any) -> Entry:
+        """The entry of ``key``, made where there is none."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                entry = self._entries[key] = Entry()
+                self._bytes += entry.nbytes
+                self._shrink()
+            else:
+                self._entries.move_to_end(key)
+            return entry
+
+    def add(self, key: Any, entry: Entry, compiled: Compiled) -> None:
+        """Add a recording to its entry, which may have been dropped meanwhile."""
+        with self._lock:
+            before = entry.nbytes
+            entry.add(compiled)
+            if self._entries.get(key) is entry:
+                self._bytes += entry.nbytes - before
+                self._shrink()
+
+    def _shrink(self) -> None:
+        while self._bytes > self._limit and len(self._entries) > 1:
+            _, dropped = self._entries.popitem(last=False)
+            self._bytes -= dropped.nbytes
+
+
+class Programs:
+    """Programs by their source text, the oldest dropped when the texts grow too long together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._characters = 0
+        self._programs: OrderedDict[str, Program] = OrderedDict()
+
+    def find(self, text: str) -> Program:
+        """The program of ``text``, parsed where it is new."""
+        program = self._programs.get(text)
+        if program is None:
+            program = parse_text(text)
+            with self._lock:
+                if text not in self._programs:
+                    self._programs[text] = program
+                    self._characters += len(text)
+                while self._characters > _TEXT_CHARACTERS:
+                    self._characters -= len(self._programs.popitem(last=False)[0])
+        return program

@@ -1,0 +1,275 @@
+"""Expressions of the source text, each written after its operands, in the order of evaluation."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradwire_engine.errors import Place, ProgramSyntaxError
+from gradwire_engine.program import Block, Target, Writer, flat_names
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.Pow: "power",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "bitwise_and",
+    ast.BitOr: "bitwise_or",
+    ast.BitXor: "bitwise_xor",
+    ast.LShift: "left_shift",
+    ast.RShift: "right_shift",
+    ast.USub: "negative",
+    ast.UAdd: "positive",
+    ast.Invert: "invert",
+    ast.Not: "not",
+    ast.Eq: "equal",
+    ast.NotEq: "not_equal",
+    ast.Lt: "less",
+    ast.LtE: "less_equal",
+    ast.Gt: "greater",
+    ast.GtE: "greater_equal",
+    ast.Is: "is",
+    ast.IsNot: "is_not",
+    ast.In: "in",
+    ast.NotIn: "not_in",
+}
+#: Roots of dotted names that choose a dialect, unless the text assigns them.
+PREFIXES = frozenset("np numpy jnp scipy special linalg fft tf torch F".split())
+#: Deepest nesting of expressions and statements; chains of one operator do not count.
+MAX_DEPTH = 100
+TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
+NAME_PARTS = "give names to the parts"
+
+
+class ExpressionReader(Writer):
+    """Writes expressions; each method gives the number of its node in the open block."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.depth = 0
+        #: Names that the text binds anywhere: calling one of them calls its value.
+        self.assigned: set[str] = set()
+        self.is_ascii = text.isascii()
+        self._lines = re.split("\r\n|\r|\n", text)
+
+    def expression(self, node: ast.expr) -> int:
+        read = _EXPRESSIONS.get(type(node))
+        self.depth += 1
+        if read is None or self.depth > MAX_DEPTH:
+            raise self.refused(node)
+        number = read(self, node)
+        self.depth -= 1
+        return number
+
+    def literal(self, node: ast.Constant) -> int:
+        if isinstance(node.value, bytes):
+            raise self.refused(node)
+        return self.write(at(node), "literal", (), node.value)
+
+    def name(self, node: ast.Name) -> int:
+        return self.write(at(node), "load", (), node.id)
+
+    def binary(self, node: ast.BinOp) -> int:
+        # A long sum is a deep tree leaning left: walk down its spine instead of recursing.
+        spine = [node]
+        while isinstance(spine[-1].left, ast.BinOp):
+            spine.append(spine[-1].left)
+        value = self.expression(spine[-1].left)
+        for step in reversed(spine):
+            right = self.expression(step.right)
+            value = self.call_operation(OPERATORS[type(step.op)], [value, right], step)
+        return value
+
+    def unary(self, node: ast.UnaryOp) -> int:
+        operand = node.operand
+        if isinstance(node.op, ast.USub) and isinstance(operand, ast.Constant):
+            number = operand.value
+            if isinstance(number, int | float | complex) and not isinstance(number, bool):
+                return self.write(at(node), "literal", (), -number)
+        return self.call_operation(OPERATORS[type(node.op)], [self.expression(operand)], node)
+
+    def comparison(self, node: ast.Compare) -> int:
+        values = [self.expression(v) for v in (node.left, *node.comparators)]
+        names = [OPERATORS[type(op)] for op in node.ops]
+        result = self.call_operation(names[0], values[:2], node)
+        for i, name in enumerate(names[1:], 1):
+            other = self.call_operation(name, values[i : i + 2], node)
+            result = self.call_operation("logical_and", [result, other], node)
+        return result
+
+    def connective(self, node: ast.BoolOp) -> int:
+        kind = "and" if isinstance(node.op, ast.And) else "or"
+        value = self.expression(node.values[0])
+        for other in node.values[1:]:
+            value = self.write(at(node), kind, (value,), None, (self.lazy(other),))
+        return value
+
+    def choose(self, node: ast.IfExp) -> int:
+        test = self.expression(node.test)
+        blocks = [self.lazy(node.body), self.lazy(node.orelse)]
+        return self.write(at(node), "choose", (test,), None, tuple(blocks))
+
+    def call(self, node: ast.Call) -> int:
+        if any(isinstance(a, ast.Starred) for a in node.args) or None in [
+            keyword.arg for keyword in node.keywords
+        ]:
+            raise self.refused(node, "arguments are not unpacked with a star")
+        keywords = sorted(node.keywords, key=lambda keyword: keyword.arg or "")
+        names = tuple([keyword.arg for keyword in keywords])
+        arguments = [*node.args, *[keyword.value for keyword in keywords]]
+        function = node.func
+        dotted = self._operation(function)
+        if dotted is not None:
+            return self.write(
+                at(node), "call", tuple(map(self.expression, arguments)), (dotted, names)
+            )
+        if isinstance(function, ast.Attribute):
+            args = [*map(self.expression, [function.value, *arguments])]
+            return self.write(at(node), "method", tuple(args), (function.attr, names))
+        return self.write(
+            at(node), "apply", tuple(map(self.expression, [function, *arguments])), names
+        )
+
+    def _operation(self, node: ast.expr) -> str | None:
+        """The operation that a callee names by itself, whatever the variables are called."""
+        dotted = _dotted(node)
+        if dotted is None:
+            return None
+        root, dot, _ = dotted.partition(".")
+        return None if root in self.assigned or (dot and root not in PREFIXES) else dotted
+
+    def attribute(self, node: ast.Attribute) -> int:
+        dotted = self._operation(node)
+        if dotted is not None:
+            return self.write(at(node), "load", (), dotted)
+        return self.write(at(node), "attribute", (self.expression(node.value),), node.attr)
+
+    def subscript(self, node: ast.Subscript) -> int:
+        args = [self.expression(node.value), *self.items(node.slice)]
+        return self.write(at(node), "index", tuple(args))
+
+    def items(self, node: ast.expr) -> list[int]:
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        return [self.expression(part) for part in parts]
+
+    def slice(self, node: ast.Slice) -> int:
+        parts = [node.lower, node.upper, node.step]
+        numbers = [self.expression(part or none_at(node)) for part in parts]
+        return self.write(at(node), "slice", tuple(numbers))
+
+    def sequence(self, node: ast.List | ast.Tuple) -> int:
+        kind = "list" if isinstance(node, ast.List) else "tuple"
+        return self.write(at(node), kind, tuple([self.expression(item) for item in node.elts]))
+
+    def dictionary(self, node: ast.Dict) -> int:
+        keys = tuple([k.value if isinstance(k, ast.Constant) else None for k in node.keys])
+        if not all(isinstance(key, str) for key in keys):
+            raise self.refused(node, "the keys of a dict are strings")
+        values = [self.expression(value) for value in node.values]
+        return self.write(at(node), "dict", tuple(values), keys)
+
+    def anonymous(self, node: ast.Lambda) -> int:
+        defaults, names = self.parameters(node.args, node)
+        self.open()
+        self.write(at(node.body), "return", (self.expression(node.body),))
+        return self.write(at(node), "function", defaults, names, (self.close(),))
+
+    def parameters(
+        self, spec: ast.arguments, node: ast.AST
+    ) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """The defaults, written, and the names of a function's parameters."""
+        if spec.vararg or spec.kwarg or spec.kwonlyargs:
+            raise self.refused(node, "parameters are positional, with or without defaults")
+        defaults = tuple([self.expression(default) for default in spec.defaults])
+        names = tuple([a.arg for a in (*spec.posonlyargs, *spec.args)])
+        self.assigned.update(names)
+        return defaults, names
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> int:
+        if len(node.generators) != 1 or node.generators[0].is_async:
+            raise self.refused(node, "a comprehension has one for")
+        (generator,) = node.generators
+        iterable = self.expression(generator.iter)
+        names = self.target(generator.target)
+        self.assigned.update(flat_names(names))
+        blocks = [self.lazy(test) for test in generator.ifs]
+        blocks.append(self.lazy(node.elt))
+        return self.write(at(node), "comprehension", (iterable,), names, tuple(blocks))
+
+    def lazy(self, node: ast.expr) -> Block:
+        self.open()
+        self.expression(node)
+        return self.close()
+
+    def target(self, node: ast.expr) -> Target:
+        if isinstance(node, ast.Name):
+            return node.id
+        if isinstance(node, ast.Tuple | ast.List):
+            return tuple([self.target(item) for item in node.elts])
+        raise self.refused(node, "assign to a name")
+
+    def call_operation(self, name: str, args: Sequence[int], node: ast.AST) -> int:
+        return self.write(at(node), "call", tuple(args), (name, ()))
+
+    def in_characters(self, line: int, column: int) -> tuple[int, int]:
+        """A position that the parser counted in bytes as people count."""
+        if self.is_ascii:
+            return line, column
+        encoded = self._lines[line - 1].encode()
+        return line, len(encoded[: column - 1].decode(errors="replace")) + 1
+
+    def refused(self, node: ast.AST, hint: str | None = None) -> ProgramSyntaxError:
+        """The refusal of a construct, with its place."""
+        line, column = self.in_characters(*at(node))
+        place = Place(line=line, column=column, pointer="/program")
+        if self.depth > MAX_DEPTH:
+            return ProgramSyntaxError(TOO_DEEP, at=place, hint=NAME_PARTS)
+        message = f"{type(node).__name__} is not part of the language here"
+        return ProgramSyntaxError(message, at=place, hint=hint)
+
+
+_EXPRESSIONS: dict[type[ast.expr], Callable[[ExpressionReader, Any], int]] = {
+    ast.Constant: ExpressionReader.literal,
+    ast.Name: ExpressionReader.name,
+    ast.BinOp: ExpressionReader.binary,
+    ast.UnaryOp: ExpressionReader.unary,
+    ast.Compare: ExpressionReader.comparison,
+    ast.BoolOp: ExpressionReader.connective,
+    ast.IfExp: ExpressionReader.choose,
+    ast.Call: ExpressionReader.call,
+    ast.Attribute: ExpressionReader.attribute,
+    ast.Subscript: ExpressionReader.subscript,
+    ast.Slice: ExpressionReader.slice,
+    ast.List: ExpressionReader.sequence,
+    ast.Tuple: ExpressionReader.sequence,
+    ast.Dict: ExpressionReader.dictionary,
+    ast.Lambda: ExpressionReader.anonymous,
+    ast.ListComp: ExpressionReader.comprehension,
+    ast.GeneratorExp: ExpressionReader.comprehension,
+}
+
+
+def at(node: ast.AST) -> tuple[int, int]:
+    """Line and column of a node, both from 1, the column in bytes."""
+    return node.lineno, node.col_offset + 1  # type: ignore[attr-defined]
+
+
+def _dotted(node: ast.expr) -> str | None:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])
+
+
+def none_at(node: ast.AST) -> ast.expr:
+    """A literal None in the place of what ``node`` leaves out."""
+    return ast.copy_location(ast.Constant(None), node)
