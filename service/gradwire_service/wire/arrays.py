@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import binascii
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY
 #: Kinds and sizes that orjson writes with the fewest digits that read back as the same number.
 _NATIVE = frozenset("?bBhHiIlLqQfd")
+_FLOAT16 = np.dtype(np.float16)
 
 
 def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
@@ -24,14 +25,14 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
     """
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
-    body = orjson.dumps(_map(document, _short), default=native, option=_OPTIONS)
+    body = orjson.dumps(_shortened(document), default=native, option=_OPTIONS)
     if b"null" not in body:
         return body
     return orjson.dumps(_map(document, finite), option=_OPTIONS)
 
 
-def _map(value: Any, write: Any) -> Any:
-    """``value`` with every number and array in its nested dicts and lists replaced."""
+def _map(value: Any, write: Callable[[Any], Any]) -> Any:
+    """``value`` with every float and array in its nested dicts and lists replaced."""
     kind = type(value)
     if kind is dict:
         return {name: _map(item, write) for name, item in value.items()}
@@ -42,10 +43,19 @@ def _map(value: Any, write: Any) -> Any:
     return write(value)
 
 
-def _short(value: Any) -> Any:
-    """A float16 in few digits; all else is left to orjson, and through it to ``native``."""
+def _shortened(value: Any) -> Any:
+    """``value`` with float16 in few digits; the rest orjson takes as it is, or by ``native``."""
     kind = type(value)
-    half = kind is np.float16 or (kind is np.ndarray and value.dtype.char == "e")
+    if kind is dict:
+        return {
+            name: item
+            if type(item) is np.ndarray and item.dtype is not _FLOAT16
+            else _shortened(item)
+            for name, item in value.items()
+        }
+    if kind is list or kind is tuple:
+        return [_shortened(item) for item in value]
+    half = kind is np.float16 or (kind is np.ndarray and value.dtype == _FLOAT16)
     return native(value) if half else value
 
 

@@ -40,7 +40,10 @@ def read_variables(document: Mapping[str, Any], missing: list[str]) -> dict[str,
     name = ""
     try:
         for name, value in document.items():
-            variables[name] = _read(value, missing, 1)
+            if type(value) is list and (array := array_or_none(value)) is not None:
+                variables[name] = Leaf(array)
+            else:
+                variables[name] = _read(value, missing, 1)
     except Malformed as error:
         error.within(name)
         error.within("variables")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import math
+from array import array
 from itertools import chain
 from typing import Any
 
@@ -67,9 +68,9 @@ def list_array(value: list[Any], dtype: Dtype | None = None) -> Array:
 
     Raises: ``Malformed`` where it is ragged or too deep, or an element is no number of ``dtype``.
     """
-    array = array_or_none(value, dtype, strict=True)
-    assert array is not None
-    return array
+    read = array_or_none(value, dtype, strict=True)
+    assert read is not None
+    return read
 
 
 def array_or_none(
@@ -77,29 +78,28 @@ def array_or_none(
 ) -> Array | None:
     """A list as an array; none where not all in it are numbers, so that it is a nesting level.
 
-    Booleans and number words count as numbers. Each level is looked at once, in C: the lengths
-    on it, then the types on the last.
+    Booleans and number words count as numbers. Each level is looked at once, in C.
     """
-    kinds = set(map(type, value))
-    if dtype is None and kinds and kinds <= _NUMBERS:
-        return np.array(value, FLOAT64)
     shape = [len(value)]
     level: list[Any] = value
-    while kinds == {list}:
-        lengths = set(map(len, level))
-        if len(lengths) > 1:
-            break
+    while True:
+        if (dtype is None or dtype is FLOAT64) and level and type(level[0]) in _NUMBERS:
+            flat = _floats(level)
+            if flat is not None:
+                break
+        kinds = set(map(type, level))
+        lengths = set(map(len, level)) if kinds == {list} else ()
+        if len(lengths) != 1:
+            if kinds <= _ELEMENTS and (str not in kinds or all(map(is_number, level))):
+                flat = _flat_array(level, kinds, dtype, shape)
+                break
+            if strict or _holds_numbers_only(level):
+                raise _first_odd(level, shape)
+            return None
         if len(shape) == MAX_DEPTH:
             raise Malformed(f"lists nest deeper than {MAX_DEPTH} levels")
-        shape.append(lengths.pop())
+        shape.extend(lengths)
         level = list(chain.from_iterable(level))
-        kinds = set(map(type, level))
-    if kinds <= _ELEMENTS and (str not in kinds or all(map(is_number, level))):
-        flat = _flat_array(level, kinds, dtype, shape)
-    elif strict or _holds_numbers_only(level):
-        raise _first_odd(level, shape)
-    else:
-        return None
     return flat if len(shape) == 1 else flat.reshape(shape)
 
 
@@ -141,12 +141,12 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     if len(raw) != needed:
         raise Malformed(f"{dtype} of this shape has {needed} bytes, got {len(raw)}", name)
     try:
-        array = np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
+        read = np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
     except ValueError:
         raise Malformed("no array can have this shape", "shape") from None
     if dtype.kind == "b" and raw and max(raw) > 1:
         raise Malformed("the bytes of a bool are 0 and 1", name)
-    return array.astype(dtype, copy=False)
+    return read.astype(dtype, copy=False)
 
 
 def is_number(value: Any) -> bool:
@@ -170,6 +170,14 @@ def _base64_bytes(text: Any, name: str) -> bytes:
         return binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
         raise Malformed("not base64", name) from None
+
+
+def _floats(flat: list[Any]) -> Array | None:
+    """Numbers, seen to be such and turned into floats in one pass."""
+    try:
+        return np.frombuffer(array("d", flat))
+    except TypeError:
+        return None
 
 
 def _flat_array(flat: list[Any], kinds: set[type], dtype: Dtype | None, shape: list[int]) -> Array:
