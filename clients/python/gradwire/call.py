@@ -8,6 +8,7 @@ of both clients. On ``Client`` it sends the call and returns what the reply read
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
@@ -56,6 +57,12 @@ class sent(Generic[P, T]):  # noqa: N801 - a decorator, like property
         self._build = build
         self.__doc__ = build.__doc__
 
+        @functools.wraps(build)
+        def method(client: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
+            return client.send(build(client, *args, **kwargs))
+
+        self._method = method
+
     @overload
     def __get__(self, client: None, owner: type) -> Callable[Concatenate[Any, P], Call[T]]: ...
     @overload
@@ -63,9 +70,7 @@ class sent(Generic[P, T]):  # noqa: N801 - a decorator, like property
     @overload
     def __get__(self, client: Awaiting, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
     def __get__(self, client: Any, owner: type) -> Any:
-        if client is None:
-            return self._build
-        return _sending(client, functools.partial(self._build, client), self._build)
+        return self._build if client is None else types.MethodType(self._method, client)
 
 
 class sent_later(Generic[P, Q, T]):  # noqa: N801 - a decorator, like property
@@ -74,6 +79,18 @@ class sent_later(Generic[P, Q, T]):  # noqa: N801 - a decorator, like property
     def __init__(self, build: Callable[Concatenate[Any, P], Callable[Q, Call[T]]]) -> None:
         self._build = build
         self.__doc__ = build.__doc__
+
+        @functools.wraps(build)
+        def method(client: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
+            build_later = build(client, *args, **kwargs)
+
+            @functools.wraps(build_later)
+            def function(*args: Q.args, **kwargs: Q.kwargs) -> Any:
+                return client.send(build_later(*args, **kwargs))
+
+            return function
+
+        self._method = method
 
     @overload
     def __get__(
@@ -86,20 +103,4 @@ class sent_later(Generic[P, Q, T]):  # noqa: N801 - a decorator, like property
         self, client: Awaiting, owner: type
     ) -> Callable[P, Callable[Q, Coroutine[Any, Any, T]]]: ...
     def __get__(self, client: Any, owner: type) -> Any:
-        if client is None:
-            return self._build
-
-        @functools.wraps(self._build)
-        def bound(*args: P.args, **kwargs: P.kwargs) -> Any:
-            later = self._build(client, *args, **kwargs)
-            return _sending(client, later, later)
-
-        return bound
-
-
-def _sending(client: Any, build: Callable[..., Call[Any]], like: Callable[..., Any]) -> Any:
-    @functools.wraps(like)
-    def bound(*args: Any, **kwargs: Any) -> Any:
-        return client.send(build(*args, **kwargs))
-
-    return bound
+        return self._build if client is None else types.MethodType(self._method, client)
