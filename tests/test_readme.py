@@ -1,0 +1,97 @@
+"""Every command and program of the README does what the page says, as a new user would run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+CURL = [
+    command
+    for block in SHELL
+    for command in re.findall(r"^curl (?:[^'\n]|'[^']*')*", block, re.MULTILINE)
+]
+
+
+def run(command: str, url: str) -> dict[str, object]:
+    """Run a command of the page against the service at ``url``."""
+    done = subprocess.run(
+        ["bash", "-c", command.replace("127.0.0.1:8000", url.removeprefix("http://"))],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer
+
+
+def test_all_curl_commands_are_found():
+    assert len(CURL) == README.count("\ncurl ") == 5
+
+
+def test_the_gradient_by_curl_is_the_difference_quotient(service_url):
+    answer = run(CURL[0], service_url)
+    x, y, w, b = np.array([[1, 2], [3, 4]]), np.array([0, 1]), np.array([0.1, -0.2]), 0.3
+
+    def loss(w: np.ndarray, b: float) -> float:
+        return float(np.mean((np.tanh(x @ w + b) - y) ** 2))
+
+    step = 1e-6
+    assert answer["value"] == pytest.approx(loss(w, b))
+    assert answer["gradients"] == {
+        "w": [
+            pytest.approx((loss(w + e, b) - loss(w - e, b)) / (2 * step), rel=1e-6)
+            for e in step * np.eye(2)
+        ],
+        "b": pytest.approx((loss(w, b + step) - loss(w, b - step)) / (2 * step), rel=1e-6),
+    }
+
+
+def test_the_other_commands_answer_as_announced(service_url):
+    second, null, mistake, operations = [run(command, service_url) for command in CURL[1:]]
+    assert second["outputs"] == pytest.approx(12 * 3.0**2)
+    assert null["gradients"] == {"x": 5.0, "w": None}
+    assert null["unconnected"]["w"]["reason"] == "stop_gradient"  # type: ignore[index]
+    assert null["unconnected"]["w"]["node"]["line"] == 1  # type: ignore[index]
+    assert mistake["code"] == "syntax_error"
+    assert mistake["node"]["line"] == 1  # type: ignore[index]
+    assert len(operations["ops"]) > 150  # type: ignore[arg-type]
+
+
+def test_the_python_program_prints_what_it_says(service_url):
+    (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "GRADWIRE_URL": service_url},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    gradients, difference = done.stdout.splitlines()
+    promised = re.findall(r"-?\d\.\d+(?=…)", README)
+    printed = re.findall(r"-?\d\.\d+", gradients)
+    assert len(promised) == len(printed) == 3
+    for few, many in zip(promised, printed, strict=True):
+        assert many.startswith(few)
+    assert 0 < abs(float(difference)) < 1e-5
+
+
+def test_the_two_commands_are_targets():
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for target in re.findall(r"^make (\w+)", SHELL[0], re.MULTILINE):
+        assert f"make {target} " in done.stdout
+
+
+def test_all_links_lead_somewhere():
+    for link in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / link).exists(), link
