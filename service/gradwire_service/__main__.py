@@ -56,6 +56,8 @@ def serve(settings: Settings) -> None:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         stream=sys.stderr,
     )
+    # Programs in the pool are Python too: let the event loop in five times sooner than usual.
+    sys.setswitchinterval(0.001)
     app = create_app(settings)
     config = uvicorn.Config(
         app,
