@@ -102,13 +102,16 @@ def pad(
 
     if mode != "constant":
         raise BadArgument("pad knows the mode constant only", hint="concatenate slices instead")
-    x, fill = b.promote(array, constant_values)
-    fill = b.cast(fill, x.dtype)
+    x = b.array(array)
+    literal = isinstance(constant_values, int | float | complex)
+    fill = (
+        b.scalar(constant_values, x.dtype) if literal else b.cast(b.array(constant_values), x.dtype)
+    )
     if fill.ndim:
         raise ShapeMismatch(f"pad needs one number as constant_values, got shape {fill.shape}")
     widths = _widths(pad_width, x.ndim)
     op = Pad(tuple([first for first, _ in widths]), tuple([last for _, last in widths]))
-    if not isinstance(constant_values, int | float | complex) or constant_values:
+    if not literal or constant_values:
         inside = op(b.full(True, ArrayType(DTYPES["bool"], x.type.shape)))
         return Where()(inside, op(x), fill)
     return op(x)

@@ -3,6 +3,7 @@
 from math import inf, log, nan
 from typing import Any
 
+import numpy as np
 import pytest
 
 ROWS: dict[str, Any] = {
@@ -54,6 +55,39 @@ ROWS: dict[str, Any] = {
     "arctan2(0,0)": (lambda f, y, x: f.arctan2(y, x), [0, 0], [0, 0]),
     "hypot(0,0)": (lambda f, x, y: f.hypot(x, y), [0, 0], [0, 0]),
     "sinc(0)": (lambda f, x: f.sinc(x), [0], [0]),
+    "reduce_max [1,3,3]": (lambda f, x: f.reduce_max(x, 0), [[1, 3, 3]], [[0, 0.5, 0.5]]),
+    "max() global, torch.max [1,3,3]": (lambda f, x: f.max(x), [[1, 3, 3]], [[0, 0.5, 0.5]]),
+    "reduce_min [1,1,2]": (lambda f, x: f.reduce_min(x), [[1, 1, 2]], [[0.5, 0.5, 0]]),
+    "top_k(2) [3,3,3]": (lambda f, x: f.top_k(x, 2)[0], [[3, 3, 3]], [[1, 1, 0]]),
+    "norm([0,0])": (lambda f, x: f.norm(x), [[0, 0]], [[0, 0]]),
+    "norm axis": (lambda f, x: f.norm(x, axis=1), [[[0, 0], [3, 4]]], [[[0, 0], [0.6, 0.8]]]),
+    "sqrt(sum(x*x)) at 0": (lambda f, x: f.sqrt(f.sum(f.multiply(x, x))), [[0, 0]], [[nan, nan]]),
+    "norm1([0,2])": (lambda f, x: f.norm(x, 1), [[0, 2]], [[0, 1]]),
+    "norm_inf([2,-2])": (lambda f, x: f.norm(x, inf), [[2, -2]], [[0.5, -0.5]]),
+    "sort ties, seed [1,10,100] x=[2,1,2]": (
+        lambda f, x: f.multiply(f.sort(x), [1, 10, 100]),
+        [[2, 1, 2]],
+        [[10, 1, 100]],
+    ),
+    "median [2,2,1]": (lambda f, x: f.median(x), [[2, 2, 1]], [[0.5, 0.5, 0]]),
+    "median even [1,2,3,4]": (lambda f, x: f.median(x), [[1, 2, 3, 4]], [[0, 0.5, 0.5, 0]]),
+    "prod one zero [2,0,4]": (lambda f, x: f.prod(x), [[2, 0, 4]], [[0, 8, 0]]),
+    "prod two zeros [0,3,0]": (lambda f, x: f.prod(x), [[0, 3, 0]], [[0, 0, 0]]),
+    "cumprod one zero [2,0,4]": (lambda f, x: f.cumprod(x), [[2, 0, 4]], [[1, 10, 0]]),
+    "std of 1 element": (lambda f, x: f.std(x), [[3]], [[0]]),
+    "std of equal elements": (lambda f, x: f.std(x), [[3, 3, 3]], [[0, 0, 0]]),
+    "var of 1 element": (lambda f, x: f.var(x), [[3]], [[0]]),
+    "cholesky [[4,2],[2,3]]": (
+        lambda f, x: f.cholesky(x),
+        [[[4, 2], [2, 3]]],
+        [[[0.125 + 2**-3.5, 0.25 - 2**-2.5], [0.25 - 2**-2.5, 2**-1.5]]],
+    ),
+    "det singular rank1 [[1,2],[2,4]]": (
+        lambda f, x: f.det(x),
+        [[[1, 2], [2, 4]]],
+        [[[4, -2], [-2, 1]]],
+    ),
+    "det zero matrix": (lambda f, x: f.det(x), [[[0, 0], [0, 0]]], [[[0, 0], [0, 0]]]),
     "softmax one -inf": (lambda f, x: f.softmax(x), [[0, -inf]], [[0, 0]]),
     "abs(x)**2 at 0": (lambda f, x: f.square(f.abs(x)), [0], [0]),
 }
@@ -104,4 +138,16 @@ def test_gradient(row, gradients):
         if wanted is None:
             assert one is None
         else:
-            assert one == pytest.approx(wanted, nan_ok=True, abs=1e-15)
+            assert np.asarray(one) == pytest.approx(np.asarray(wanted), 1e-9, 1e-15, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("row", "function"),
+    {
+        "inv singular": lambda f, x: f.inv(x),
+        "logabsdet singular": lambda f, x: f.slogdet(x)[1],
+    }.items(),
+)
+def test_no_gradient(row, function, gradients):
+    with pytest.raises(np.linalg.LinAlgError):
+        gradients(function, [[1, 2], [2, 4]])

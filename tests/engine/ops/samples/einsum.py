@@ -1,10 +1,12 @@
 """Sample points of Einstein summation."""
 
+from typing import Any
+
 import numpy as np
 from gradwire_engine.check import Call
 
 RNG = np.random.default_rng(7)
-SHAPES = [
+SHAPES: list[tuple[Any, ...]] = [
     ("ij,jk->ik", (2, 3), (3, 4)),
     ("ij,jk", (2, 3), (3, 4)),
     ("ij,jk->ki", (2, 3), (3, 4)),
