@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.program import Program
@@ -98,7 +99,8 @@ class Programs:
         """The program of ``text``, parsed where it is new."""
         program = self._programs.get(text)
         if program is None:
-            program = parse_text(text)
+            with collection_held():
+                program = parse_text(text)
             with self._lock:
                 if text not in self._programs:
                     self._programs[text] = program

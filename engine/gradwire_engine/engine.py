@@ -10,6 +10,7 @@ import numpy as np
 from gradwire_engine.answer import Answer, Array, Limits, Poll, Query
 from gradwire_engine.backends.numpy.diagnose import first_nonfinite
 from gradwire_engine.cache import Cache, Programs
+from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.errors import BadArgument, DomainError, EngineError, InputError, Place
 from gradwire_engine.frontends.graph import parse_graph
@@ -30,7 +31,8 @@ class Engine:
     def parse(self, source: str | Mapping[str, Any]) -> Program:
         """The program that source text or a graph denotes; texts seen before are remembered."""
         if not isinstance(source, str):
-            return parse_graph(source)
+            with collection_held():
+                return parse_graph(source)
         return self._programs.find(source)
 
     def call(
@@ -109,9 +111,10 @@ class Call:
 
     def _record(self, poll: Poll) -> Compiled:
         seeds = self._seeds
-        compiled = compile_query(
-            self._program, self._variables, self._query, seeds, self._engine.limits, poll
-        )
+        with collection_held():
+            compiled = compile_query(
+                self._program, self._variables, self._query, seeds, self._engine.limits, poll
+            )
         targets = leaves(compiled.value.nested)
         if seeds is not None and len(seeds) != len(targets):
             message = f"{len(targets)} targets, but {len(seeds)} output gradients"

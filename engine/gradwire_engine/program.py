@@ -117,6 +117,9 @@ class Program:
         return named
 
 
+_new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
+
+
 class Writer:
     """Builds a program's nodes, numbering them; both front ends write through it."""
 
@@ -146,7 +149,7 @@ class Writer:
     ) -> int:
         """Append a node to the open block; gives its number there."""
         nodes, positions = self._nodes, self.positions
-        nodes.append(Node(kind, args, value, blocks, len(positions)))
+        nodes.append(_new_tuple(Node, (kind, args, value, blocks, len(positions))))
         positions.append(position)
         return len(nodes) - 1
 

@@ -1,4 +1,4 @@
-"""Forward mode, derived: the transpose of the transpose, of which dead code leaves what is needed."""
+"""Forward mode, derived: the transpose of the transpose, less what is dead code then."""
 
 from __future__ import annotations
 

@@ -55,7 +55,9 @@ def _through_linear(op: Op, mask: Var, z: Var, operands: Sequence[Var]) -> list[
         None if bar is None else differs(bar, b.scalar(0, bar.dtype))
         for bar in op.vjp(ones, z, *operands)
     ]
-    return [None if m is None else _fit(m, operand) for m, operand in zip(moved, operands)]
+    return [
+        None if m is None else _fit(m, operand) for m, operand in zip(moved, operands, strict=True)
+    ]
 
 
 def _fit(mask: Var, operand: Var) -> Var:

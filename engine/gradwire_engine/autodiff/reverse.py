@@ -75,8 +75,8 @@ class _Walk:
             self.items.setdefault(args[0], {})[op.index] = z_bar
             self.cotangents[args[0]] = z_bar  # marks the tuple as reached
             return
-        operands = [Var(b, a, b.instructions[a].type) for a in args]  # type: ignore[arg-type]
-        z = Var(b, slot, kind)  # type: ignore[arg-type]
+        variables = b.vars
+        z, operands = variables[slot], [variables[a] for a in args]
         bars: Cotangents
         if isinstance(kind, TupleType):
             reached = self.items[slot]

@@ -6,7 +6,7 @@ that derivatives are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Larger results are computed at replay instead of kept in the tape.
 _FOLDED_BYTES = 1 << 16
-_ALIASES = (StopGradient, Copy, Assigned)
+_new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
 def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None) -> Tape:
@@ -66,7 +66,8 @@ class _Sweep:
         op, args, kind, origin = instruction
         moved = self.moved
         args = tuple([moved[a] for a in args])
-        alias = self._alias(op, args, kind)
+        find = _ALIASES.get(type(op))
+        alias = None if find is None else find(self, args, kind)
         if alias is None and op.elementwise:
             assert isinstance(kind, ArrayType)
             op, args, alias = self._elementwise(op, args, kind, origin)
@@ -80,26 +81,28 @@ class _Sweep:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = len(self.instructions)
-            self.instructions.append(Instruction(op, args, kind, origin))
+            self.instructions.append(_new_tuple(Instruction, (op, args, kind, origin)))
         return found
 
-    def _alias(self, op: Op, args: tuple[int, ...], kind: Type) -> int | None:
-        """The operand whose value the result is."""
-        if isinstance(op, _ALIASES):
-            return args[0]
-        if isinstance(op, AsType | BroadcastTo) and _same(self.instructions[args[0]].type, kind):
-            return args[0]
-        if isinstance(op, Multiply | Divide | Power) and self._is_one(args[1]):
-            if _same(self.instructions[args[0]].type, kind):
-                return args[0]
-        if isinstance(op, Multiply) and self._is_one(args[0]):
-            if _same(self.instructions[args[1]].type, kind):
-                return args[1]
-        if isinstance(op, Negative):
-            inner = self.instructions[args[0]]
-            if isinstance(inner.op, Negative):
-                return inner.args[0]
-        return None
+    # Each gives the operand whose value the result is, where there is one
+
+    def identity(self, args: tuple[int, ...], kind: Type) -> int | None:
+        return args[0]
+
+    def unchanged(self, args: tuple[int, ...], kind: Type) -> int | None:
+        return args[0] if _same(self.instructions[args[0]].type, kind) else None
+
+    def unit(self, args: tuple[int, ...], kind: Type) -> int | None:
+        """``x / 1``, ``x ** 1``, ``x * 1``."""
+        return self.unchanged(args, kind) if self._is_one(args[1]) else None
+
+    def unit_factor(self, args: tuple[int, ...], kind: Type) -> int | None:
+        found = self.unit(args, kind)
+        return self.unit(args[::-1], kind) if found is None else found
+
+    def negated(self, args: tuple[int, ...], kind: Type) -> int | None:
+        inner = self.instructions[args[0]]
+        return inner.args[0] if isinstance(inner.op, Negative) else None
 
     def _is_one(self, slot: int) -> bool:
         op = self.instructions[slot].op
@@ -142,6 +145,19 @@ class _Sweep:
         return instruction.args[0] if isinstance(instruction.op, BroadcastTo) else slot
 
 
+_ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] = {
+    StopGradient: _Sweep.identity,
+    Copy: _Sweep.identity,
+    Assigned: _Sweep.identity,
+    AsType: _Sweep.unchanged,
+    BroadcastTo: _Sweep.unchanged,
+    Multiply: _Sweep.unit_factor,
+    Divide: _Sweep.unit,
+    Power: _Sweep.unit,
+    Negative: _Sweep.negated,
+}
+
+
 def _strengthless(
     op: Op, args: tuple[int, ...], instructions: Sequence[Instruction]
 ) -> tuple[Op, tuple[int, ...]]:
@@ -168,7 +184,8 @@ def _compact(
     for slot, (op, args, kind, origin) in enumerate(instructions):
         if live[slot]:
             moved[slot] = len(kept)
-            kept.append(Instruction(op, tuple([moved[a] for a in args]), kind, origin))
+            renumbered = tuple([moved[a] for a in args])
+            kept.append(_new_tuple(Instruction, (op, renumbered, kind, origin)))
     return Tape(
         tuple(kept),
         tuple([moved[s] for s in inputs if s is not None]),
