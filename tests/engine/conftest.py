@@ -1,0 +1,68 @@
+"""What tests of the engine share: questions asked with plain Python values."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine import Answer, Engine, Leaf, Limits, Query
+
+
+def leaf(value: Any) -> Any:
+    """Leaves for numbers, arrays and lists of numbers, as the wire reads them: 3 is 3.0."""
+    if isinstance(value, Leaf):
+        return value
+    if isinstance(value, dict):
+        return {key: leaf(item) for key, item in value.items()}
+    if isinstance(value, list) and any(isinstance(item, dict | Leaf | list) for item in value):
+        try:
+            return Leaf(np.asarray(value, float))
+        except (TypeError, ValueError):
+            return [leaf(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return Leaf(np.asarray(value))
+    if isinstance(value, str):
+        return Leaf(value)
+    array = np.asarray(value)
+    return Leaf(array.astype(float) if array.dtype.kind == "i" else array)
+
+
+class Asker:
+    """An engine of its own, asked in one line; programs are source text or graphs."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.engine = Engine(limits)
+        self.polls = 0
+
+    def poll(self) -> None:
+        """Count how often the work asks whether to go on."""
+        self.polls += 1
+
+    def value(self, program: Any, variables: Any = None, outputs: Any = None, **query: Any) -> Any:
+        """Values of ``outputs``, as the program gives them by default."""
+        return self.answer(program, variables, kind="evaluate", outputs=outputs, **query).value
+
+    def answer(
+        self, program: Any, variables: Any = None, seeds: Any = None, poll: Any = None, **query: Any
+    ) -> Answer:
+        """The answer to a query, a gradient unless it says otherwise."""
+        asked = Query(**{"kind": "gradient", **query})
+        leaves = {key: leaf(value) for key, value in (variables or {}).items()}
+        call = self.engine.call(self.engine.parse(program), leaves, asked, seeds)
+        return call.replay(poll or self.poll)
+
+    def gradients(self, program: Any, variables: Any = None, **query: Any) -> Any:
+        """Gradients of the program's output, or of ``target``, in the structure of ``sources``."""
+        return self.answer(program, variables, **query).gradients
+
+
+@pytest.fixture
+def ask() -> Asker:
+    """Ask a fresh engine."""
+    return Asker()
+
+
+@pytest.fixture
+def ask_within() -> Callable[..., Asker]:
+    """Ask a fresh engine of these limits."""
+    return lambda **limits: Asker(Limits(**limits))
