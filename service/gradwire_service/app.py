@@ -81,7 +81,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         instructions=settings.max_instructions,
         flops=settings.max_flops,
     )
-    engine = Engine(limits=limits)
+    engine = Engine(limits=limits, cache_bytes=settings.cache_bytes)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -50,6 +50,10 @@ class Settings(BaseSettings):
         description="Most floating-point operations that one request may need.",
     )
 
+    cache_bytes: int = Field(
+        default=256 * MEBIBYTE, gt=0, description="Bytes of compiled executables that are kept."
+    )
+
     default_timeout_ms: int = Field(
         default=10_000,
         gt=0,
