@@ -12,7 +12,7 @@ from gradwire_engine.errors import Place
 
 Array: TypeAlias = NDArray[Any]
 #: Names nested in lists and dicts, as JSON gives them; ``None`` leaves stay ``None``.
-Names: TypeAlias = "str | None | Sequence[Names] | Mapping[str, Names]"
+Names: TypeAlias = "str | Sequence[Names] | Mapping[str, Names] | None"
 #: Called between instructions and iterations; raises ``DeadlineExceeded`` to stop the work.
 Poll: TypeAlias = Callable[[], None]
 

@@ -99,7 +99,7 @@ class Programs:
         """The program of ``text``, parsed where it is new."""
         program = self._programs.get(text)
         if program is None:
-            with collection_held():
+            with collection_held:
                 program = parse_text(text)
             with self._lock:
                 if text not in self._programs:

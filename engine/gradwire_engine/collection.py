@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-_lock = threading.Lock()
-_held = 0
-_was_enabled = False
 
 
-@contextmanager
-def collection_held() -> Iterator[None]:
-    """No collections within, in any thread; afterwards as it was before."""
-    global _held, _was_enabled
-    with _lock:
-        if not _held:
-            _was_enabled = gc.isenabled()
-            gc.disable()
-        _held += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _held -= 1
-            if not _held and _was_enabled:
+class _CollectionHeld:
+    """A context without collections, in any thread; afterwards all is as it was before."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._was_enabled = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._holders:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            self._holders += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            if not self._holders and self._was_enabled:
                 gc.enable()
+
+
+#: ``with collection_held:`` may be nested and shared among threads.
+collection_held = _CollectionHeld()

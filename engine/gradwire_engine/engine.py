@@ -31,7 +31,7 @@ class Engine:
     def parse(self, source: str | Mapping[str, Any]) -> Program:
         """The program that source text or a graph denotes; texts seen before are remembered."""
         if not isinstance(source, str):
-            with collection_held():
+            with collection_held:
                 return parse_graph(source)
         return self._programs.find(source)
 
@@ -62,14 +62,16 @@ class Call:
         self._query = query
         self._seeds = None if seeds is None else leaves(seeds)
         found = flatten(variables)
-        self._inputs: list[Array] = [leaf.value for _, leaf in found if type(leaf.value) is not str]
+        self._inputs: list[Array] = [
+            leaf.value for _, leaf in found if not isinstance(leaf.value, str)
+        ]
         for seed in self._seeds or ():
             if seed is not None:
                 self._inputs.append(seed)
         signature = tuple(
             [
                 (path, value.dtype, value.shape, trainable)
-                if type(value) is not str
+                if not isinstance(value, str)
                 else (path, value)
                 for path, (value, trainable) in found
             ]
@@ -111,7 +113,7 @@ class Call:
 
     def _record(self, poll: Poll) -> Compiled:
         seeds = self._seeds
-        with collection_held():
+        with collection_held:
             compiled = compile_query(
                 self._program, self._variables, self._query, seeds, self._engine.limits, poll
             )

@@ -74,12 +74,13 @@ class Program:
 
     ``output`` is what is returned by default (names nested in lists and dicts); a ``return`` that
     is executed takes its place. ``positions`` says for each node where the client wrote it: line
-    and column, or a JSON pointer.
+    and column, or a JSON pointer; ``output_position`` the same of the output.
     """
 
     body: Block
     output: Output
     positions: Sequence[Position] = field(repr=False)
+    output_position: Position = (1, 1)
 
     @cached_property
     def id(self) -> str:
@@ -93,10 +94,12 @@ class Program:
         """Where the client wrote the node that instructions of this origin belong to."""
         number = origin if origin >= 0 else ~origin
         op, name = self._named.get(number, (None, None))
-        position = self.positions[number]
-        if isinstance(position, str):
-            return Place(op=op, id=name, pointer=position)
-        return Place(op=op, id=name, line=position[0], column=position[1], pointer="/program")
+        return _place(self.positions[number], op, name)
+
+    @property
+    def output_place(self) -> Place:
+        """Where the client wrote what the program returns."""
+        return _place(self.output_position, None, None)
 
     @cached_property
     def _named(self) -> dict[int, tuple[str, str | None]]:
@@ -115,6 +118,12 @@ class Program:
                 elif node.kind not in ("load", "literal"):
                     named[node.at] = (node.kind, None)
         return named
+
+
+def _place(position: Position, op: str | None, name: str | None) -> Place:
+    if isinstance(position, str):
+        return Place(op=op, id=name, pointer=position)
+    return Place(op=op, id=name, line=position[0], column=position[1], pointer="/program")
 
 
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
@@ -174,7 +183,7 @@ def stored_names(block: Block) -> frozenset[str]:
     blocks = [block]
     while blocks:
         for node in blocks.pop().nodes:
-            if node.kind in ("store", "for", "setitem"):
+            if node.kind in ("store", "for"):
                 names.update(flat_names(node.value))
             if node.kind not in ("function", "comprehension"):
                 blocks.extend(node.blocks)

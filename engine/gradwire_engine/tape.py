@@ -69,7 +69,7 @@ Type: TypeAlias = ArrayType | TupleType
 
 
 class Instruction(NamedTuple):
-    """One operation applied to the slots ``args``; ``origin`` numbers the program's node it is from.
+    """One operation applied to the slots ``args``; ``origin`` is the program's node it is from.
 
     A negative origin ``-1 - n`` marks an instruction that differentiating node ``n`` emitted.
     """

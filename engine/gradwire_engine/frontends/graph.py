@@ -22,7 +22,7 @@ def parse_graph(document: Mapping[str, Any]) -> Program:
     reader.w.open()
     reader.nodes(document["nodes"], "/program/nodes")
     output = reader.outputs(document["outputs"], "/program/outputs")
-    return Program(reader.w.close(), output, reader.w.positions)
+    return Program(reader.w.close(), output, reader.w.positions, "/program/outputs")
 
 
 class _Reader:

@@ -56,7 +56,10 @@ class _Reader(ExpressionReader):
         self.statements(body if names is None else body[:-1])
         if not self.is_ascii:
             self.positions = [self.in_characters(*p) for p in self.positions if type(p) is tuple]
-        return Program(self.close(), names or self._output, self.positions)
+        place = at(last) if last is not None else (1, 1)
+        if not self.is_ascii:
+            place = self.in_characters(*place)
+        return Program(self.close(), names or self._output, self.positions, place)
 
     def statements(self, body: Sequence[ast.stmt]) -> None:
         self.depth += 1

@@ -9,6 +9,8 @@ from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.tape import Shape
 
+_MOST_AXES = 64
+
 
 def integer(value: Any, name: str) -> int:
     """``value`` as the integer that parameter ``name`` must be."""
@@ -72,9 +74,17 @@ def with_ones(shape: Shape, axes: tuple[int, ...]) -> Shape:
     return tuple([1 if axis in axes else length for axis, length in enumerate(shape)])
 
 
+def few_axes(shape: Shape) -> Shape:
+    """``shape``, if NumPy has arrays of so many axes."""
+    if len(shape) > _MOST_AXES:
+        raise ShapeMismatch(f"arrays have at most {_MOST_AXES} axes, not {len(shape)}")
+    return shape
+
+
 def reshaped(shape: Shape, target: Shape) -> Shape:
     """``target`` with its one -1 replaced by what the elements of ``shape`` leave for it."""
     size = math.prod(shape)
+    few_axes(target)
     unknown = [axis for axis, length in enumerate(target) if length == -1]
     if len(unknown) > 1 or any(length < -1 for length in target):
         raise BadArgument(f"shape must have lengths of at least 0 and at most one -1, got {target}")

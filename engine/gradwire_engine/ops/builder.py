@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, Shape
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.promotion import Kind, check_strict, inexact, promoted
-from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape, Type
+from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape, TupleType, Type
 
 Scalar = bool | int | float | complex
 
@@ -100,9 +101,7 @@ _ARRAY = (Var, bool, int, float, complex)
 class Builder:
     """A tape under construction. ``origin`` numbers the program node being recorded."""
 
-    def __init__(
-        self, limits: Limits, *, strict: bool = False, poll: Poll = lambda: None
-    ) -> None:
+    def __init__(self, limits: Limits, *, strict: bool = False, poll: Poll = lambda: None) -> None:
         self.limits = limits
         self.poll = poll
         self.strict = strict
@@ -117,8 +116,8 @@ class Builder:
     def emit(self, op: Op, *operands: Var) -> Var:
         """Append ``op`` applied to ``operands``, checking types and the budget, nothing else."""
         kind = op.infer(*[v.type for v in operands])
-        if kind is not operands[0].type and kind.nbytes > self.limits.array_bytes:
-            raise over_budget(op.name, kind)
+        if kind is not operands[0].type and not 0 < kind.nbytes <= self.limits.array_bytes:
+            refuse_too_large(op.name, kind, self.limits.array_bytes)
         return self._append(op, tuple([v.slot for v in operands]), kind)
 
     def _append(self, op: Op, args: tuple[int, ...], kind: Any) -> Var:
@@ -228,9 +227,13 @@ def describe(x: Any) -> str:
     return names.get(type(x), "a function" if callable(x) else "something else")
 
 
-def over_budget(name: str, kind: Type) -> OverBudget:
-    """The refusal of one array too large."""
-    return OverBudget(f"{name} would make {kind}: {kind.nbytes} bytes")
+def refuse_too_large(name: str, kind: Type, most_bytes: int) -> None:
+    """Raise ``OverBudget`` for an array too large, also if one of its axes is empty."""
+    items = kind.items if isinstance(kind, TupleType) else (kind,)
+    lengths = [[length or 1 for length in item.shape] for item in items]
+    size = sum(math.prod(n) * i.dtype.itemsize for n, i in zip(lengths, items, strict=True))
+    if size > most_bytes:
+        raise OverBudget(f"{name} would make {kind}: {size} bytes")
 
 
 def _kind(x: Var | Scalar) -> Kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axis_of
+from gradwire_engine.ops.axes import axis_of, few_axes
 from gradwire_engine.ops.base import Cotangents, Op, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType
@@ -100,7 +100,7 @@ class Stack(Op):
             if kind.shape != first.shape:
                 raise ShapeMismatch(f"stack needs equal shapes, got {first.shape}, {kind.shape}")
         shape = (*first.shape[: self.axis], len(types), *first.shape[self.axis :])
-        return ArrayType(first.dtype, shape, all(kind.weak for kind in types))
+        return ArrayType(first.dtype, few_axes(shape), all(kind.weak for kind in types))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Join."""

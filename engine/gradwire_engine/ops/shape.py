@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axes_of, axis_of, integers, lengths, reshaped
+from gradwire_engine.ops.axes import axes_of, axis_of, few_axes, integers, lengths, reshaped
 from gradwire_engine.ops.base import Cotangents, Op, macro, register
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.tape import ArrayType, Shape, Type
@@ -99,7 +99,7 @@ class BroadcastTo(View):
         (x,) = types
         if broadcast_shapes(x.shape, self.shape) != self.shape:
             raise ShapeMismatch(f"{x.shape} does not broadcast to {self.shape}")
-        return ArrayType(x.dtype, self.shape, x.weak)
+        return ArrayType(x.dtype, few_axes(self.shape), x.weak)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Repeat by strides of 0."""

@@ -1,4 +1,4 @@
-"""Values while recording: evaluate what a decision needs, and guard the tape with what was found."""
+"""Values while recording: evaluate what a decision needs, and guard the tape with it."""
 
 from __future__ import annotations
 

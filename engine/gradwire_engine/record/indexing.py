@@ -58,9 +58,8 @@ def write(r: Recorder, target: Any, items: list[Any], value: Any) -> Any:
         raise BadArgument(f"{describe(target)} has no elements to assign to")
     pattern, arrays = _pattern(r, target, items)
     new = r.b.array(value)
-    if new.dtype != target.dtype:
-        if target.type.weak or new.type.weak or not r.b.strict:
-            new = r.b.cast(new, target.dtype)
+    if target.type.weak or new.type.weak or not r.b.strict:
+        new = r.b.cast(new, target.dtype)
     return SetItem(pattern)(target, new, *arrays)
 
 
@@ -86,7 +85,8 @@ def _member(target: dict[str, Any], item: Any) -> Any:
 def _pattern(r: Recorder, x: Var, items: list[Any]) -> tuple[Pattern, list[Var]]:
     entries: list[Any] = []
     arrays: list[Var] = []
-    for item in items:
+    for written in items:
+        item = written
         if isinstance(item, list | tuple):
             item = r.b.array(item) if item else r.b.cast(r.b.array(item), _int64())
         if item is None or item is ...:

@@ -159,9 +159,10 @@ def _spread(carry: Any) -> tuple[Any, ...]:
 
 
 def _like(start: Any, carry: Any) -> Any:
-    if isinstance(start, tuple | list):
-        if not isinstance(carry, tuple | list) or len(carry) != len(start):
-            raise BadArgument(f"the body must give {len(start)} values, as many as it takes")
+    if not isinstance(start, tuple | list):
+        return carry
+    if not isinstance(carry, tuple | list) or len(carry) != len(start):
+        raise BadArgument(f"the body must give {len(start)} values, as many as it takes")
     return carry
 
 

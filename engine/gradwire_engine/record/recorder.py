@@ -81,6 +81,9 @@ class Recorder:
             return self.named(self.program.output)
         except RecursionError:
             raise InvalidProgram("functions and control flow are nested too deeply") from None
+        except EngineError as error:
+            error.at = error.at or self.program.output_place
+            raise
 
     def named(self, names: Any) -> Any:
         """Values bound to names nested in lists and dicts."""
@@ -109,7 +112,7 @@ class Recorder:
     def integer(self, value: Any) -> int:
         """``value`` as an integer known from here on."""
         if isinstance(value, Var):
-            return self.concrete.integer(value)
+            return self.concrete.integer(value, self.state.only_owner(value))
         if isinstance(value, int):
             return int(value)
         raise BadArgument(f"an integer is needed here, got {describe(value)}")
@@ -119,6 +122,12 @@ class Recorder:
         if isinstance(value, Var):
             return self.concrete.truth(value)
         return bool(value)
+
+    def items(self, value: Any) -> list[Any]:
+        """All items that a loop over ``value`` takes, no more than any tape could use."""
+        items = self.iterate(value)
+        self.check_length(items)
+        return list(items)
 
     def iterate(self, value: Any) -> Sequence[Any]:
         """The items that a loop over ``value`` takes: an array's are along its first axis."""
@@ -213,8 +222,12 @@ class Recorder:
     def _call(self, node: Node, results: list[Any]) -> Any:
         name, keywords = node.value
         args = [results[i] for i in node.args]
-        if args and type(args[0]) is not Var and statics.computes(name, args) and not keywords:
-            return statics.compute(name, args)
+        if args and type(args[0]) is not Var and not keywords:
+            if statics.computes(name, args):
+                return statics.compute(name, args)
+            if name == "add" and _are_lists(args):
+                self.check_length(args[0], args[1])
+                return args[0] + args[1]
         if name.partition(".")[0] in self.variables and self._is_text(node):
             return calls.call_shadowed(self, node, args)
         if not keywords:
@@ -234,9 +247,18 @@ class Recorder:
     def _method(self, node: Node, results: list[Any]) -> Any:
         target, *args = [results[i] for i in node.args]
         name, keywords = node.value
+        if name == "append" and isinstance(target, list):
+            return self._append(self.nodes[node.args[0]], target, args)
         split = len(args) - len(keywords)
         named = dict(zip(keywords, args[split:], strict=True))
         return calls.method(self, target, name, args[:split], named)
+
+    def _append(self, owner: Node, items: list[Any], args: Sequence[Any]) -> None:
+        """Rebind the name of a list to a longer one: an alias keeps the old."""
+        if owner.kind != "load" or len(args) != 1:
+            raise BadArgument("append takes one value, to a list that has a name")
+        self.check_length(items)
+        self.scope.rebind(owner.value, [*items, args[0]])
 
     def _attribute(self, node: Node, results: list[Any]) -> Any:
         return calls.attribute(results[node.args[0]], node.value)
@@ -289,9 +311,9 @@ class Recorder:
             self.scope = outer
         return made
 
-    def check_length(self, items: Sequence[Any]) -> None:
+    def check_length(self, *parts: Sequence[Any]) -> None:
         """Refuse lists longer than any tape may be."""
-        if len(items) > self.b.limits.instructions:
+        if any(len(part) > self.b.limits.instructions for part in parts):
             raise OverBudget(f"a list grew beyond {self.b.limits.instructions} items")
 
     def _if(self, node: Node, results: list[Any]) -> Any:
@@ -330,10 +352,10 @@ class Recorder:
         value, *items = [results[i] for i in node.args]
         old = self.lookup(node.value)
         new = indexing.write(self, old, items, value)
-        if isinstance(old, Var) and old.slot in self.state.owners:
+        if isinstance(old, Var) and self.state.is_at(old, self._globals, node.value):
             self.assign(old, new)
         else:
-            self.scope.names[node.value] = new
+            self.scope.rebind(node.value, new)
 
     def assign(self, old: Var, value: Any) -> Var:
         """Give the variable that ``old`` is a value of a new one: a fresh leaf."""
@@ -365,6 +387,10 @@ _KINDS = (
     "function comprehension if while for setitem return break continue"
 ).split()
 _NO_KEYWORDS: dict[str, Any] = {}
+
+
+def _are_lists(args: Sequence[Any]) -> bool:
+    return len(args) == 2 and type(args[0]) is type(args[1]) and isinstance(args[0], list | tuple)
 
 
 def _arguments(function: Closure, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

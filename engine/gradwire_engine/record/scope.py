@@ -30,6 +30,13 @@ class Scope:
             scope = scope.parent
         return MISSING
 
+    def rebind(self, name: str, value: Any) -> None:
+        """Bind ``name`` where it is bound already."""
+        scope = self
+        while name not in scope.names and scope.parent is not None:
+            scope = scope.parent
+        scope.names[name] = value
+
 
 MISSING: Any = object()
 
@@ -81,6 +88,11 @@ class State:
             container[key] = new
         self.owners[new.slot] = (path, container, key)
         self.versions[path].append(new)
+
+    def is_at(self, var: Var, container: Any, key: Any) -> bool:
+        """Whether ``container[key]`` is where the variable that ``var`` is a value of lives."""
+        owner = self.owners.get(var.slot)
+        return owner is not None and owner[1] is container and owner[2] == key
 
     def leaves(self, var: Var) -> list[Var]:
         """All leaves of the variable that ``var`` is, or ``var`` alone."""

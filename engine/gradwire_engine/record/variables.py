@@ -56,11 +56,13 @@ def _place(b: Builder, path: str, value: Any, container: Any, key: Any, state: S
         container[key] = var = b.input(ArrayType(array.dtype, array.shape))
         state.declare(path, container, key, var)
     elif isinstance(value, Mapping):
-        container[key] = level = {}
+        level: dict[str, Any] = {}
+        container[key] = level
         for name, item in value.items():
             _place(b, f"{path}.{name}", item, level, name, state)
     else:
-        container[key] = items = [None] * len(value)
+        items: list[Any] = [None] * len(value)
+        container[key] = items
         for i, item in enumerate(value):
             _place(b, f"{path}.{i}", item, items, i, state)
 

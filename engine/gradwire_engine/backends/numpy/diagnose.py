@@ -16,7 +16,7 @@ Direction = Literal["forward", "backward"]
 
 
 def first_nonfinite(tape: Tape, inputs: Sequence[Array]) -> dict[Direction, int]:
-    """Origins of the first instruction forward, and backward, with a NaN or infinity in its result."""
+    """Origins of the first instructions, forward and backward, whose results are not finite."""
     found: dict[Direction, int] = {}
     values: list[Any] = []
     with np.errstate(all="ignore"):
@@ -27,9 +27,9 @@ def first_nonfinite(tape: Tape, inputs: Sequence[Array]) -> dict[Direction, int]
             value = op.kernel(NUMPY, *operands)
             values.append(value)
             direction: Direction = "forward" if origin >= 0 else "backward"
-            if direction not in found and not isinstance(op, Constant | Input):
-                if not _finite(value):
-                    found[direction] = origin
+            computed = not isinstance(op, Constant | Input)
+            if computed and direction not in found and not _finite(value):
+                found[direction] = origin
     return found
 
 

@@ -91,7 +91,7 @@ class Executable:
         self.peak_bytes = registers.peak_bytes
         outputs = "".join([f"{where[slot]}, " for slot in self.tape.outputs])
         text.append(f" return ({outputs})")
-        exec(compile("\n".join(text), "<tape>", "exec"), names)  # noqa: S102
+        exec(compile("\n".join(text), "<tape>", "exec"), names)
         replay: Callable[[Sequence[Any], Poll], tuple[Any, ...]] = names["replay"]
         return replay
 
