@@ -1,0 +1,106 @@
+"""What all benchmarks share: interleaved rounds, their medians, and the tables they are told in."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+Figures = list[float]
+
+
+def interleave(rounds: int, *measurements: Callable[[int], float]) -> list[Figures]:
+    """One figure of each measurement per round: A B, then B A, and so on.
+
+    What slows the machine down for a while then falls on all of them alike.
+    """
+    figures: list[Figures] = [[] for _ in measurements]
+    pairs = list(zip(figures, measurements, strict=True))
+    for number in range(rounds):
+        for found, measurement in pairs if number % 2 == 0 else reversed(pairs):
+            gc.collect()
+            found.append(measurement(number))
+    return figures
+
+
+def median_ratio(figures: Figures, references: Figures) -> float:
+    """The median of the rounds' own ratios, which noise over several rounds cannot move."""
+    return median(a / b for a, b in zip(figures, references, strict=True))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure beside its reference; the bar is on the ratio, or on the figure itself."""
+
+    what: str
+    figure: float
+    reference: float
+    ratio: float
+    unit: str
+    figure_bar: float | None = None
+    ratio_bar: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        figures: Figures,
+        references: Figures,
+        unit: str,
+        *,
+        figure_bar: float | None = None,
+        ratio_bar: float | None = None,
+    ) -> Row:
+        """The medians of the rounds of a figure and of its reference."""
+        ratio = median_ratio(figures, references)
+        return cls(what, median(figures), median(references), ratio, unit, figure_bar, ratio_bar)
+
+    @property
+    def bar(self) -> str:
+        """What is promised, and ``-`` where the row is only for information."""
+        if self.figure_bar is not None:
+            return f"<= {self.figure_bar:g} {self.unit}"
+        return "-" if self.ratio_bar is None else f"ratio <= {self.ratio_bar:g}"
+
+    @property
+    def verdict(self) -> str:
+        """``ok``, ``over``, or nothing where there is no bar."""
+        if self.figure_bar is not None:
+            return "ok" if self.figure <= self.figure_bar else "over"
+        if self.ratio_bar is not None:
+            return "ok" if self.ratio <= self.ratio_bar else "over"
+        return ""
+
+    def cells(self) -> list[str]:
+        """The row as text."""
+        figure, reference = shown(self.figure), shown(self.reference)
+        ratio = f"{self.ratio:.2f}"
+        return [self.what, figure, reference, self.unit, ratio, self.bar, self.verdict]
+
+
+def shown(number: float) -> str:
+    """A number in about three digits."""
+    if number != 0 and abs(number) < 0.095:
+        return f"{number:.3f}"
+    return f"{number:.2f}" if abs(number) < 10 else f"{number:,.1f}"
+
+
+def compared(title: str, reference: str, rows: Sequence[Row]) -> str:
+    """A table of rows with ``reference`` above their references."""
+    head = ["", "gradwire", reference, "unit", "ratio", "bar", ""]
+    return table(title, head, [row.cells() for row in rows])
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Plain text in columns, the first flush left and the others flush right."""
+    lines = [head, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    written = [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    return "\n".join([title, "", written[0], "-" * len(written[0]), *written[1:]])

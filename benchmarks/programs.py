@@ -1,0 +1,128 @@
+"""Programs to measure with, and values for their variables; a new text for every seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+from gradwire_engine.answer import Leaf
+
+ROSENBROCK = "sum(100.0 * (x[1:] - x[:-1]**2)**2 + (1.0 - x[:-1])**2)"
+
+_UNARY = "sin cos tanh arctan abs square negative".split()
+_BINARY = "add subtract multiply maximum".split()
+#: What a chain repeats; no text repeats, since each has constants of its own.
+_LINKS = ("sin({0})", "{0} * x", "{0} + {1}", "tanh({0})", "{1} * {0}")
+_LENGTH = 20
+
+
+class Case(NamedTuple):
+    """A program whose gradient by all of its variables is asked for."""
+
+    text: str
+    variables: dict[str, Leaf]
+
+
+Maker = Callable[[int], Case]
+
+
+def random_case(nodes: int, *, scalar: bool = False) -> Maker:
+    """Programs of ``nodes`` operations, all of which the result depends on.
+
+    Arrays and scalars are mixed, unless everything is to be ``scalar``.
+    """
+
+    def make(seed: int) -> Case:
+        random = Random(seed)
+        shapes = {
+            "s": (),
+            "t": (),
+            "u": () if scalar else (_LENGTH,),
+            "v": () if scalar else (_LENGTH,),
+        }
+        axes = {name: len(shape) for name, shape in shapes.items()}
+        lines: list[str] = []
+        unread = list(shapes)
+        closing = 2 * len(shapes) - 1
+        for number in range(nodes - closing):
+            read = unread.pop(random.randrange(len(unread)))
+            name = f"{random.choice('abcdefg')}{number}"
+            kind = random.random()
+            if kind < 0.1 and axes[read]:
+                lines.append(f"{name} = mean({read})")
+                axes[name] = 0
+            elif kind < 0.5:
+                lines.append(f"{name} = {random.choice(_UNARY)}({read})")
+                axes[name] = axes[read]
+            else:
+                other = random.choice(list(axes))
+                lines.append(f"{name} = {random.choice(_BINARY)}({read}, {other})")
+                axes[name] = max(axes[read], axes[other])
+            unread.append(name)
+        lines.append(" + ".join(f"sum({name})" for name in unread))
+        values = np.random.default_rng(seed)
+        drawn = {
+            name: Leaf(np.asarray(values.uniform(-1, 1, shape))) for name, shape in shapes.items()
+        }
+        return Case("\n".join(lines), drawn)
+
+    return make
+
+
+def chain(nodes: int) -> Maker:
+    """One operation after another, each on the result of the one before."""
+
+    def make(seed: int) -> Case:
+        random = Random(seed)
+        links = (
+            _LINKS[number % len(_LINKS)].format("r", f"{random.random():.4f}")
+            for number in range(nodes - 1)
+        )
+        lines = ["r = x", *(f"r = {link}" for link in links), "sum(r)"]
+        return Case("\n".join(lines), {"x": Leaf(np.linspace(-1, 1, 10))})
+
+    return make
+
+
+def mlp(seed: int) -> Case:
+    """Softmax cross entropy of a perceptron with two hidden layers and weight decay."""
+    text = f"""
+h1 = tanh(x @ w1 + b1)
+h2 = tanh(h1 @ w2 + b2)
+logits = h2 @ w3 + b3
+logp = logits - logsumexp(logits, axis=1, keepdims=True)
+decay = sum(w1**2) + sum(w2**2) + sum(w3**2)
+-mean(sum(labels * logp, axis=1)) + 0.00{seed + 1} * decay
+"""
+    labels = np.eye(4)[np.arange(16) % 4]
+    layers = {"w1": (8, 12), "b1": (12,), "w2": (12, 12), "b2": (12,), "w3": (12, 4), "b3": (4,)}
+    given = {
+        "x": Leaf(_normal(seed, (16, 8)), trainable=False),
+        "labels": Leaf(labels, trainable=False),
+    }
+    return Case(text, given | {name: Leaf(_normal(seed, shape)) for name, shape in layers.items()})
+
+
+def mixture(seed: int) -> Case:
+    """Log-likelihood of a mixture of normal distributions with diagonal covariances."""
+    text = f"""
+logw = alpha - logsumexp(alpha)
+z = (x[:, None, :] - mu) * exp(-logs)
+logn = -0.5 * sum(z**2, axis=-1) - sum(logs, axis=-1) - {seed + 1}.0 * log(2 * pi)
+sum(logsumexp(logw + logn, axis=1))
+"""
+    shapes = {"alpha": (3,), "mu": (3, 2), "logs": (3, 2)}
+    given = {"x": Leaf(_normal(seed, (50, 2)), trainable=False)}
+    return Case(text, given | {name: Leaf(_normal(seed, shape)) for name, shape in shapes.items()})
+
+
+def rosenbrock(seed: int) -> Case:
+    """Rosenbrock's valley, its width another for each seed."""
+    text = ROSENBROCK.replace("100.0", f"10{seed}.0")
+    return Case(text, {"x": Leaf(_normal(seed, (10,)))})
+
+
+def _normal(seed: int, shape: tuple[int, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.random.default_rng(seed).normal(size=shape)

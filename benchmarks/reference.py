@@ -1,0 +1,62 @@
+"""The least a gradient service can be: Rosenbrock's by hand behind one route, for comparison.
+
+``python reference.py 8001`` serves it as ``gradwire-server serve`` would.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeAlias
+
+import numpy as np
+import orjson
+import uvicorn
+from numpy.typing import NDArray
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+def rosenbrock(x: Array) -> tuple[Any, Array]:
+    """``Σ 100 (x_{i+1} − x_i²)² + (1 − x_i)²`` and its gradient, written out."""
+    low, high = x[:-1], x[1:]
+    off = high - low * low
+    short = 1.0 - low
+    value = (100.0 * off * off + short * short).sum()
+    gradient = np.zeros_like(x)
+    gradient[:-1] = -400.0 * low * off - 2.0 * short
+    gradient[1:] += 200.0 * off
+    return value, gradient
+
+
+async def answer(request: Request) -> Response:
+    """Read the variables, whatever the program is; write value and gradient."""
+    document = orjson.loads(await request.body())
+    value, gradient = rosenbrock(np.array(document["variables"]["x"], np.float64))
+    body = {"value": value, "gradients": {"x": gradient}}
+    return Response(
+        orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY), media_type="application/json"
+    )
+
+
+def serve(port: int) -> None:
+    """Serve with the options that Gradwire gives to uvicorn."""
+    app = Starlette(routes=[Route("/v1/gradient", answer, methods=["POST"])])
+    uvicorn.run(
+        app,
+        host="127.0.0.1",
+        port=port,
+        workers=1,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=75,
+        ws="none",
+    )
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))

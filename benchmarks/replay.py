@@ -1,0 +1,110 @@
+"""What a replay takes beyond the NumPy calls it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import thread_time
+from typing import Any
+
+import numpy as np
+from gradwire_engine.answer import Leaf, Limits, Query
+from gradwire_engine.backends.numpy.lower import Executable
+from gradwire_engine.compile import compile_query
+from gradwire_engine.frontends.text import parse_text
+from gradwire_engine.ops.constants import Constant, Input
+from measure import Row, compared, interleave
+from programs import ROSENBROCK
+from reference import Array, rosenbrock
+
+#: The chain's links in the language, and as the calls that a person would write.
+LINKS = (
+    ("sin(r)", "sin(r)"),
+    ("r * x", "multiply(r, x)"),
+    ("r + 0.5", "add(r, 0.5)"),
+    ("tanh(r)", "tanh(r)"),
+    ("x - r", "subtract(x, r)"),
+)
+
+
+def report(*, quick: bool) -> list[str]:
+    """Chains of elementwise operations, and one real gradient."""
+    rounds, seconds = (7, 0.01) if quick else (21, 0.03)
+    rows = [
+        _overhead(length, size, rounds, seconds)
+        for length, size in ((10, 10), (100, 10), (100, 1000))
+    ]
+    gradients = [_rosenbrock(size, rounds, seconds) for size in (10, 1000, 100_000)]
+    return [
+        compared("Replay, CPU per instruction beyond the call", "the call", rows),
+        compared("Replay of value and gradient, CPU", "by hand", gradients),
+    ]
+
+
+def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
+    """Time of a replay, less that of the same calls, per instruction."""
+    links = [LINKS[i % len(LINKS)] for i in range(length)]
+    text = "r = x\n" + "".join(f"r = {link}\n" for link, _ in links)
+    x = np.linspace(0.1, 1, size)
+    executable = _executable(text, x, Query("evaluate"))
+    by_hand = _straight_line([call for _, call in links])
+    instructions = executable.tape.instructions
+    count = sum(not isinstance(i.op, Constant | Input) for i in instructions)
+    assert count == length
+    assert np.array_equal(executable.run([x], _go_on)[0], by_hand(x))
+    ours, theirs = _compare(executable, by_hand, x, rounds, seconds)
+    beyond = [1e6 * (a - b) / count for a, b in zip(ours, theirs, strict=True)]
+    calls = [1e6 * b / count for b in theirs]
+    what = f"chain of {length}, {size:,} elements"
+    return Row.of(what, beyond, calls, "us", figure_bar=0.3)
+
+
+def _rosenbrock(size: int, rounds: int, seconds: float) -> Row:
+    x = np.random.default_rng(0).normal(size=size)
+    executable = _executable(ROSENBROCK, x, Query("gradient"))
+    for a, b in zip(executable.run([x], _go_on), rosenbrock(x), strict=True):
+        assert np.allclose(a, b)
+    found = _compare(executable, rosenbrock, x, rounds, seconds)
+    ours, theirs = ([1e6 * second for second in figures] for figures in found)
+    return Row.of(f"Rosenbrock, {size:,} elements", ours, theirs, "us")
+
+
+def _executable(text: str, x: Array, query: Query) -> Executable:
+    variables = {"x": Leaf(x)}
+    program = parse_text(text)
+    return compile_query(program, variables, query, None, Limits(), _go_on).executable
+
+
+def _straight_line(calls: list[str]) -> Callable[[Array], Any]:
+    """The calls as a function, one a line."""
+    lines = ["def by_hand(x):", " r = x", *(f" r = {call}" for call in calls), " return r"]
+    names: dict[str, Any] = {name: getattr(np, name) for name in dir(np)}
+    exec("\n".join(lines), names)  # the lines are those above
+    by_hand: Callable[[Array], Any] = names["by_hand"]
+    return by_hand
+
+
+def _compare(
+    executable: Executable,
+    by_hand: Callable[[Array], Any],
+    x: Array,
+    rounds: int,
+    seconds: float,
+) -> list[list[float]]:
+    """CPU seconds of one run of each, a figure a round."""
+    inputs = [x]
+    runs: list[Callable[[], Any]] = [lambda: executable.run(inputs, _go_on), lambda: by_hand(x)]
+    times = max(1, int(seconds / max(_per_run(run, 3) for run in runs)))
+    return interleave(rounds, *[lambda _, run=run: _per_run(run, times) for run in runs])
+
+
+def _per_run(run: Callable[[], Any], times: int) -> float:
+    repeats = range(times)
+    run()
+    start = thread_time()
+    for _ in repeats:
+        run()
+    return (thread_time() - start) / times
+
+
+def _go_on() -> None:
+    """There is no deadline."""
