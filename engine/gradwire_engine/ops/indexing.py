@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.axes import few_axes
 from gradwire_engine.ops.base import Cotangents, Op, macro, register
 from gradwire_engine.ops.elementwise import BOOL, broadcast_shapes
 from gradwire_engine.tape import ArrayType, Shape, Type
@@ -70,7 +71,7 @@ def indexed_shape(shape: Shape, pattern: Pattern, arrays: tuple[Shape, ...]) -> 
             places[advanced[0]] = gathered
         else:
             front = gathered
-    return (*front, *[length for place in places for length in place])
+    return few_axes((*front, *[length for place in places for length in place]))
 
 
 def _index(pattern: Pattern, arrays: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -42,6 +42,9 @@ REFUSED = [
     (Call.of("reshape", X, (-1, -1)), BadArgument, "at most one -1"),
     (Call.of("reshape", X, -1, "F"), BadArgument, "row-major"),
     (Call.of("reshape", X, (2.0, 3)), BadArgument, "shape must be an integer, got a number"),
+    (Call.of("reshape", X[:1, :1], (1,) * 65), ShapeMismatch, "at most 64 axes"),
+    (Call.of("broadcast_to", X, (1,) * 63 + (2, 3)), ShapeMismatch, "at most 64 axes"),
+    (Call.of("stack", [np.ones((1,) * 64)]), ShapeMismatch, "at most 64 axes"),
     (Call.of("transpose", X, (0,)), ShapeMismatch, "all 2 axes"),
     (Call.of("transpose", X, (0, 0)), ShapeMismatch, "an axis twice"),
     (Call.of("matrix_transpose", V), ShapeMismatch, "at least 2 axes"),
@@ -110,7 +113,14 @@ def test_refused(call, error, message):
 
 @pytest.mark.parametrize(
     "call",
-    [Call.of("zeros", (1 << 20, 1 << 20)), Call.of("arange", 1 << 40), Call.of("eye", 1 << 20)],
+    [
+        Call.of("zeros", (1 << 20, 1 << 20)),
+        Call.of("zeros", (0, 1 << 62, 4)),
+        Call.of("tile", X, (0, 1 << 62)),
+        Call.of("reshape", X[:0], (1 << 40, 0, 1 << 40)),
+        Call.of("arange", 1 << 40),
+        Call.of("eye", 1 << 20),
+    ],
 )
 def test_too_large_to_allocate(call):
     with pytest.raises(OverBudget):
