@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,8 @@ class Var:
 #: The deadline is looked at every so many instructions, a power of two.
 _POLL_MASK = (1 << 10) - 1
 _new_tuple = tuple.__new__
+#: Most items, and deepest nesting, of a list that becomes an array.
+_MOST_NESTED, _DEEPEST_NESTED = 1_000_000, 100
 #: What stands for an array by itself.
 _ARRAY = (Var, bool, int, float, complex)
 
@@ -214,6 +216,24 @@ class Builder:
     def tape(self, outputs: list[Var]) -> Tape:
         """What has been recorded, returning ``outputs``."""
         return Tape(tuple(self.instructions), tuple(self.inputs), tuple(v.slot for v in outputs))
+
+
+def check_nesting(x: Any) -> None:
+    """Refuse lists in lists that are too deep or, sharing their parts, too many to go through."""
+    count, depth, level = 0, 0, [x]
+    while level:
+        count, depth = count + len(level), depth + 1
+        if count > _MOST_NESTED or depth > _DEEPEST_NESTED:
+            raise OverBudget(f"lists nested beyond {_MOST_NESTED} items or {_DEEPEST_NESTED} deep")
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, list | tuple):
+                inner += item
+            elif isinstance(item, dict):
+                inner += item.values()
+            if len(inner) > _MOST_NESTED:
+                break
+        level = inner
 
 
 def describe(x: Any) -> str:
