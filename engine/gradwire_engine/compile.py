@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,7 +100,13 @@ class _Query:
         field = "outputs" if self.query.kind == "evaluate" else "target"
         if asked is not None:
             result = self._values(asked, f"/{field}")
-        result = rebuild(result, self._leaf)
+        leaves(result)  # refuses what is nested without end
+        try:
+            result = self._returned(result)
+        except EngineError as error:
+            at = self.r.program.output_place if asked is None else Place(pointer=f"/{field}")
+            error.at = error.at or at
+            raise
         value = Template(rebuild(result, self._output))
         gradients = None
         if self.query.kind == "gradient":
@@ -118,10 +125,15 @@ class _Query:
         self.outputs.append(var)
         return len(self.outputs) - 1
 
-    def _leaf(self, leaf: Any) -> Var:
-        if isinstance(leaf, str) or leaf is None or callable(leaf):
-            raise BadArgument(f"{describe(leaf)} is not a value that can be returned")
-        return self.b.array(leaf)
+    def _returned(self, value: Any) -> Any:
+        """What is returned, its sequences as lists and its leaves as variables."""
+        if isinstance(value, dict):
+            return {key: self._returned(item) for key, item in value.items()}
+        if isinstance(value, list | tuple | range):
+            return [self._returned(item) for item in self.r.items(value)]
+        if not isinstance(value, Var | bool | int | float | complex):
+            raise BadArgument(f"{describe(value)} is not a value that can be returned")
+        return self.b.array(value)
 
     def _values(self, names: Any, at: str) -> Any:
         """The values that nested names of the request mean."""
@@ -134,7 +146,7 @@ class _Query:
         raise InputError("expected a name", at=Place(pointer=at))
 
     def _named(self, name: str, at: str) -> Any:
-        root, _, path = name.replace("[", ".").replace("]", "").partition(".")
+        root, _, path = re.sub(r"\[(\d+)\]", r".\1", name).partition(".")
         try:
             value = self.r.lookup(root)
             return member(value, path) if path else value
@@ -150,7 +162,13 @@ class _Query:
             nested = self._default_sources(sources)
         else:
             nested = self._sources(self.query.sources, "/sources", sources)
+        if self.seeds is not None and len(self.seeds) != len(targets):
+            message = f"{len(targets)} targets, but {len(self.seeds)} output gradients"
+            raise InputError(message, at=Place(pointer="/output_gradients"))
         every = [leaf for _, group, _ in sources for leaf in group]
+        if self.seeds is not None and len(self.seeds) != len(targets):
+            message = f"{len(targets)} targets, but {len(self.seeds)} output gradients"
+            raise InputError(message, at=Place(pointer="/output_gradients"))
         seeds = [self._seed(t, i) for i, t in enumerate(targets)]
         found = iter(pullback(self.b, targets, seeds, every))
         results = [
@@ -225,7 +243,7 @@ class _Query:
         if isinstance(value, str):
             sources.append((path, [], None))
             return len(sources) - 1
-        if callable(value) or value is None:
+        if not isinstance(value, Var | bool | int | float | complex):
             raise BadArgument(f"{describe(value)} is not a source", at=Place(pointer=at))
         var = self.b.array(value)
         owner = self.r.state.owners.get(var.slot)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy import vdot
 
 from gradwire_engine.answer import Answer, Array, Limits, Poll, Query
 from gradwire_engine.backends.numpy.diagnose import first_nonfinite
 from gradwire_engine.cache import Cache, Programs
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
-from gradwire_engine.errors import BadArgument, DomainError, EngineError, InputError, Place
+from gradwire_engine.errors import BadArgument, DomainError, EngineError
 from gradwire_engine.frontends.graph import parse_graph
 from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.program import Program
@@ -117,10 +119,6 @@ class Call:
             compiled = compile_query(
                 self._program, self._variables, self._query, seeds, self._engine.limits, poll
             )
-        targets = leaves(compiled.value.nested)
-        if seeds is not None and len(seeds) != len(targets):
-            message = f"{len(targets)} targets, but {len(seeds)} output gradients"
-            raise InputError(message, at=Place(pointer="/output_gradients"))
         self._engine._cache.add(self._key, self._entry, compiled)
         return compiled
 
@@ -170,8 +168,9 @@ def _frozen(query: Query) -> Any:
 
 
 def _all_finite(outputs: Sequence[Any]) -> bool:
-    for output in outputs:
-        kind = output.dtype.kind
-        if kind in "fc" and not (np.isfinite(output).all()):
-            return False
-    return True
+    return all(
+        output.dtype.kind not in "fc"
+        or isfinite(vdot(output, output).real)  # cheap; it overflows before the elements do
+        or np.isfinite(output).all()
+        for output in outputs
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
@@ -70,6 +71,15 @@ class Op:
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Compute the result with the array namespace ``xp``."""
         return attrgetter(self.ufunc)(xp)(*operands)
+
+    def bind(self, xp: Any) -> Callable[..., Any]:
+        """The kernel as a function of the operands alone, its constant work done beforehand."""
+        return attrgetter(self.ufunc)(xp) if self.is_ufunc else partial(self.kernel, xp)
+
+    @property
+    def is_ufunc(self) -> bool:
+        """Whether the namespace's function is the whole kernel."""
+        return type(self).kernel is Op.kernel
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Cotangents of the operands: the transposed derivative applied to ``z_bar``."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
@@ -115,6 +117,12 @@ class GetItem(Indexed):
         """Index."""
         return operands[0][_index(self.pattern, operands[1:])]
 
+    def bind(self, xp: Any) -> Callable[..., Any]:
+        """A fixed index is made once."""
+        if ARRAY in self.pattern:
+            return super().bind(xp)
+        return itemgetter(_index(self.pattern, ()))
+
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar``: zeros to which ``z_bar`` is added at the selected elements."""
         x, *arrays = operands
@@ -138,12 +146,21 @@ class ScatterAdd(Indexed):
         """Add unbuffered where an element may be selected twice."""
         z_bar, *arrays = operands
         out = xp.zeros(self.shape, z_bar.dtype)
-        index = _index(self.pattern, tuple(arrays))
-        if arrays:
-            xp.add.at(out, index, z_bar)
-        else:
-            out[index] = z_bar
+        xp.add.at(out, _index(self.pattern, tuple(arrays)), z_bar)
         return out
+
+    def bind(self, xp: Any) -> Callable[..., Any]:
+        """A fixed index is made once, and selects nothing twice."""
+        if ARRAY in self.pattern:
+            return super().bind(xp)
+        index, shape, zeros = _index(self.pattern, ()), self.shape, xp.zeros
+
+        def scatter(z_bar: Any) -> Any:
+            out = zeros(shape, z_bar.dtype)
+            out[index] = z_bar
+            return out
+
+        return scatter
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Read back what was scattered."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import ShapeMismatch
@@ -96,6 +98,10 @@ class Sum(Accumulation):
     axes: tuple[int, ...]
     ufunc = "sum"
     linear = True
+
+    def bind(self, xp: Any) -> Callable[..., Any]:
+        """The ufunc's own reduction: NumPy's ``sum`` looks for other array types first."""
+        return partial(xp.add.reduce, axis=self.axes)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar``, broadcast."""

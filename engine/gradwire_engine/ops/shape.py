@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -45,7 +47,11 @@ class Reshape(View):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Reshape."""
-        return xp.reshape(operands[0], self.shape)
+        return operands[0].reshape(self.shape)
+
+    def bind(self, xp: Any) -> Callable[..., Any]:
+        """The array's own method."""
+        return methodcaller("reshape", self.shape)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` reshaped back."""
@@ -76,7 +82,11 @@ class Transpose(View):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Permute strides."""
-        return xp.transpose(operands[0], self.axes)
+        return operands[0].transpose(self.axes)
+
+    def bind(self, xp: Any) -> Callable[..., Any]:
+        """The array's own method."""
+        return methodcaller("transpose", self.axes)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` with the axes back in place."""

@@ -7,7 +7,6 @@ reference. Every line is one instruction, so a line number in a traceback finds 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -65,7 +64,7 @@ class Executable:
 
     def _generate(self) -> Callable[[Sequence[Any], Poll], tuple[Any, ...]]:
         instructions = self.tape.instructions
-        names: dict[str, Any] = {"xp": NUMPY, "__builtins__": {}}
+        names: dict[str, Any] = {"__builtins__": {}}
         registers = _Registers(self.tape)
         where = registers.where
         text = ["def replay(inputs, poll):"]
@@ -101,14 +100,10 @@ def _expression(op: Op, operands: Sequence[str], names: dict[str, Any]) -> str:
     if op.template:
         return op.template.format(*operands)
     listed = ", ".join(operands)
-    if type(op).kernel is Op.kernel:
-        name = "u_" + op.ufunc.replace(".", "_")
-        if name not in names:
-            names[name] = attrgetter(op.ufunc)(NUMPY)
-        return f"{name}({listed})"
-    name = f"k{len(names)}"
-    names[name] = op.kernel
-    return f"{name}(xp, {listed})"
+    name = "u_" + op.ufunc.replace(".", "_") if op.is_ufunc else f"k{len(names)}"
+    if name not in names:
+        names[name] = op.bind(NUMPY)
+    return f"{name}({listed})"
 
 
 class _Registers:
