@@ -1,0 +1,41 @@
+"""Whole-array functions called from programs, where what is static is told by parameters' names."""
+
+import numpy as np
+import pytest
+from gradwire_engine.errors import DomainError, ShapeMismatch
+
+A = np.array([[4.0, 1.0], [2.0, 3.0]])
+
+VALUES = [
+    ("tril(A) + triu(A, 1)", A),
+    ("flip(A)", np.flip(A)),
+    ("rot90(A)", np.rot90(A)),
+    ("linspace(A[0, 1], A[0, 0], 4)", [1, 2, 3, 4]),
+    ("np.linalg.norm(A, ord=np.inf)", 5),
+    ("scipy.linalg.solve_triangular(A, A[0], lower=True)", [1, -1 / 3]),
+    ("s, l = np.linalg.slogdet(A)\ns * exp(l)", 10),
+    ("a, b = split(A, 2)\na @ b.T", [[11]]),
+    ("einsum('ij,kj->ik', A, A)", A @ A.T),
+    ("values, places = top_k(A, 1)\nvalues + places", [[4], [4]]),
+]
+
+
+@pytest.mark.parametrize(("program", "expected"), VALUES)
+def test_value(program, expected, ask):
+    np.testing.assert_allclose(ask.value(program, {"A": A}), expected)
+
+
+def test_gradient_through_linspace(ask):
+    found = ask.gradients("sum(linspace(a, b, 3) * [1, 10, 100])", {"a": 0.0, "b": 4.0})
+    assert found == {"a": 6.0, "b": 105.0}
+
+
+def test_singular(ask):
+    with pytest.raises(DomainError):
+        ask.value("inv(A)", {"A": A * 0})
+
+
+def test_axes_without_end(ask):
+    program = "for i in range(70):\n    A = expand_dims(A, 0)\nA"
+    with pytest.raises(ShapeMismatch, match="at most 64 axes"):
+        ask.value(program, {"A": A})
