@@ -32,8 +32,9 @@ Variables: TypeAlias = "Mapping[str, Leaf | Variables | Sequence[Any]]"
 class Query:
     """What is asked of a program. All names are of variables or of top-level intermediates.
 
-    ``outputs`` (evaluate) and ``target`` (gradient) default to the program's output; ``sources``
-    to all variables in their structure. A target that is nested is summed.
+    ``target`` defaults to the program's output and ``sources`` to all variables in their structure;
+    a target that is nested is summed. ``outputs`` are what is evaluated, by default the program's
+    output, or further values that are wanted beside a gradient.
     """
 
     kind: Literal["evaluate", "gradient"]
@@ -72,9 +73,13 @@ class Notice(NamedTuple):
 
 @dataclass(slots=True)
 class Answer:
-    """What a query gives: arrays in the structure of the names that were asked for."""
+    """What a query gives: arrays in the structure of the names that were asked for.
+
+    ``value`` is the target's, or what was evaluated; ``outputs`` what was wanted beside a gradient.
+    """
 
     value: Any = None
+    outputs: Any = None
     gradients: Any = None
     unconnected: dict[str, Unconnected] = field(default_factory=dict)
     updates: dict[str, Array] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.backends.numpy.lower import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
-from gradwire_engine.ops.builder import Builder, Var, describe
+from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
+from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves, rebuild
@@ -45,10 +46,17 @@ class Compiled:
 
     executable: Executable
     value: Template
+    outputs: Template | None
     gradients: Template | None
     updates: Mapping[str, int]
     unconnected: Mapping[str, Unconnected]
     warnings: Sequence[Notice]
+
+    def unguarded(self) -> Compiled:
+        """The same without guards: for the very values it was recorded with."""
+        tape = self.executable.tape
+        bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in tape.instructions]
+        return replace(self, executable=Executable(replace(tape, instructions=tuple(bare))))
 
 
 def compile_query(
@@ -95,31 +103,41 @@ class _Query:
         self.unconnected: dict[str, Unconnected] = {}
 
     def compile(self) -> Compiled:
-        result = self.r.record()
-        asked = self.query.outputs if self.query.kind == "evaluate" else self.query.target
-        field = "outputs" if self.query.kind == "evaluate" else "target"
-        if asked is not None:
-            result = self._values(asked, f"/{field}")
-        leaves(result)  # refuses what is nested without end
-        try:
-            result = self._returned(result)
-        except EngineError as error:
-            at = self.r.program.output_place if asked is None else Place(pointer=f"/{field}")
-            error.at = error.at or at
-            raise
-        value = Template(rebuild(result, self._output))
+        query, result = self.query, self.r.record()
+        outputs = None
+        if query.outputs is not None:
+            asked = self._values(query.outputs, "/outputs")
+            outputs = self._checked(asked, Place(pointer="/outputs"))
+        if query.kind == "evaluate" and outputs is not None:
+            targets, outputs = outputs, None
+        elif query.target is not None:
+            asked = self._values(query.target, "/target")
+            targets = self._checked(asked, Place(pointer="/target"))
+        else:
+            targets = self._checked(result, self.r.program.output_place)
         gradients = None
-        if self.query.kind == "gradient":
-            gradients = Template(self._gradients(leaves(result)))
+        if query.kind == "gradient":
+            gradients = Template(self._gradients(leaves(targets)))
         updates = {
             path: self._output(versions[-1])
             for path, versions in self.r.state.versions.items()
             if len(versions) > 1
         }
+        value = Template(rebuild(targets, self._output))
+        further = None if outputs is None else Template(rebuild(outputs, self._output))
         tape = optimize(self.b.tape(self.outputs), NUMPY, self.b.poll)
         return Compiled(
-            Executable(tape), value, gradients, updates, self.unconnected, self.r.warnings
+            Executable(tape), value, further, gradients, updates, self.unconnected, self.r.warnings
         )
+
+    def _checked(self, value: Any, place: Place | None) -> Any:
+        """A value that is to be returned, as variables in lists and dicts."""
+        try:
+            check_nesting(value)
+            return self._returned(value)
+        except EngineError as error:
+            error.at = error.at or place
+            raise
 
     def _output(self, var: Var) -> int:
         self.outputs.append(var)
@@ -162,9 +180,6 @@ class _Query:
             nested = self._default_sources(sources)
         else:
             nested = self._sources(self.query.sources, "/sources", sources)
-        if self.seeds is not None and len(self.seeds) != len(targets):
-            message = f"{len(targets)} targets, but {len(self.seeds)} output gradients"
-            raise InputError(message, at=Place(pointer="/output_gradients"))
         every = [leaf for _, group, _ in sources for leaf in group]
         if self.seeds is not None and len(self.seeds) != len(targets):
             message = f"{len(targets)} targets, but {len(self.seeds)} output gradients"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import vdot
 
-from gradwire_engine.answer import Answer, Array, Limits, Poll, Query
+from gradwire_engine.answer import Answer, Array, Leaf, Limits, Poll, Query
 from gradwire_engine.backends.numpy.diagnose import first_nonfinite
 from gradwire_engine.cache import Cache, Programs
 from gradwire_engine.collection import collection_held
@@ -79,7 +79,8 @@ class Call:
             ]
         )
         seeded = [None if s is None else (s.dtype, s.shape) for s in self._seeds or ()]
-        self._key = (program.id, signature, _frozen(query), tuple(seeded))
+        outline = tuple([(k, _outline(v)) for k, v in variables.items() if type(v) is not Leaf])
+        self._key = (program.id, signature, outline, _frozen(query), tuple(seeded))
         self._entry = engine._cache.find(self._key)
 
     @property
@@ -111,7 +112,10 @@ class Call:
             return answer
         with self._entry.locked(poll):
             compiled = self._record(poll)
-        return self._run(compiled, poll)
+        try:
+            return self._run(compiled, poll)
+        except GuardFailed:  # at a threshold, where optimising moved the last digit
+            return self._run(compiled.unguarded(), poll)
 
     def _record(self, poll: Poll) -> Compiled:
         seeds = self._seeds
@@ -132,6 +136,7 @@ class Call:
             raise self._explained(compiled, error) from error
         answer = Answer(
             compiled.value.fill(outputs),
+            compiled.outputs and compiled.outputs.fill(outputs),
             compiled.gradients and compiled.gradients.fill(outputs),
             dict(compiled.unconnected),
             {path: outputs[number] for path, number in compiled.updates.items()},
@@ -165,6 +170,15 @@ def _frozen(query: Query) -> Any:
     if query.outputs is query.target is query.sources is None:
         return query
     return repr(query)
+
+
+def _outline(value: Any) -> Any:
+    """The nesting of a variable, which its leaves' paths do not tell."""
+    if isinstance(value, Leaf):
+        return None
+    if isinstance(value, Mapping):
+        return tuple([(key, _outline(item)) for key, item in value.items()])
+    return len(value), *[_outline(item) for item in value]
 
 
 def _all_finite(outputs: Sequence[Any]) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 from gradwire_engine import Engine
-from gradwire_engine.answer import Answer, Poll, Query
+from gradwire_engine.answer import Answer, Poll
 
 from gradwire_service.capacity import Deadline
 from gradwire_service.settings import Settings
@@ -23,7 +22,7 @@ class Work:
 
     __slots__ = (
         "_as_bytes",
-        "_calls",
+        "_call",
         "_codec",
         "_engine",
         "_program_id",
@@ -46,36 +45,25 @@ class Work:
         if asked.timeout_ms is not None:
             self.deadline.allow(min(asked.timeout_ms, settings.max_timeout_ms))
         program = self._engine.parse(asked.program)
-        call = self._engine.call(program, asked.variables, asked.query, seeds=asked.seeds)
-        self._calls = [call]
-        if kind == "gradient" and asked.outputs is not None:
-            query = Query("evaluate", outputs=asked.outputs, promotion=asked.query.promotion)
-            self._calls.append(self._engine.call(program, asked.variables, query))
+        self._call = self._engine.call(program, asked.variables, asked.query, seeds=asked.seeds)
         self._program_id = program.id
         self._as_bytes = asked.as_bytes
-        self.cached = all(call.compiled for call in self._calls)
+        self.cached = self._call.compiled
         self.seconds[0] = perf_counter() - start
 
     def replay_seconds(self) -> float:
         """How long the replay will take; only what is compiled can tell."""
-        return sum((call.seconds for call in self._calls), 0.0)
+        return self._call.seconds
 
     def finish(self, kind: Kind, poll: Poll) -> bytes:
         """Compile what is not compiled, replay, and write the response."""
         start = perf_counter()
-        for call in self._calls:
-            if not call.compiled:
-                call.compile(poll)
+        self._call.compile(poll)
         compiled = perf_counter()
-        answers = [call.replay(poll) for call in self._calls]
+        self.answer: Answer = self._call.replay(poll)
         replayed = perf_counter()
-        self.answer: Answer = answers[0]
-        document: dict[str, Any]
-        if kind == "evaluate":
-            document = replies.evaluation(self._program_id, answers[0])
-        else:
-            further = answers[1] if len(answers) > 1 else None
-            document = replies.gradient(self._program_id, answers[0], further)
+        reply = replies.evaluation if kind == "evaluate" else replies.gradient
+        document = reply(self._program_id, self.answer)
         body = self._codec.write(document, as_bytes=self._as_bytes)
         written = perf_counter()
         self.seconds[1:] = compiled - start, replayed - compiled, written - replayed

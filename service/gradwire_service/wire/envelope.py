@@ -30,7 +30,6 @@ class Envelope(NamedTuple):
     variables: dict[str, Any]
     query: Query
     seeds: Any
-    outputs: Any
     as_bytes: bool
     timeout_ms: float | None
 
@@ -53,7 +52,6 @@ def read_envelope(document: Any, kind: Kind) -> Envelope:
     elif type(variables) is not dict:
         raise _invalid(f"variables is an object, got {describe(variables)}", "/variables")
     leaves = read_variables(variables, missing)
-    outputs = _names(get("outputs"), "/outputs")
     target = _names(get("target"), "/target")
     seeds = get("output_gradients")
     if seeds is not None:
@@ -62,16 +60,14 @@ def read_envelope(document: Any, kind: Kind) -> Envelope:
         raise _unknown_refs(missing)
     query = Query(
         kind,
-        outputs=outputs if kind == "evaluate" else None,
+        outputs=_names(get("outputs"), "/outputs"),
         target=target,
         sources=_names(get("sources"), "/sources", null_allowed=True),
         unconnected=_choice(document, "unconnected_gradients", ("none", "zero")),
         promotion=_choice(document, "promotion", ("numpy", "strict")),
     )
     as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
-    return Envelope(
-        program, leaves, query, seeds, outputs, as_bytes, _timeout_ms(get("timeout_ms"))
-    )
+    return Envelope(program, leaves, query, seeds, as_bytes, _timeout_ms(get("timeout_ms")))
 
 
 def _program(document: dict[str, Any], missing: list[str]) -> str | dict[str, Any]:

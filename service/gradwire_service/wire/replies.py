@@ -18,11 +18,11 @@ def evaluation(program_id: str, answer: Answer) -> dict[str, Any]:
     return document
 
 
-def gradient(program_id: str, answer: Answer, outputs: Answer | None) -> dict[str, Any]:
-    """The response of ``/v1/gradient``; ``outputs`` where further values were asked for."""
+def gradient(program_id: str, answer: Answer) -> dict[str, Any]:
+    """The response of ``/v1/gradient``."""
     document: dict[str, Any] = {"value": answer.value, "gradients": answer.gradients}
-    if outputs is not None:
-        document["outputs"] = outputs.value
+    if answer.outputs is not None:
+        document["outputs"] = answer.outputs
     if answer.unconnected:
         document["unconnected"] = {
             path: _note({"reason": why.reason, "detail": why.detail}, why.node)

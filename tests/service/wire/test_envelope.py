@@ -43,12 +43,12 @@ def test_every_field():
     )
     assert envelope.query == Query(
         "gradient",
+        outputs=["a", {"b": "c"}],
         target={"a": ["y"]},
         sources=["x", None, {"n": []}],
         unconnected="zero",
         promotion="strict",
     )
-    assert envelope.outputs == ["a", {"b": "c"}]
     assert envelope.seeds["a"][0] == 2.0
     assert (envelope.as_bytes, envelope.timeout_ms) == (True, 1500.0)
     evaluated = read_envelope({"program": "x", "outputs": "y"}, "evaluate")
