@@ -34,7 +34,7 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
         reason = dtype_reason(target.dtype)
         if reason is not None and len(targets) == 1:
             return Cut("no_path", f"the target is {target.dtype.name}, which has no gradient")
-    needed = _ancestors(b, targets)
+    needed = ancestors(b, targets)
     reached = {source.slot for source in sources}
     ends = max((t.slot for t in targets), default=-1)
     for slot in range(min(reached, default=0), ends + 1):
@@ -47,7 +47,8 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
     return Cut("no_path", "the target does not depend on this source")
 
 
-def _ancestors(b: Builder, targets: Sequence[Var]) -> set[int]:
+def ancestors(b: Builder, targets: Sequence[Var]) -> set[int]:
+    """Slots that the targets are computed from, themselves included."""
     needed: set[int] = set()
     pending = [target.slot for target in targets]
     while pending:

@@ -178,10 +178,15 @@ class Builder:
         if isinstance(x, _ARRAY):
             return self.constant(_literal(x), weak=True)
         if isinstance(x, list | tuple):
+            check_nesting(x)
             if _holds_var(x):
                 stacked: Var = FUNCTIONS["stack"].record(self, x)
                 return stacked
             return self.constant(_literal(x), weak=True)
+        if isinstance(x, range):
+            if len(x) > _MOST_NESTED:
+                raise OverBudget(f"a range of {len(x)} items as an array", hint="arange makes one")
+            return self.constant(np.asarray(x), weak=True)
         raise BadArgument(f"expected an array, got {describe(x)}")
 
     def promote(
@@ -244,7 +249,8 @@ def describe(x: Any) -> str:
         return str(x)
     names = {int: "an integer", float: "a number", complex: "a complex number", str: "a string"}
     names |= {list: "a list", tuple: "a tuple", dict: "a nested variable", slice: "a slice"}
-    return names.get(type(x), "a function" if callable(x) else "something else")
+    names |= {range: "a range", type(...): "an ellipsis"}
+    return names.get(type(x), "a dtype" if isinstance(x, np.dtype) else "a function")
 
 
 def refuse_too_large(name: str, kind: Type, most_bytes: int) -> None:

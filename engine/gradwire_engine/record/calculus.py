@@ -9,7 +9,7 @@ from gradwire_engine.answer import Notice
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.builder import Var, check_nesting, describe
 from gradwire_engine.ops.constants import Copy
 from gradwire_engine.record.scope import Closure, Derivative, Operation
 from gradwire_engine.tape import ArrayType
@@ -83,10 +83,15 @@ def differentiate_function(
 
 def leaves(nested: Any) -> list[Any]:
     """The leaves of nested lists, tuples and dicts, in order."""
+    check_nesting(nested)
+    return _leaves(nested)
+
+
+def _leaves(nested: Any) -> list[Any]:
     if isinstance(nested, dict):
-        return [leaf for item in nested.values() for leaf in leaves(item)]
+        return [leaf for item in nested.values() for leaf in _leaves(item)]
     if isinstance(nested, list | tuple):
-        return [leaf for item in nested for leaf in leaves(item)]
+        return [leaf for item in nested for leaf in _leaves(item)]
     return [nested]
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
 from gradwire_engine.ops.base import FUNCTIONS, Function
 from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.calculus import differentiate_function as derivative
 from gradwire_engine.record.language import CONSTANTS, LANGUAGE
-from gradwire_engine.record.scope import MISSING
+from gradwire_engine.record.scope import MISSING, Operation
 
 if TYPE_CHECKING:
     from gradwire_engine.program import Node
@@ -37,6 +38,8 @@ _METHODS = frozenset(
     "flatten max mean min prod ptp ravel repeat reshape round sort squeeze std sum swapaxes take "
     "trace transpose var".split()
 )
+#: Python's types where a dtype is asked for.
+_PYTHON_TYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 _STATE = {"assign": None, "assign_add": "add", "assign_sub": "subtract"}
 #: What operators call; these names mean the operation whatever variables are called.
 _OPERATORS = frozenset(
@@ -79,10 +82,6 @@ def method(
     r: Recorder, target: Any, name: str, args: Sequence[Any], named: Mapping[str, Any]
 ) -> Any:
     """``target.name(*args)`` for an array, a list, or a variable's state."""
-    if isinstance(target, list) and name == "append" and len(args) == 1:
-        target.append(args[0])
-        r.check_length(target)
-        return None
     if isinstance(target, dict):
         return r.apply(attribute(target, name), args, named)
     if not isinstance(target, Var):
@@ -158,6 +157,8 @@ def _static(r: Recorder, value: Any) -> Any:
         return r.integer(value) if value.ndim == 0 else [r.integer(v) for v in r.iterate(value)]
     if isinstance(value, list | tuple):
         return type(value)([_static(r, item) for item in value])
+    if isinstance(value, Operation):  # dtype=float
+        return DTYPES.get(_PYTHON_TYPES.get(value.name, ""), value)
     return value
 
 

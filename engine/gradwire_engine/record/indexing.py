@@ -87,7 +87,7 @@ def _pattern(r: Recorder, x: Var, items: list[Any]) -> tuple[Pattern, list[Var]]
     arrays: list[Var] = []
     for written in items:
         item = written
-        if isinstance(item, list | tuple):
+        if isinstance(item, list | tuple | range):
             item = r.b.array(item) if item else r.b.cast(r.b.array(item), _int64())
         if item is None or item is ...:
             entries.append(item)

@@ -46,17 +46,20 @@ def _range(r: Recorder, *bounds: Any) -> range:
     numbers = [r.integer(bound) for bound in bounds]
     if not 1 <= len(numbers) <= 3 or numbers[2:] == [0]:
         raise BadArgument("range takes stop; start, stop; or start, stop, step (not 0)")
-    return range(*numbers)
+    counted = range(*numbers)
+    if counted and abs(counted[-1] - counted[0]) >> 62:
+        raise BadArgument("a range has less than 2**62 items")
+    return counted
 
 
 def _enumerate(r: Recorder, items: Any, start: Any = 0) -> list[Any]:
     """Pairs of a counter and an item."""
-    return list(enumerate(r.iterate(items), r.integer(start)))
+    return list(enumerate(r.items(items), r.integer(start)))
 
 
 def _zip(r: Recorder, *sequences: Any) -> list[Any]:
     """Items of several sequences side by side, as many as the shortest has."""
-    return list(zip(*[r.iterate(s) for s in sequences], strict=False))
+    return list(zip(*[r.items(s) for s in sequences], strict=False))
 
 
 def _int(r: Recorder, x: Any) -> int:
@@ -82,7 +85,7 @@ def _bool(r: Recorder, x: Any) -> bool:
 
 def _list(r: Recorder, x: Any = ()) -> list[Any]:
     """A list of the items."""
-    return list(r.iterate(x))
+    return r.items(x)
 
 
 def _not(r: Recorder, x: Any) -> bool:
@@ -99,7 +102,11 @@ def _in(r: Recorder, x: Any, items: Any) -> bool:
     """Whether a number or string known while recording is among the items."""
     if isinstance(x, Var) or isinstance(items, Var):
         raise BadArgument("in looks among items known while recording", hint="any(x == items)")
-    return x in items if isinstance(items, dict) else x in r.iterate(items)
+    if isinstance(items, dict):
+        return x in items
+    if isinstance(items, range):  # Python would go through it for anything but an integer
+        return isinstance(x, int | float) and float(x).is_integer() and int(x) in items
+    return any(x is item or x == item for item in r.items(items) if not isinstance(item, Var))
 
 
 def _extreme(name: str, pairwise: str) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradwire_engine.answer import Notice, Poll
+from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.errors import (
     BadArgument,
     DtypeMismatch,
@@ -61,6 +62,7 @@ class Recorder:
         self.poll = poll
         self.state = state
         self.variables = frozenset(variables)
+        self._globals = variables
         self.scope = Scope()
         self.scope.names = variables
         self.warnings: list[Notice] = []
@@ -112,10 +114,26 @@ class Recorder:
     def integer(self, value: Any) -> int:
         """``value`` as an integer known from here on."""
         if isinstance(value, Var):
-            return self.concrete.integer(value, self.state.only_owner(value))
+            if value.type.size == 1 and value.dtype.kind in "iub":
+                return self.concrete.integer(value)
+            hint = self._integer_hint(value)
+            raise BadArgument(f"an integer is needed here, got {value.type}", hint=hint)
         if isinstance(value, int):
             return int(value)
         raise BadArgument(f"an integer is needed here, got {describe(value)}")
+
+    def _integer_hint(self, value: Var) -> str | None:
+        """Which variable to send as an integer, and how, where ``value`` is made of one alone."""
+        owners, made_of = self.state.owners, ancestors(self.b, [value])
+        variables = [self.b.vars[slot] for slot in made_of if slot in owners]
+        if len(variables) != 1 or value.type.size != 1 or variables[0].type.size != 1:
+            return None
+        (variable,) = variables
+        number = self.concrete.value(variable).item()
+        if variable.dtype.kind != "f" or not float(number).is_integer():
+            return "make it one: int(round(x))"
+        leaf = f'{{"value": {int(number)}, "dtype": "int64"}}'
+        return f"JSON numbers are float64; send {owners[variable.slot][0]} as {leaf}"
 
     def truth(self, value: Any) -> bool:
         """A decision on ``value``; on an array it is guarded."""

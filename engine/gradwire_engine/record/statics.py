@@ -6,6 +6,7 @@ no literal expression can grow without bound.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -66,6 +67,8 @@ def compute(name: str, args: Sequence[Any]) -> Any:
             result = getattr(np, name)(*[np.float64(a) for a in args]).item()
     except (ValueError, TypeError) as error:
         raise BadArgument(f"{name} cannot take these numbers: {error}") from None
+    if isinstance(result, complex) and not any(isinstance(a, complex) for a in args):
+        return math.nan  # NumPy's power of a negative number
     if isinstance(result, int) and not -(1 << 63) <= result < 1 << 64:
         raise BadArgument("integers have at most 64 bits")
     return result

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gradwire_engine.answer import Leaf
-from gradwire_engine.errors import UnknownName
+from gradwire_engine.errors import InputError, Place, UnknownName
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.record.scope import State
 from gradwire_engine.tape import ArrayType
@@ -39,12 +39,26 @@ def lay_out(b: Builder, variables: Mapping[str, Any], state: State) -> dict[str,
     """
     tree: dict[str, Any] = {}
     for name, value in variables.items():
-        container, key = tree, name
-        while "." in key:
-            head, _, key = key.partition(".")
-            container = container.setdefault(head, {})
-        _place(b, name, value, container, key, state)
+        _place_below(b, name, value, tree, name, state)
     return tree
+
+
+def _place_below(b: Builder, path: str, value: Any, container: Any, key: str, state: State) -> None:
+    """Place ``value`` at a key of a dict, which may be a path."""
+    while "." in key:
+        head, _, key = key.partition(".")
+        container = container.setdefault(head, {})
+        if not isinstance(container, dict):
+            raise _taken(path)
+    if key in container and not (isinstance(container[key], dict) and isinstance(value, Mapping)):
+        raise _taken(path)
+    _place(b, path, value, container, key, state)
+
+
+def _taken(path: str) -> InputError:
+    return InputError(
+        "another variable has this name already", at=Place(id=path[:80], pointer="/variables")
+    )
 
 
 def _place(b: Builder, path: str, value: Any, container: Any, key: Any, state: State) -> None:
@@ -56,10 +70,10 @@ def _place(b: Builder, path: str, value: Any, container: Any, key: Any, state: S
         container[key] = var = b.input(ArrayType(array.dtype, array.shape))
         state.declare(path, container, key, var)
     elif isinstance(value, Mapping):
-        level: dict[str, Any] = {}
+        level = container.setdefault(key, {}) if isinstance(container, dict) else {}
         container[key] = level
         for name, item in value.items():
-            _place(b, f"{path}.{name}", item, level, name, state)
+            _place_below(b, f"{path}.{name}", item, level, name, state)
     else:
         items: list[Any] = [None] * len(value)
         container[key] = items
