@@ -1,0 +1,148 @@
+"""What the documentation shows is what the service answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from gradwire_service.app import create_app
+from gradwire_service.problems import KINDS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = ("language.md", "protocol.md")
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Example(NamedTuple):
+    """One request of a page with the parts of the answer that the page shows."""
+
+    place: str
+    method: str
+    path: str
+    request: Any
+    status: int
+    media_type: str
+    shown: Any
+    whole: bool
+
+
+def examples() -> list[Example]:
+    """All examples of all pages, in order."""
+    found: list[Example] = []
+    for page in PAGES:
+        text = (DOCS / page).read_text(encoding="utf-8")
+        asked: tuple[str, str, Any] | None = None
+        for fence in FENCE.finditer(text):
+            language, body = fence.groups()
+            place = f"{page}:{text.count(chr(10), 0, fence.start()) + 1}"
+            if language == "python":
+                found.append(commented(place, body))
+            elif language == "http" and asked is None:
+                line, _, document = body.partition("\n")
+                method, path = line.split()
+                asked = method, path, json.loads(document) if document else None
+            elif language == "http" and asked is not None:
+                line, _, document = body.partition("\n")
+                status, media_type = line.split()
+                shown = json.loads(document)
+                found.append(Example(place, *asked, int(status), media_type, shown, whole=True))
+                asked = None
+        assert asked is None, f"{page}: a request without an answer"
+    return found
+
+
+def commented(place: str, program: str) -> Example:
+    """An example whose comments are the request's fields and, with arrows, the answer's."""
+    fields = {
+        key: json.loads(value)
+        for key, value in re.findall(r"^# (\w+): (.*)$", program, re.MULTILINE)
+    }
+    shown = {
+        key: json.loads(value)
+        for key, value in re.findall(r"^# → (\w+): (.*)$", program, re.MULTILINE)
+    }
+    assert shown, f"{place}: an example without an answer"
+    status, media_type = 200, "application/json"
+    if "code" in shown:
+        status, media_type = KINDS[shown["code"]].status, "application/problem+json"
+    path = "/v1/gradient" if "gradients" in shown else "/v1/evaluate"
+    request = {"program": program, **fields}
+    return Example(place, "POST", path, request, status, media_type, shown, whole=False)
+
+
+def same(shown: Any, found: Any) -> bool:
+    """Whether ``found`` is what is shown: numbers to the digits shown, texts to an ellipsis."""
+    if isinstance(shown, dict):
+        return (
+            isinstance(found, dict)
+            and shown.keys() == found.keys()
+            and all(same(shown[key], found[key]) for key in shown)
+        )
+    if isinstance(shown, list):
+        return (
+            isinstance(found, list)
+            and len(shown) == len(found)
+            and all(same(a, b) for a, b in zip(shown, found, strict=True))
+        )
+    if isinstance(shown, float):
+        return isinstance(found, float) and found == pytest.approx(shown, rel=1e-8, abs=1e-12)
+    if isinstance(shown, str) and shown.endswith("…"):
+        return isinstance(found, str) and found.startswith(shown[:-1])
+    return type(shown) is type(found) and bool(shown == found)
+
+
+@pytest.fixture(scope="module")
+def app():
+    """Make one application for all examples."""
+    return create_app()
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example.place)
+async def test_the_answer_is_the_one_shown(app, example):
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        reply = await client.request(example.method, example.path, json=example.request)
+    answer = reply.json()
+    assert reply.status_code == example.status, answer
+    assert reply.headers["content-type"] == example.media_type
+    if not example.whole:
+        missing = example.shown.keys() - answer.keys()
+        assert not missing, answer
+        answer = {key: answer[key] for key in example.shown}
+    assert same(example.shown, answer), answer
+
+
+def test_every_page_has_examples():
+    for page in PAGES:
+        assert sum(example.place.startswith(page) for example in examples()) > 10
+
+
+def test_every_code_has_one_row_with_its_status():
+    text = (DOCS / "errors.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (.+) \| (.+) \|$", text, re.MULTILINE)
+    assert [(code, int(status)) for code, status, _, _ in rows] == [
+        (code, kind.status) for code, kind in KINDS.items()
+    ]
+
+
+def test_the_pages_name_modules_that_exist():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:engine|service|clients|tests)/[\w/.]+)`", text):
+        assert (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    headings = {
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    }
+    for link, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([\w-]+))?\)", text):
+        assert (page.parent / link).exists(), link
+        assert link or anchor in headings, anchor
