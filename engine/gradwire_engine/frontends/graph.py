@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradwire_engine.errors import InvalidProgram, Place
-from gradwire_engine.program import Block, Output, Program, Writer
+from gradwire_engine.program import RESULT, Block, Output, Program, Writer
 
 FORMAT = "gradwire/1"
 #: Deepest nesting of inline nodes, attributes and outputs.
 MAX_DEPTH = 100
+_PATH_CHARACTERS = frozenset(".[]")
 
 
 def parse_graph(document: Mapping[str, Any]) -> Program:
@@ -20,8 +21,8 @@ def parse_graph(document: Mapping[str, Any]) -> Program:
     _check_fields(document, {"format", "nodes", "outputs"}, {"nodes", "outputs"}, "/program")
     reader = _Reader()
     reader.w.open()
-    reader.nodes(document["nodes"], "/program/nodes")
-    output = reader.outputs(document["outputs"], "/program/outputs")
+    reader.nodes(document["nodes"], "/program/nodes", (), 0)
+    output = reader.output(document["outputs"], "/program/outputs")
     return Program(reader.w.close(), output, reader.w.positions, "/program/outputs")
 
 
@@ -30,27 +31,30 @@ class _Reader:
 
     def __init__(self) -> None:
         self.w = Writer()
-        self._later: list[set[str]] = []
+        #: Names of each program around the one at hand, and whether they have a value yet.
+        self._scopes: list[dict[str, bool]] = []
 
-    def nodes(self, nodes: Any, at: str) -> None:
-        """Write named nodes, each stored under its id."""
+    def nodes(self, nodes: Any, at: str, parameters: Sequence[str], depth: int) -> None:
+        """Write the nodes of a program, each stored under its id, and enter its names."""
         if not isinstance(nodes, list):
             raise _invalid(at, "nodes must be a list")
         ids = [node.get("id") if isinstance(node, dict) else None for node in nodes]
-        later: set[str] = set()
+        names = dict.fromkeys(parameters, True)
         for number, name in enumerate(ids):
             if not isinstance(name, str) or not name:
                 raise _invalid(f"{at}/{number}", "a node needs an id, a non-empty string")
-            if name in later:
+            if _PATH_CHARACTERS & set(name):
+                message = "an id has no dots and brackets: they address members of a variable"
+                raise _invalid(f"{at}/{number}/id", message)
+            if name in names:
                 raise _invalid(f"{at}/{number}/id", "another node has this id already")
-            later.add(name)
-        self._later.append(later)
+            names[name] = False
+        self._scopes.append(names)
         for number, node in enumerate(nodes):
             place = f"{at}/{number}"
-            value = self.node(node, place, 0)
-            later.discard(node["id"])
+            value = self.node(node, place, depth)
+            names[node["id"]] = True
             self.w.write(place, "store", (value,), node["id"])
-        self._later.pop()
 
     def node(self, node: Mapping[str, Any], at: str, depth: int) -> int:
         """Write one operation after its operands; gives its number."""
@@ -86,10 +90,12 @@ class _Reader:
 
     def name(self, name: str, at: str) -> int:
         """Load an earlier node or a variable; a dotted name is a path into a nested variable."""
-        if any(name in later for later in self._later):
+        if not name:
+            raise _invalid(at, "a name is a non-empty string")
+        root, *path = name.split(".")
+        if not next((names[root] for names in reversed(self._scopes) if root in names), True):
             hint = "nodes are listed in dependency order"
             raise _invalid(at, "this names a node that is not computed yet, or a cycle", hint)
-        root, *path = name.split(".")
         value = self.w.write(at, "load", (), root)
         for part in path:
             if part.isdecimal():
@@ -107,20 +113,33 @@ class _Reader:
             items = [self.parameter(item, f"{at}/{i}", depth + 1) for i, item in enumerate(value)]
             return self.w.write(at, "tuple", tuple(items))
         if isinstance(value, dict):
-            return self.function(value, (), at)
+            return self.function(value, (), at, depth)
         return self.w.write(at, "literal", (), value)
 
-    def function(self, document: Any, parameters: Sequence[str], at: str) -> int:
+    def function(self, document: Any, parameters: Sequence[str], at: str, depth: int) -> int:
         """Write a sub-program as a function of ``parameters``; other names are the outer ones."""
+        if depth >= MAX_DEPTH:
+            raise _invalid(at, f"nested more than {MAX_DEPTH} levels deep")
         if not isinstance(document, dict):
             raise _invalid(at, "expected a sub-program with nodes and outputs")
         _check_fields(document, {"nodes", "outputs"}, {"outputs"}, at)
         self.w.open()
-        self.nodes(document.get("nodes", []), f"{at}/nodes")
-        value = self._load_output(document["outputs"], f"{at}/outputs", 0)
+        self.nodes(document.get("nodes", []), f"{at}/nodes", parameters, depth + 1)
+        self.outputs(document["outputs"], f"{at}/outputs")
+        value = self._load_output(document["outputs"], f"{at}/outputs", "tuple")
+        self._scopes.pop()
         self.w.write(at, "return", (value,))
         block: Block = self.w.close()
         return self.w.write(at, "function", (), tuple(parameters), (block,))
+
+    def output(self, outputs: Any, at: str) -> Output:
+        """What the whole program returns: names, or the value that paths of members lead to."""
+        self.outputs(outputs, at)
+        if not _has_path(outputs):
+            return outputs
+        value = self._load_output(outputs, at, "list")
+        self.w.write(at, "store", (value,), RESULT)
+        return RESULT
 
     def outputs(self, outputs: Any, at: str, depth: int = 0) -> Output:
         """Check the nested names of the program's outputs."""
@@ -134,28 +153,27 @@ class _Reader:
             raise _invalid(at, "outputs are names, nested in lists and objects")
         return outputs
 
-    def _load_output(self, outputs: Any, at: str, depth: int) -> int:
-        self.outputs(outputs, at)
+    def _load_output(self, outputs: Any, at: str, kind: str) -> int:
         if isinstance(outputs, str):
             return self.name(outputs, at)
         parts = outputs.items() if isinstance(outputs, dict) else enumerate(outputs)
-        values = [self._load_output(item, f"{at}/{key}", depth + 1) for key, item in parts]
+        values = tuple([self._load_output(item, f"{at}/{key}", kind) for key, item in parts])
         if isinstance(outputs, dict):
-            return self.w.write(at, "dict", tuple(values), tuple(outputs))
-        return self.w.write(at, "tuple", tuple(values))
+            return self.w.write(at, "dict", values, tuple(outputs))
+        return self.w.write(at, kind, values)
 
     # Nodes that hold sub-programs or an index
 
     def _cond(self, args: Any, attrs: Any, at: str, depth: int) -> int:
         _check_fields(attrs, {"then", "else"}, {"then", "else"}, f"{at}/attrs")
         predicate = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args)]
-        branches = [self.function(attrs[k], (), f"{at}/attrs/{k}") for k in ("then", "else")]
+        branches = [self.function(attrs[k], (), f"{at}/attrs/{k}", depth) for k in ("then", "else")]
         return self.w.write(at, "call", (*predicate, *branches), ("cond", ()))
 
     def _while(self, args: Any, attrs: Any, at: str, depth: int) -> int:
         _check_fields(attrs, {"carry", "cond", "body"}, {"carry", "cond", "body"}, f"{at}/attrs")
         carry = self._names(attrs["carry"], f"{at}/attrs/carry")
-        parts = [self.function(attrs[k], carry, f"{at}/attrs/{k}") for k in ("cond", "body")]
+        parts = [self.function(attrs[k], carry, f"{at}/attrs/{k}", depth) for k in ("cond", "body")]
         initial = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args)]
         start = self.w.write(at, "tuple", tuple(initial))
         return self.w.write(at, "call", (*parts, start), ("while_loop", ()))
@@ -168,7 +186,7 @@ class _Reader:
             raise _invalid(f"{at}/args", "for needs the number of iterations first")
         first = self.w.write(at, "literal", (), 0)
         count = self.argument(args[0], f"{at}/args/0", depth)
-        body = self.function(attrs["body"], names, f"{at}/attrs/body")
+        body = self.function(attrs["body"], names, f"{at}/attrs/body", depth)
         initial = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args) if i]
         start = self.w.write(at, "tuple", tuple(initial))
         return self.w.write(at, "call", (first, count, body, start), ("fori_loop", ()))
@@ -204,6 +222,12 @@ _STRUCTURED = {
     "for": _Reader._for,
     "getitem": _Reader._getitem,
 }
+
+
+def _has_path(outputs: Output) -> bool:
+    if isinstance(outputs, str):
+        return "." in outputs
+    return any(_has_path(o) for o in (outputs.values() if isinstance(outputs, dict) else outputs))
 
 
 def _check_fields(document: Any, known: set[str], needed: set[str], at: str) -> None:
