@@ -11,10 +11,11 @@ from numpy import vdot
 
 from gradwire_engine.answer import Answer, Array, Leaf, Limits, Poll, Query
 from gradwire_engine.backends.numpy.diagnose import first_nonfinite
+from gradwire_engine.backends.numpy.failures import explained
 from gradwire_engine.cache import Cache, Programs
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
-from gradwire_engine.errors import BadArgument, DomainError, EngineError
+from gradwire_engine.errors import EngineError
 from gradwire_engine.frontends.graph import parse_graph
 from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.program import Program
@@ -155,15 +156,11 @@ class Call:
         if slot is None:
             raise error
         op, _, _, origin = compiled.executable.tape.instructions[slot]
-        at = self._program.place(origin)
-        if isinstance(error, np.linalg.LinAlgError):
-            return DomainError(f"{op.name}: {error}", at=at)
-        if isinstance(error, IndexError):
-            return BadArgument("an index is out of range", at=at)
-        if isinstance(error, ValueError) and op.name == "power":
-            hint = "convert one of them to a float"
-            return DomainError("integers have no negative integer powers", at=at, hint=hint)
-        raise error
+        found = explained(op, error)
+        if found is None:
+            raise error
+        found.at = self._program.place(origin)
+        return found
 
 
 def _frozen(query: Query) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arithmetic import Absolute
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, Static, macro, register
 from gradwire_engine.ops.elementwise import RealUnary
 from gradwire_engine.ops.exponential import Expm1, LogAddExp
 from gradwire_engine.ops.promotion import inexact_promoted
@@ -113,7 +113,7 @@ def mish(b: Builder, x: Any) -> Any:
 
 
 @macro("gelu")
-def gelu(b: Builder, x: Any, approximate: Any = False) -> Any:
+def gelu(b: Builder, x: Any, approximate: Static = False) -> Any:
     """Gaussian error linear unit: ``z = x Φ(x)`` with the normal distribution function ``Φ``.
 
     ``approximate="tanh"`` (or true) takes ``x (1 + tanh(sqrt(2/π) (x + 0.044715 x³))) / 2``.

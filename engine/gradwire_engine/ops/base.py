@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
 
 from gradwire_engine.errors import InternalError
 from gradwire_engine.tape import ArrayType, Type
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 #: What a rule gives for its operands: one cotangent each, ``None`` where nothing flows.
 Cotangents = Sequence["Var | None"]
+#: Annotates a parameter of ``record`` that must be known while recording (an axis, a shape, a
+#: dtype): an integer variable given there becomes static, guarded with its value.
+Static: TypeAlias = Any
 
 
 class Op:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.promotion import DTYPES, dtype_of
 from gradwire_engine.tape import ArrayType, DType, Type
 
@@ -26,7 +26,7 @@ class AsType(Op):
     linear = True
 
     @classmethod
-    def record(cls, b: Builder, x: Any, dtype: Any) -> Any:
+    def record(cls, b: Builder, x: Any, dtype: Static) -> Any:
         """Record where the dtype differs; naming a dtype makes a literal strong."""
         var, target = b.array(x), dtype_of(dtype)
         if var.type.dtype == target and not var.type.weak:
@@ -55,7 +55,7 @@ class AsType(Op):
 
 
 @macro("array", "asarray", "convert_to_tensor")
-def array(b: Builder, object: Any, dtype: Any = None) -> Any:
+def array(b: Builder, object: Any, dtype: Static = None) -> Any:
     """An array of ``object``: numbers, arrays, or nested lists of them, which are stacked."""
     var = b.array(object)
     return var if dtype is None else AsType.record(b, var, dtype)

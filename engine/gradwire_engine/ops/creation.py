@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axis_of, flag, integer, lengths
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType, floating
 from gradwire_engine.ops.promotion import DTYPES, dtype_of
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 @macro("zeros", "empty")
-def zeros(b: Builder, shape: Any, dtype: Any = "float64") -> Any:
+def zeros(b: Builder, shape: Static, dtype: Static = "float64") -> Any:
     """An array of zeros."""
     return b.full(0, ArrayType(dtype_of(dtype), lengths(shape)))
 
 
 @macro("ones")
-def ones(b: Builder, shape: Any, dtype: Any = "float64") -> Any:
+def ones(b: Builder, shape: Static, dtype: Static = "float64") -> Any:
     """An array of ones."""
     return b.full(1, ArrayType(dtype_of(dtype), lengths(shape)))
 
 
 @macro("full", "fill")
-def full(b: Builder, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full(b: Builder, shape: Static, fill_value: Any, dtype: Static = None) -> Any:
     """An array in which every element is ``fill_value``, or it repeated, if it is an array."""
     value = b.array(fill_value)
     target = value.dtype if dtype is None else dtype_of(dtype)
@@ -47,19 +47,21 @@ def _like(b: Builder, a: Any, value: Scalar, dtype: Any, shape: Any) -> Var:
 
 
 @macro("zeros_like", "empty_like", differentiable=False)
-def zeros_like(b: Builder, a: Any, dtype: Any = None, shape: Any = None) -> Any:
+def zeros_like(b: Builder, a: Any, dtype: Static = None, shape: Static = None) -> Any:
     """Zeros of the shape and dtype of ``a``, on whose values they do not depend."""
     return _like(b, a, 0, dtype, shape)
 
 
 @macro("ones_like", differentiable=False)
-def ones_like(b: Builder, a: Any, dtype: Any = None, shape: Any = None) -> Any:
+def ones_like(b: Builder, a: Any, dtype: Static = None, shape: Static = None) -> Any:
     """Ones of the shape and dtype of ``a``, on whose values they do not depend."""
     return _like(b, a, 1, dtype, shape)
 
 
 @macro("full_like")
-def full_like(b: Builder, a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
+def full_like(
+    b: Builder, a: Any, fill_value: Any, dtype: Static = None, shape: Static = None
+) -> Any:
     """An array of the shape and dtype of ``a`` in which every element is ``fill_value``."""
     kind = b.array(a).type
     return full(b, kind.shape if shape is None else shape, fill_value, dtype or kind.dtype)
@@ -97,7 +99,9 @@ def count(b: Builder, length: int, dtype: DType) -> Var:
 
 
 @macro("arange", "range", differentiable=False)
-def arange(b: Builder, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+def arange(
+    b: Builder, start: Static, stop: Static = None, step: Static = 1, dtype: Static = None
+) -> Any:
     """Numbers from ``start`` (0 if only one is given) to before ``stop`` in steps of ``step``."""
     first, last = (0, start) if stop is None else (start, stop)
     for bound in (first, last, step):
@@ -119,10 +123,10 @@ def linspace(
     b: Builder,
     start: Any,
     stop: Any,
-    num: Any = 50,
+    num: Static = 50,
     endpoint: Any = True,
-    dtype: Any = None,
-    axis: Any = 0,
+    dtype: Static = None,
+    axis: Static = 0,
 ) -> Any:
     """Numbers in equal steps: ``z_k = (1 - t) start + t stop`` with ``t = k / (num - 1)``.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axis_of, integer
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.comparison import NotEqual
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL, conj
@@ -27,7 +27,7 @@ class Cumulative(Op):
     axis: int
 
     @classmethod
-    def record(cls, b: Builder, a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    def record(cls, b: Builder, a: Any, axis: Static = None, dtype: Static = None) -> Any:
         """Record along one axis, or over all elements in row-major order."""
         x = b.array(a) if dtype is None else AsType.record(b, a, dtype)
         if axis is None:
@@ -123,7 +123,7 @@ def shifted(x: Var, axis: int, first: int) -> Var:
 
 @macro("diff")
 def diff(
-    b: Builder, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None
+    b: Builder, a: Any, n: Static = 1, axis: Static = -1, prepend: Any = None, append: Any = None
 ) -> Any:
     """Differences of neighbours along ``axis``, ``n`` times: ``z_i = x_{i+1} - x_i``.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, integer, lengths
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.promotion import dtype_of
 from gradwire_engine.ops.reductions import Sum
@@ -83,7 +83,7 @@ class Triangle(Op):
     linear = True
 
     @classmethod
-    def record(cls, b: Builder, m: Any, k: Any = 0) -> Any:
+    def record(cls, b: Builder, m: Any, k: Static = 0) -> Any:
         """Record on matrices in the last two axes."""
         x = b.array(m)
         if x.ndim < 2:
@@ -124,7 +124,7 @@ class Triu(Triangle):
 
 
 @macro("eye", differentiable=False)
-def eye(b: Builder, N: Any, M: Any = None, k: Any = 0, dtype: Any = "float64") -> Any:
+def eye(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
     """A matrix of ``N`` rows and ``M`` columns with ones on diagonal ``k``, else zeros."""
     rows, columns = lengths(N, "N")[0], lengths(N if M is None else M, "M")[0]
     length = diagonal_length(rows, columns, integer(k, "k"))
@@ -132,20 +132,20 @@ def eye(b: Builder, N: Any, M: Any = None, k: Any = 0, dtype: Any = "float64") -
 
 
 @macro("identity", differentiable=False)
-def identity(b: Builder, n: Any, dtype: Any = "float64") -> Any:
+def identity(b: Builder, n: Static, dtype: Static = "float64") -> Any:
     """The identity matrix of ``n`` rows."""
     return eye(b, n, dtype=dtype)
 
 
 @macro("tri", differentiable=False)
-def tri(b: Builder, N: Any, M: Any = None, k: Any = 0, dtype: Any = "float64") -> Any:
+def tri(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
     """A matrix with ones on and below diagonal ``k``, else zeros."""
     shape = (*lengths(N, "N"), *lengths(N if M is None else M, "M"))
     return Tril(integer(k, "k"))(b.full(1, ArrayType(dtype_of(dtype), shape)))
 
 
 @macro("diag")
-def diag(b: Builder, v: Any, k: Any = 0) -> Any:
+def diag(b: Builder, v: Any, k: Static = 0) -> Any:
     """Diagonal ``k`` of a matrix; of a vector, the matrix that has it there."""
     x, offset = b.array(v), integer(k, "k")
     if x.ndim == 2:
@@ -156,7 +156,7 @@ def diag(b: Builder, v: Any, k: Any = 0) -> Any:
 
 
 @macro("diagflat")
-def diagflat(b: Builder, v: Any, k: Any = 0) -> Any:
+def diagflat(b: Builder, v: Any, k: Static = 0) -> Any:
     """The matrix that has all elements in row-major order on diagonal ``k``."""
     x = b.array(v)
     return embedded(Reshape.record(b, x, x.type.size), integer(k, "k"))
@@ -169,7 +169,7 @@ def embedded(x: Var, offset: int = 0) -> Var:
 
 
 @macro("diagonal")
-def diagonal(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+def diagonal(b: Builder, a: Any, offset: Static = 0, axis1: Static = 0, axis2: Static = 1) -> Any:
     """Diagonal ``offset`` of the matrices in two axes, along a new last axis."""
     x, k = b.array(a), integer(offset, "offset")
     if x.ndim < 2:
@@ -182,14 +182,19 @@ def diagonal(b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1
 
 
 @macro("linalg.diagonal")
-def matrix_diagonal(b: Builder, x: Any, offset: Any = 0) -> Any:
+def matrix_diagonal(b: Builder, x: Any, offset: Static = 0) -> Any:
     """Diagonal ``offset`` of each matrix in the last two axes."""
     return diagonal(b, x, offset, -2, -1)
 
 
 @macro("trace")
 def trace(
-    b: Builder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None
+    b: Builder,
+    a: Any,
+    offset: Static = 0,
+    axis1: Static = 0,
+    axis2: Static = 1,
+    dtype: Static = None,
 ) -> Any:
     """Sum of diagonal ``offset`` of the matrices in two axes: ``z = sum_i a[i, i + offset]``."""
     x = a if dtype is None else AsType.record(b, a, dtype)
@@ -198,6 +203,6 @@ def trace(
 
 
 @macro("linalg.trace")
-def matrix_trace(b: Builder, x: Any, offset: Any = 0, dtype: Any = None) -> Any:
+def matrix_trace(b: Builder, x: Any, offset: Static = 0, dtype: Static = None) -> Any:
     """Sum of diagonal ``offset`` of each matrix in the last two axes."""
     return trace(b, x, offset, -2, -1, dtype)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arithmetic import Multiply
-from gradwire_engine.ops.base import macro
+from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.diagonals import MatrixDiagonal
 from gradwire_engine.ops.products import MatMul
@@ -37,7 +37,7 @@ class Term(NamedTuple):
 
 
 @macro("einsum")
-def einsum(b: Builder, subscripts: Any, *operands: Any) -> Any:
+def einsum(b: Builder, subscripts: Static, *operands: Any) -> Any:
     """Sum of products over the letters that the result lacks, as ``"ij,jk->ik"``.
 
     ``...`` stands for axes that broadcast; a letter twice in one operand is its diagonal; without

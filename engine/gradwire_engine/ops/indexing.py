@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import few_axes
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.elementwise import BOOL, broadcast_shapes
 from gradwire_engine.tape import ArrayType, Shape, Type
 
@@ -259,7 +259,7 @@ def normalized_axis(axis: Any, ndim: int) -> int:
 
 
 @macro("take")
-def take(b: Builder, a: Any, indices: Any, axis: Any = None) -> Var:
+def take(b: Builder, a: Any, indices: Any, axis: Static = None) -> Var:
     """Elements along an axis: ``z = a[..., indices, ...]``; of the flattened array without axis."""
     x, index = b.array(a), b.array(indices)
     if axis is None:
@@ -271,13 +271,13 @@ def take(b: Builder, a: Any, indices: Any, axis: Any = None) -> Var:
 
 
 @macro("gather")
-def gather(b: Builder, params: Any, indices: Any, axis: Any = 0) -> Var:
+def gather(b: Builder, params: Any, indices: Any, axis: Static = 0) -> Var:
     """Slices along ``axis``: ``z = params[indices]`` for ``axis = 0``, repeats allowed."""
     return take(b, params, indices, axis)
 
 
 @macro("take_along_axis")
-def take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Var:
+def take_along_axis(b: Builder, arr: Any, indices: Any, axis: Static = -1) -> Var:
     """Elements by index along an axis: ``z[i, j] = arr[i, indices[i, j]]`` for the last axis."""
     x, index = b.array(arr), b.array(indices)
     if index.ndim != x.ndim:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, few_axes
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.shape import Reshape, reshape, unsqueeze
@@ -38,7 +38,7 @@ class Concatenate(Op):
     linear = True
 
     @classmethod
-    def record(cls, b: Builder, arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:
         """Record for a list of arrays, promoted."""
         parts = _listed(b, arrays, "concatenate", dtype)
         if axis is None:
@@ -88,7 +88,7 @@ class Stack(Op):
     linear = True
 
     @classmethod
-    def record(cls, b: Builder, arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:
         """Record for a list of arrays, promoted."""
         parts = _listed(b, arrays, "stack", dtype)
         return cls(axis_of(axis, parts[0].ndim + 1, "stack"))(*parts)
@@ -120,14 +120,14 @@ def _at_least(x: Var, ndim: int) -> Var:
 
 
 @macro("hstack")
-def hstack(b: Builder, tup: Any, dtype: Any = None) -> Any:
+def hstack(b: Builder, tup: Any, dtype: Static = None) -> Any:
     """Arrays side by side: along the second axis, vectors along the first."""
     parts = [_at_least(x, 1) for x in _listed(b, tup, "hstack", dtype)]
     return Concatenate.record(b, parts, 0 if parts[0].ndim == 1 else 1)
 
 
 @macro("vstack", "row_stack")
-def vstack(b: Builder, tup: Any, dtype: Any = None) -> Any:
+def vstack(b: Builder, tup: Any, dtype: Static = None) -> Any:
     """Arrays below each other: along the first axis, vectors as rows."""
     return Concatenate.record(b, [_at_least(x, 2) for x in _listed(b, tup, "vstack", dtype)])
 

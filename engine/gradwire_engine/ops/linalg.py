@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integer
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.diagonals import Tril, Triu, embedded
@@ -150,8 +150,8 @@ def solve_triangular(
     builder: Builder,
     a: Any,
     b: Any,
-    trans: Any = 0,
-    lower: Any = False,
+    trans: Static = 0,
+    lower: Static = False,
     unit_diagonal: Any = False,
 ) -> Any:
     """Solution with the upper (or ``lower``) triangle of ``a``; the other one is not read.
@@ -217,7 +217,7 @@ def cho_solve(builder: Builder, c_and_lower: Any, b: Any) -> Any:
 
 
 @macro("matrix_power", "linalg.matrix_power")
-def matrix_power(b: Builder, a: Any, n: Any) -> Any:
+def matrix_power(b: Builder, a: Any, n: Static) -> Any:
     """Each matrix multiplied by itself: ``z = a^n``; of the inverse for negative ``n``."""
     x, exponent = b.array(a), integer(n, "n")
     if x.ndim < 2 or x.type.shape[-1] != x.type.shape[-2]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.axes import axes_of, flag, without
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.comparison import IsFinite, NotEqual
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import broadcast_shapes
@@ -28,7 +28,7 @@ class Normalized(Op):
     axes: tuple[int, ...]
 
     @classmethod
-    def record(cls, b: Builder, x: Any, axis: Any = -1) -> Any:
+    def record(cls, b: Builder, x: Any, axis: Static = -1) -> Any:
         """Record on one array made floating; ``axis`` may be several, or ``None`` for all."""
         x = b.inexact(x)
         return cls(axes_of(axis, x.ndim, cls.name))(x)
@@ -117,7 +117,7 @@ class LogSumExp(Reduction):
 
 @macro("logsumexp", "reduce_logsumexp")
 def logsumexp(
-    builder: Builder, a: Any, axis: Any = None, *, b: Any = None, keepdims: Any = False
+    builder: Builder, a: Any, axis: Static = None, *, b: Any = None, keepdims: Static = False
 ) -> Any:
     """Logarithm of a sum of exponentials over ``axis`` (all by default): ``z = ln sum(b exp(a))``.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arithmetic import Absolute, Power, Square
 from gradwire_engine.ops.axes import axes_of, flag, with_ones, without
-from gradwire_engine.ops.base import FUNCTIONS, Cotangents, macro, register
+from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Static, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.comparison import NotEqual
 from gradwire_engine.ops.complex import real_product
@@ -60,7 +60,9 @@ class Norm(Reduction):
 
 
 @macro("norm", "linalg.norm")
-def norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+def norm(
+    b: Builder, x: Any, ord: Static = None, axis: Static = None, keepdims: Static = False
+) -> Any:
     """Norm of a vector or, over two axes, of a matrix.
 
     ``ord`` None is Euclidean over ``axis`` or everything; vectors have every number, "inf" and
@@ -82,14 +84,16 @@ def norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = 
 
 
 @macro("linalg.vector_norm", "vector_norm")
-def vector_norm(b: Builder, x: Any, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
+def vector_norm(
+    b: Builder, x: Any, axis: Static = None, keepdims: Static = False, ord: Static = 2
+) -> Any:
     """Norm ``ord`` of all elements over ``axis`` (one, several, or all) as one vector."""
     a, order = floating(b, x), _order(ord)
     return _vector(a, order, axes_of(axis, a.ndim, "vector_norm"), keep=flag(keepdims, "keepdims"))
 
 
 @macro("linalg.matrix_norm", "matrix_norm")
-def matrix_norm(b: Builder, x: Any, keepdims: Any = False, ord: Any = "fro") -> Any:
+def matrix_norm(b: Builder, x: Any, keepdims: Static = False, ord: Static = "fro") -> Any:
     """Norm ``ord`` of each matrix in the last two axes."""
     return norm(b, x, ord, (-2, -1), keepdims)
 

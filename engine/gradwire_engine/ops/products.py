@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arithmetic import Multiply
 from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.shape import moveaxis, reshape, swap_last, transpose, unsqueeze
 from gradwire_engine.tape import ArrayType, Type
@@ -107,7 +107,7 @@ def vdot(builder: Builder, a: Any, b: Any) -> Any:
 
 
 @macro("vecdot", "linalg.vecdot")
-def vecdot(b: Builder, x1: Any, x2: Any, axis: Any = -1) -> Any:
+def vecdot(b: Builder, x1: Any, x2: Any, axis: Static = -1) -> Any:
     """Inner products along ``axis``, the other axes broadcast: ``z = sum_k x1[k]* x2[k]``."""
     x, y = b.promote(x1, x2)
     x, y = (moveaxis(b, v, axis_of(axis, v.ndim, "vecdot"), -1) for v in (x, y))
@@ -134,7 +134,7 @@ def outer(builder: Builder, a: Any, b: Any) -> Any:
 
 
 @macro("tensordot", "linalg.tensordot")
-def tensordot(builder: Builder, a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(builder: Builder, a: Any, b: Any, axes: Static = 2) -> Any:
     """Sum of products over ``axes``: so many last of the first with first of the second, or a pair.
 
     A pair names the axes of the first and of the second, each a number or a list.
@@ -186,7 +186,7 @@ def kron(builder: Builder, a: Any, b: Any) -> Any:
 
 
 @macro("cross", "linalg.cross")
-def cross(builder: Builder, a: Any, b: Any, axis: Any = -1) -> Any:
+def cross(builder: Builder, a: Any, b: Any, axis: Static = -1) -> Any:
     """Cross product of vectors of 3 along ``axis``: ``z_i = a_{i+1} b_{i+2} - a_{i+2} b_{i+1}``."""
     from gradwire_engine.ops.rearranging import Roll
 

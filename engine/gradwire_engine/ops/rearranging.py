@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.shape import Reshape, View, reshape, transpose, unsqueeze
 from gradwire_engine.tape import ArrayType, Type
 
@@ -21,7 +21,7 @@ class Flip(View):
     axes: tuple[int, ...]
 
     @classmethod
-    def record(cls, b: Builder, m: Any, axis: Any = None) -> Any:
+    def record(cls, b: Builder, m: Any, axis: Static = None) -> Any:
         """Record on one array."""
         x = b.array(m)
         return cls(tuple(sorted(axes_of(axis, x.ndim, "flip"))))(x)
@@ -52,7 +52,7 @@ def flipud(b: Builder, m: Any) -> Any:
 
 
 @macro("rot90")
-def rot90(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
+def rot90(b: Builder, m: Any, k: Static = 1, axes: Static = (0, 1)) -> Any:
     """Rotation by ``k`` quarter turns, from the first of ``axes`` towards the second."""
     x, turns = b.array(m), integer(k, "k") % 4
     plane = axes_of(axes, x.ndim, "rot90")
@@ -78,7 +78,7 @@ class Roll(Op):
     linear = True
 
     @classmethod
-    def record(cls, b: Builder, a: Any, shift: Any, axis: Any = None) -> Any:
+    def record(cls, b: Builder, a: Any, shift: Static, axis: Static = None) -> Any:
         """Record along axes, or over all elements in row-major order."""
         x, shifts = b.array(a), integers(shift, "shift")
         if axis is None:
@@ -111,7 +111,7 @@ class Roll(Op):
 
 
 @macro("tile")
-def tile(b: Builder, A: Any, reps: Any) -> Any:
+def tile(b: Builder, A: Any, reps: Static) -> Any:
     """Copies of the whole array side by side, ``reps`` of them along each axis."""
     x, counts = b.array(A), integers(reps, "reps")
     if any(count < 0 for count in counts):
@@ -126,7 +126,7 @@ def tile(b: Builder, A: Any, reps: Any) -> Any:
 
 
 @macro("repeat")
-def repeat(b: Builder, a: Any, repeats: Any, axis: Any = None) -> Any:
+def repeat(b: Builder, a: Any, repeats: Static, axis: Static = None) -> Any:
     """Each element ``repeats`` times in a row along ``axis``; by default all in row-major order.
 
     ``repeats`` is one number, or one for each element of the axis.

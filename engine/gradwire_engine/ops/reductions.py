@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, axis_of, flag, with_ones, without
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL, conj
 from gradwire_engine.ops.promotion import DTYPES
@@ -66,7 +66,7 @@ class Accumulation(Reduction):
 
     @classmethod
     def record(
-        cls, b: Builder, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False
+        cls, b: Builder, a: Any, axis: Static = None, dtype: Static = None, keepdims: Static = False
     ) -> Any:
         """Record on one array, converted first where a dtype is named."""
         x = b.array(a) if dtype is None else AsType.record(b, a, dtype)
@@ -143,7 +143,7 @@ class Plain(Reduction):
     """A reduction that keeps what it was given in its dtype, or only asks about it."""
 
     @classmethod
-    def record(cls, b: Builder, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    def record(cls, b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
         """Record on one array."""
         return cls.along(b.array(a), axis, keepdims)
 
@@ -217,7 +217,7 @@ class AllOf(Quantifier):
 
 
 @macro("count_nonzero", differentiable=False)
-def count_nonzero(b: Builder, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def count_nonzero(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
     """How many elements over ``axis`` are nonzero."""
     from gradwire_engine.ops.comparison import NotEqual
 
@@ -232,7 +232,7 @@ class Place(Op):
     differentiable = False
 
     @classmethod
-    def record(cls, b: Builder, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    def record(cls, b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
         """Record along one axis, or over all elements in row-major order."""
         x = b.array(a)
         rows = Reshape.record(b, x, x.type.size) if axis is None else x

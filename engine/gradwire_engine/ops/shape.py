@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, axis_of, few_axes, integers, lengths, reshaped
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.tape import ArrayType, Shape, Type
 
@@ -33,7 +33,7 @@ class Reshape(View):
     shape: Shape
 
     @classmethod
-    def record(cls, b: Builder, a: Any, shape: Any, order: Any = "C") -> Any:
+    def record(cls, b: Builder, a: Any, shape: Static, order: Any = "C") -> Any:
         """Record where the shape differs."""
         if order != "C":
             raise BadArgument("reshape keeps row-major order, 'C'", hint="transpose before it")
@@ -65,7 +65,7 @@ class Transpose(View):
     axes: tuple[int, ...]
 
     @classmethod
-    def record(cls, b: Builder, a: Any, axes: Any = None) -> Any:
+    def record(cls, b: Builder, a: Any, axes: Static = None) -> Any:
         """Record where the order of axes changes."""
         var = b.array(a)
         if axes is None:
@@ -100,7 +100,7 @@ class BroadcastTo(View):
     shape: Shape
 
     @classmethod
-    def record(cls, b: Builder, array: Any, shape: Any) -> Any:
+    def record(cls, b: Builder, array: Any, shape: Static) -> Any:
         """Record where the shape differs."""
         return b.broadcast(b.array(array), lengths(shape))
 
@@ -152,7 +152,7 @@ def swap_last(x: Var) -> Var:
 
 
 @macro("swapaxes", "swap_axes")
-def swapaxes(b: Builder, a: Any, axis1: Any, axis2: Any) -> Any:
+def swapaxes(b: Builder, a: Any, axis1: Static, axis2: Static) -> Any:
     """Two axes exchanged."""
     var = b.array(a)
     first, second = (axis_of(axis, var.ndim, "swapaxes") for axis in (axis1, axis2))
@@ -162,7 +162,7 @@ def swapaxes(b: Builder, a: Any, axis1: Any, axis2: Any) -> Any:
 
 
 @macro("moveaxis")
-def moveaxis(b: Builder, a: Any, source: Any, destination: Any) -> Any:
+def moveaxis(b: Builder, a: Any, source: Static, destination: Static) -> Any:
     """The axes ``source`` moved to the places ``destination``, the others in their order."""
     var = b.array(a)
     sources, places = (axes_of(axes, var.ndim, "moveaxis") for axes in (source, destination))
@@ -175,7 +175,7 @@ def moveaxis(b: Builder, a: Any, source: Any, destination: Any) -> Any:
 
 
 @macro("expand_dims", "unsqueeze")
-def expand_dims(b: Builder, a: Any, axis: Any = 0) -> Any:
+def expand_dims(b: Builder, a: Any, axis: Static = 0) -> Any:
     """New axes of length 1 at the places ``axis`` of the result."""
     var = b.array(a)
     places = integers(axis, "axis")
@@ -190,7 +190,7 @@ def unsqueeze(x: Var, places: tuple[int, ...]) -> Var:
 
 
 @macro("squeeze")
-def squeeze(b: Builder, a: Any, axis: Any = None) -> Any:
+def squeeze(b: Builder, a: Any, axis: Static = None) -> Any:
     """Axes of length 1 removed: all of them, or those named."""
     var = b.array(a)
     shape = var.type.shape

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, integer, integers
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.indexing import FULL, GetItem
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.shape import View
@@ -92,7 +92,7 @@ def picked(x: Var, axis: int, index: int) -> Var:
 
 @macro("pad")
 def pad(
-    b: Builder, array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0
+    b: Builder, array: Any, pad_width: Static, mode: Static = "constant", constant_values: Any = 0
 ) -> Any:
     """The array with ``constant_values`` (one number) around it.
 
@@ -131,7 +131,7 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
 
 
 @macro("split")
-def split(b: Builder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+def split(b: Builder, ary: Any, indices_or_sections: Static, axis: Static = 0) -> Any:
     """A list of parts along ``axis``: so many of equal length, or cut before the given indices."""
     x = b.array(ary)
     place = axis_of(axis, x.ndim, "split")
@@ -145,14 +145,14 @@ def split(b: Builder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
 
 
 @macro("array_split")
-def array_split(b: Builder, ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
+def array_split(b: Builder, ary: Any, indices_or_sections: Static, axis: Static = 0) -> Any:
     """A list of parts along ``axis`` whose lengths differ by at most 1, the longer ones first."""
     x = b.array(ary)
     return _parts(x, indices_or_sections, axis_of(axis, x.ndim, "array_split"))
 
 
 @macro("unstack", "unbind")
-def unstack(b: Builder, x: Any, axis: Any = 0) -> Any:
+def unstack(b: Builder, x: Any, axis: Static = 0) -> Any:
     """A list of the array's parts along ``axis``, which goes."""
     var = b.array(x)
     place = axis_of(axis, var.ndim, "unstack")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axis_of, flag, integer
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.rearranging import Flip
 from gradwire_engine.ops.shape import reshape
@@ -46,7 +46,7 @@ class Sort(Ordering):
 
     @classmethod
     def record(
-        cls, b: Builder, a: Any, axis: Any = -1, descending: Any = False, stable: Any = True
+        cls, b: Builder, a: Any, axis: Static = -1, descending: Any = False, stable: Any = True
     ) -> Any:
         """Record along one axis, or for axis None over all elements in row-major order."""
         x, place = _operand(b, a, axis, "sort")
@@ -79,7 +79,7 @@ class ArgSort(Ordering):
 
     @classmethod
     def record(
-        cls, b: Builder, a: Any, axis: Any = -1, descending: Any = False, stable: Any = True
+        cls, b: Builder, a: Any, axis: Static = -1, descending: Any = False, stable: Any = True
     ) -> Any:
         """Record along one axis, or for axis None over all elements in row-major order."""
         x, place = _operand(b, a, axis, "argsort")
@@ -126,7 +126,7 @@ class Permute(Op):
 
 
 @macro("top_k")
-def top_k(b: Builder, x: Any, k: Any = 1) -> Any:
+def top_k(b: Builder, x: Any, k: Static = 1) -> Any:
     """A list of the ``k`` largest elements along the last axis, falling, and their indices.
 
     Convention: of equal elements the first come first.

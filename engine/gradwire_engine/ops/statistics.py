@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, flag, with_ones
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType, floating
 from gradwire_engine.ops.norms import Norm, squared_magnitude
@@ -31,7 +31,9 @@ def _mean(x: Var, axes: tuple[int, ...], *, keepdims: bool) -> Var:
 
 
 @macro("mean", "reduce_mean")
-def mean(b: Builder, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
+def mean(
+    b: Builder, a: Any, axis: Static = None, dtype: Static = None, keepdims: Static = False
+) -> Any:
     """Mean over ``axis``: ``z = sum x / n``; in float64 for integers, NaN of no elements."""
     x, result = _operand(b, a, dtype)
     z = _mean(x, axes_of(axis, x.ndim, "mean"), keepdims=flag(keepdims, "keepdims"))
@@ -57,11 +59,11 @@ def _centred(
 def var(
     b: Builder,
     a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    correction: Any = None,
+    axis: Static = None,
+    dtype: Static = None,
+    ddof: Static = 0,
+    keepdims: Static = False,
+    correction: Static = None,
 ) -> Any:
     """Variance over ``axis``: ``z = sum |x - mean x|² / (n - ddof)``.
 
@@ -76,11 +78,11 @@ def var(
 def std(
     b: Builder,
     a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    correction: Any = None,
+    axis: Static = None,
+    dtype: Static = None,
+    ddof: Static = 0,
+    keepdims: Static = False,
+    correction: Static = None,
 ) -> Any:
     """Standard deviation over ``axis``: ``z = ‖x - mean x‖ / sqrt(n - ddof)``.
 
@@ -93,7 +95,7 @@ def std(
 
 @macro("average")
 def average(
-    b: Builder, a: Any, axis: Any = None, weights: Any = None, keepdims: Any = False
+    b: Builder, a: Any, axis: Static = None, weights: Any = None, keepdims: Static = False
 ) -> Any:
     """Weighted mean over ``axis``: ``z = sum w x / sum w``; ``w`` of ``a``'s shape or the axis'."""
     if weights is None:
@@ -112,7 +114,7 @@ def average(
 
 
 @macro("ptp")
-def ptp(b: Builder, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def ptp(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
     """Range over ``axis``: ``z = max x - min x``."""
     return Max.record(b, a, axis, keepdims) - Min.record(b, a, axis, keepdims)
 
@@ -150,7 +152,7 @@ class OrderStatistic(Op):
 
 
 @macro("quantile")
-def quantile(b: Builder, a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def quantile(b: Builder, a: Any, q: Any, axis: Static = None, keepdims: Static = False) -> Any:
     """Quantile ``q`` over ``axis``, between the two nearest order statistics linearly.
 
     ``q`` is a number from 0 to 1.  Convention: elements equal to an order statistic share its
@@ -177,7 +179,7 @@ def quantile(b: Builder, a: Any, q: Any, axis: Any = None, keepdims: Any = False
 
 
 @macro("median")
-def median(b: Builder, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+def median(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
     """Middle value over ``axis``; of an even number, the mean of the middle two.
 
     Convention: elements equal to a middle value share its derivative evenly.

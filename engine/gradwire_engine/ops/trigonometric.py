@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.arithmetic import Sqrt
 from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
 from gradwire_engine.ops.promotion import quotient_promoted
 from gradwire_engine.ops.selection import Where
@@ -253,7 +253,7 @@ class SphericalJn(Elementwise):
     flops_per_element = 40
 
     @classmethod
-    def record(cls, b: Builder, n: Any, z: Any) -> Any:
+    def record(cls, b: Builder, n: Static, z: Any) -> Any:
         """Record with a static order."""
         return cls(integer(n, "n"))(b.inexact(z))
 

@@ -24,14 +24,6 @@ __all__ = ["attribute", "call", "call_shadowed", "constant", "derivative", "meth
 
 #: Prefixes under which the names are NumPy's and SciPy's own.
 _NUMPY = ("np.", "numpy.", "jnp.", "scipy.special.", "special.", "scipy.linalg.", "scipy.")
-#: Parameters whose values must be known while recording; integer variables there become static.
-_STATIC = frozenset(
-    "axis axes axis1 axis2 shape newshape dtype keepdims ddof correction ord n k num reps "
-    "repeats shift offset N M start stop step indices_or_sections sections decimals subscripts "
-    "diagonal pad_width source destination optimize lower trans approximate copy".split()
-)
-#: Arrays of the same name as a static parameter of others.
-_DYNAMIC = {"linspace": {"start", "stop"}}
 #: Methods of arrays, as NumPy has them.
 _METHODS = frozenset(
     "all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot "
@@ -164,10 +156,10 @@ def _static(r: Recorder, value: Any) -> Any:
 
 @cache
 def _static_parameters(function: Function) -> tuple[frozenset[int], frozenset[str]]:
-    names = [*inspect.signature(function.record).parameters][1:]
-    static = _STATIC - _DYNAMIC.get(function.name, set())
-    positions = [i for i, name in enumerate(names) if name in static]
-    return frozenset(positions), frozenset(names[i] for i in positions)
+    """Positions and names of the parameters annotated ``Static``."""
+    parameters = [*inspect.signature(function.record).parameters.values()][1:]
+    static = {i: p.name for i, p in enumerate(parameters) if p.annotation == "Static"}
+    return frozenset(static), frozenset(static.values())
 
 
 def _invoke(

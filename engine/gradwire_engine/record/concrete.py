@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Array
-from gradwire_engine.errors import BadArgument, DomainError, OverBudget
+from gradwire_engine.backends.numpy.failures import explained
+from gradwire_engine.errors import BadArgument, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Input
@@ -45,8 +46,8 @@ class Concrete:
                     operands = [self._inputs[op.index]]
                 try:
                     self._values[slot] = op.kernel(self._xp, *operands)
-                except np.linalg.LinAlgError as error:
-                    raise DomainError(f"{op.name}: {error}") from None
+                except (ArithmeticError, LookupError, ValueError) as error:
+                    raise explained(op, error) or error from None
         return self._values[var.slot]
 
     def truth(self, var: Var) -> bool:

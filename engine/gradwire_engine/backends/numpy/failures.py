@@ -1,0 +1,21 @@
+"""What NumPy's exceptions mean in the terms of a program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradwire_engine.errors import BadArgument, DomainError, EngineError
+from gradwire_engine.ops.base import Op
+
+
+def explained(op: Op, error: Exception) -> EngineError | None:
+    """The error of the program that made ``op`` fail, or None where it is a bug of ours."""
+    if isinstance(error, np.linalg.LinAlgError):
+        hint = "the matrix is singular; det and norm take such matrices"
+        return DomainError(f"{op.name}: Input is not invertible.", hint=hint)
+    if isinstance(error, IndexError):
+        return BadArgument("an index is out of range")
+    if isinstance(error, ValueError) and op.name == "power":
+        hint = "convert one of them to a float"
+        return DomainError("integers have no negative integer powers", hint=hint)
+    return None
