@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from gradwire_engine.answer import Leaf, Limits, Query
 from gradwire_engine.backends.numpy.lower import Executable
-from gradwire_engine.compile import compile_query
+from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.ops.constants import Constant, Input
 from measure import Row, compared, interleave
@@ -45,7 +45,7 @@ def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
     links = [LINKS[i % len(LINKS)] for i in range(length)]
     text = "r = x\n" + "".join(f"r = {link}\n" for link, _ in links)
     x = np.linspace(0.1, 1, size)
-    executable = _executable(text, x, Query("evaluate"))
+    executable = _compiled(text, x, Query("evaluate")).executable
     by_hand = _straight_line([call for _, call in links])
     instructions = executable.tape.instructions
     count = sum(not isinstance(i.op, Constant | Input) for i in instructions)
@@ -60,18 +60,19 @@ def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
 
 def _rosenbrock(size: int, rounds: int, seconds: float) -> Row:
     x = np.random.default_rng(0).normal(size=size)
-    executable = _executable(ROSENBROCK, x, Query("gradient"))
-    for a, b in zip(executable.run([x], _go_on), rosenbrock(x), strict=True):
-        assert np.allclose(a, b)
-    found = _compare(executable, rosenbrock, x, rounds, seconds)
+    compiled = _compiled(ROSENBROCK, x, Query("gradient"))
+    assert compiled.gradients is not None
+    outputs = compiled.executable.run([x], _go_on)
+    value, gradient = rosenbrock(x)
+    assert np.allclose(compiled.value.fill(outputs), value)
+    assert np.allclose(compiled.gradients.fill(outputs)["x"], gradient)
+    found = _compare(compiled.executable, rosenbrock, x, rounds, seconds)
     ours, theirs = ([1e6 * second for second in figures] for figures in found)
     return Row.of(f"Rosenbrock, {size:,} elements", ours, theirs, "us")
 
 
-def _executable(text: str, x: Array, query: Query) -> Executable:
-    variables = {"x": Leaf(x)}
-    program = parse_text(text)
-    return compile_query(program, variables, query, None, Limits(), _go_on).executable
+def _compiled(text: str, x: Array, query: Query) -> Compiled:
+    return compile_query(parse_text(text), {"x": Leaf(x)}, query, None, Limits(), _go_on)
 
 
 def _straight_line(calls: list[str]) -> Callable[[Array], Any]:
