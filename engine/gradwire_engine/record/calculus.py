@@ -1,21 +1,28 @@
-"""Calculus inside programs: ``grad``, ``value_and_grad`` and ``jvp``, expanded while recording."""
+"""Calculus inside programs, expanded while recording: gradients, Jacobians, Hessians, products."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.answer import Notice
+from gradwire_engine.autodiff import matrices
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, check_nesting, describe
 from gradwire_engine.ops.constants import Copy
 from gradwire_engine.record.scope import Closure, Derivative, Operation
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
+
+
+#: From the recorder, a target and sources to derivatives.
+Rule = Callable[["Recorder", Any, Any], Any]
 
 
 def grad(r: Recorder, y: Any, x: Any = None) -> Any:
@@ -23,18 +30,25 @@ def grad(r: Recorder, y: Any, x: Any = None) -> Any:
 
     Of a function instead of a value: the function that gives its gradient in its first argument.
     """
-    if isinstance(y, Closure | Operation | Derivative):
-        return Derivative(y, with_value=False)
-    _check_named(r, x)
-    return gradients(r, y, x)
+    return _derivative(r, gradients, y, x)
 
 
 def value_and_grad(r: Recorder, y: Any, x: Any = None) -> Any:
-    """``y`` and its gradient in ``x``, as a pair."""
-    if isinstance(y, Closure | Operation | Derivative):
-        return Derivative(y, with_value=True)
-    _check_named(r, x)
-    return y, gradients(r, y, x)
+    """``y`` and its gradient in ``x``, as a pair; of a function, the function that gives both."""
+    return _derivative(r, lambda r, y, x: (y, gradients(r, y, x)), y, x)
+
+
+def jacobian(r: Recorder, y: Any, x: Any = None) -> Any:
+    """``∂ y / ∂ x`` of shape ``y.shape + x.shape``, in ``x``'s structure, as ``grad``."""
+    return _derivative(r, _jacobians, y, x)
+
+
+def hessian(r: Recorder, y: Any, x: Any = None) -> Any:
+    """Second derivatives of the sum of ``y`` in ``x``'s structure, twice nested; as ``grad``.
+
+    Each has the shape ``a.shape + b.shape`` for two of the values that ``x`` names.
+    """
+    return _derivative(r, _hessians, y, x)
 
 
 def jvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
@@ -55,30 +69,53 @@ def jvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
 def gradients(r: Recorder, y: Any, x: Any) -> Any:
     """Gradient of the sum of all leaves of ``y`` in ``x``'s structure, zeros without a path."""
     sources = _variables(x)
-    versions = [r.state.leaves(source) for source in sources]
-    every = [leaf for group in versions for leaf in group]
-    found = iter(gradient(r.b, [r.b.array(leaf) for leaf in leaves(y)], every))
-    sums = []
-    for group in versions:
-        bars = [bar for bar in [next(found) for _ in group] if bar is not None]
-        total = bars[0] if bars else None
-        for bar in bars[1:]:
-            total = bar + total  # type: ignore[operator]
-        sums.append(total)
-    results = iter(sums)
-    return rebuild(x, lambda leaf: _or_zeros(r, next(results), leaf))
+    groups = [r.state.leaves(source) for source in sources]
+    targets = [r.b.array(leaf) for leaf in leaves(y)]
+    found = iter(_sums(groups, gradient(r.b, targets, [v for g in groups for v in g])))
+    return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf))
 
 
 def differentiate_function(
     r: Recorder, derivative: Derivative, args: Sequence[Any], named: Mapping[str, Any]
 ) -> Any:
-    """Call what ``grad(f)`` gave: the gradient of ``f(*args)`` in the first argument."""
+    """Call what ``grad(f)`` and its like gave: the derivative of ``f(*args)`` in the first one."""
     if not args:
         raise BadArgument("the function needs the argument to differentiate in")
     first = rebuild(args[0], lambda leaf: Copy()(_floating(r, leaf)))
-    value = r.apply(derivative.function, [first, *args[1:]], named)
-    found = gradients(r, value, first)
-    return (value, found) if derivative.with_value else found
+    return derivative.rule(r, r.apply(derivative.function, [first, *args[1:]], named), first)
+
+
+def _derivative(r: Recorder, rule: Rule, y: Any, x: Any) -> Any:
+    """Apply a rule to a value, or keep it for when a function is called."""
+    if isinstance(y, Closure | Operation | Derivative):
+        return Derivative(y, rule)
+    _check_named(r, x)
+    return rule(r, y, x)
+
+
+def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
+    sources, target = _variables(x), r.b.array(y)
+    groups = [r.state.leaves(source) for source in sources]
+    found = iter(_sums(groups, matrices.jacobian(r.b, target, [v for g in groups for v in g])))
+    return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf, target.shape))
+
+
+def _hessians(r: Recorder, y: Any, x: Any) -> Any:
+    first = gradients(r, y, x)
+    known = len(r.warnings)
+    second = rebuild(first, lambda bar: _jacobians(r, bar, x))
+    del r.warnings[known:]  # that some second derivatives are zero is no surprise
+    return second
+
+
+def _sums(groups: Sequence[Sequence[Var]], found: Sequence[Var | None]) -> list[Var | None]:
+    """For each variable the sum over the leaves that it has had."""
+    each = iter(found)
+    totals: list[Var | None] = []
+    for group in groups:
+        bars = [bar for bar in [next(each) for _ in group] if bar is not None]
+        totals.append(reduce(add, bars) if bars else None)
+    return totals
 
 
 def leaves(nested: Any) -> list[Any]:
@@ -130,12 +167,12 @@ def _check_named(r: Recorder, x: Any) -> None:
             )
 
 
-def _or_zeros(r: Recorder, found: Var | None, like: Var) -> Var:
+def _or_zeros(r: Recorder, found: Var | None, like: Var, rows: Shape = ()) -> Var:
     if found is not None:
         return found
     detail = f"no differentiable path to this {like.type}; zeros are used"
     r.warnings.append(Notice("no_path", detail, r.program.place(r.node.at)))
-    return r.b.full(0, ArrayType(like.dtype, like.shape))
+    return r.b.full(0, ArrayType(like.dtype, (*rows, *like.shape)))
 
 
 def _floating(r: Recorder, leaf: Any) -> Var:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from gradwire_engine.program import Node
     from gradwire_engine.record.recorder import Recorder
 
-__all__ = ["attribute", "call", "call_shadowed", "constant", "derivative", "method"]
+__all__ = ["attribute", "call", "call_shadowed", "constant", "derivative", "method", "suggestion"]
 
 #: Prefixes under which the names are NumPy's and SciPy's own.
 _NUMPY = ("np.", "numpy.", "jnp.", "scipy.special.", "special.", "scipy.linalg.", "scipy.")
@@ -32,6 +33,17 @@ _METHODS = frozenset(
 )
 #: Python's types where a dtype is asked for.
 _PYTHON_TYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+#: Attributes that are operations.
+_COMPUTED = {"T": "transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
+_ATTRIBUTES = ("T", "mT", "real", "imag", "shape", "size", "ndim", "dtype")
+#: What to do instead of calling what no program can have.
+_INSTEAD = {
+    "print": "name what you want to see in outputs",
+    "random": "a program draws nothing: send random numbers as variables",
+}
+#: How like a name must be to be suggested, and how many are compared.
+_ALIKE = 0.75
+_COMPARED = 2000
 _STATE = {"assign": None, "assign_add": "add", "assign_sub": "subtract"}
 #: What operators call; these names mean the operation whatever variables are called.
 _OPERATORS = frozenset(
@@ -39,6 +51,8 @@ _OPERATORS = frozenset(
     "equal not_equal less less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor "
     "left_shift right_shift logical_and not is is_not in not_in".split()
 )
+#: Operators that are words, so no functions to suggest.
+_WORDS = frozenset("not is is_not in not_in".split())
 
 
 def call(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -81,8 +95,9 @@ def method(
     if name in _STATE:
         return _assign(r, target, name, args)
     if name not in _METHODS:
-        close = difflib.get_close_matches(name, sorted(_METHODS), 1)
-        hint = f"did you mean {close[0]}?" if close else None
+        hint = suggestion(name, sorted(_METHODS))
+        if name in _ATTRIBUTES:
+            hint = f"write .{name} without parentheses"
         raise UnknownOperation(f"arrays have no method '{name[:40]}'", hint=hint)
     if name in ("reshape", "transpose") and args and not isinstance(args[0], tuple | list):
         args = [tuple(args)]
@@ -96,17 +111,21 @@ def attribute(target: Any, name: str) -> Any:
     """A member of a nested variable, or one of the attributes that arrays have."""
     if isinstance(target, dict):
         if name not in target:
-            raise UnknownName(f"the nested variable has no member '{name[:40]}'")
+            message = f"the nested variable has no member '{name[:40]}'"
+            raise UnknownName(message, hint=suggestion(name, target))
         return target[name]
+    hint = None
     if isinstance(target, Var):
-        if name in ("T", "mT"):
-            function = "transpose" if name == "T" else "matrix_transpose"
-            return FUNCTIONS[function].record(target.builder, target)
+        if name in _COMPUTED:
+            return FUNCTIONS[_COMPUTED[name]].record(target.builder, target)
         if name in ("shape", "ndim", "dtype"):
             return getattr(target, name)
         if name == "size":
             return target.type.size
-    raise BadArgument(f"{describe(target)} has no attribute '{name[:40]}'")
+        hint = f"arrays have {', '.join(_ATTRIBUTES)}"
+        if name in _METHODS:
+            hint = f"call it: .{name}()"
+    raise BadArgument(f"{describe(target)} has no attribute '{name[:40]}'", hint=hint)
 
 
 def constant(name: str) -> Any:
@@ -119,10 +138,19 @@ def resolve(name: str) -> Function:
     """The operation that a name means, or ``UnknownOperation`` with the closest name there is."""
     found = FUNCTIONS.get(name) or FUNCTIONS.get(_plain(name))
     if found is None:
-        close = difflib.get_close_matches(_plain(name), [*FUNCTIONS, *LANGUAGE], 1)
-        hint = f"did you mean {close[0]}?" if close else "GET /v1/ops lists all"
+        instead = [_INSTEAD[part] for part in name.split(".") if part in _INSTEAD]
+        known = [*FUNCTIONS, *[name for name in LANGUAGE if name not in _WORDS]]
+        hint = instead[0] if instead else suggestion(_plain(name), known)
+        hint = hint or "GET /v1/ops lists all"
         raise UnknownOperation(f"there is no operation '{name[:60]}'", hint=hint)
     return found
+
+
+def suggestion(name: str, known: Iterable[str]) -> str | None:
+    """A hint at the name that was meant, where one is much like it."""
+    names = [other[:60] for other in islice(known, _COMPARED)]
+    close = difflib.get_close_matches(name[:60], names, 1, _ALIKE)
+    return f"did you mean {close[0]}?" if close else None
 
 
 def _plain(name: str) -> str:

@@ -197,5 +197,7 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "fori_loop": _fori_loop,
     "grad": calculus.grad,
     "value_and_grad": calculus.value_and_grad,
+    "jacobian": calculus.jacobian,
+    "hessian": calculus.hessian,
     "jvp": calculus.jvp,
 }

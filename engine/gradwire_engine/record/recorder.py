@@ -109,7 +109,8 @@ class Recorder:
             return Operation(name)
         if name == RESULT:
             raise InvalidProgram("the program returns nothing: its last expression was never run")
-        raise UnknownName(f"{_shown(name)} is neither a variable nor assigned before")
+        message = f"{_shown(name)} is neither a variable nor assigned before"
+        raise UnknownName(message, hint=calls.suggestion(name, self.scope.visible()))
 
     def integer(self, value: Any) -> int:
         """``value`` as an integer known from here on."""
@@ -232,7 +233,13 @@ class Recorder:
         return node.value
 
     def _load(self, node: Node, results: list[Any]) -> Any:
-        return self.lookup(node.value)
+        name = node.value
+        if "." in name and self.scope.find((path := name.split("."))[0]) is not MISSING:
+            value = self.lookup(path[0])  # a variable that is called as a prefix is: F.T
+            for part in path[1:]:
+                value = calls.attribute(value, part)
+            return value
+        return self.lookup(name)
 
     def _store(self, node: Node, results: list[Any]) -> None:
         self.bind(node.value, results[node.args[0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +30,11 @@ class Scope:
                 return MISSING
             scope = scope.parent
         return MISSING
+
+    def visible(self) -> list[str]:
+        """All names that may be read here."""
+        names = list(self.names)
+        return names if self.parent is None else names + self.parent.visible()
 
     def rebind(self, name: str, value: Any) -> None:
         """Bind ``name`` where it is bound already."""
@@ -61,10 +67,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivative:
-    """What ``grad(f)`` and ``value_and_grad(f)`` give: a function of ``f``'s arguments."""
+    """What ``grad(f)`` gives: a function of ``f``'s arguments; ``rule`` is grad's, hessian's, …"""
 
     function: Any
-    with_value: bool
+    rule: Callable[[Any, Any, Any], Any]
 
 
 @dataclass(slots=True)
