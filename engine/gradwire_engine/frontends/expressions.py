@@ -41,6 +41,27 @@ OPERATORS: dict[type[ast.AST], str] = {
 }
 #: Roots of dotted names that choose a dialect, unless the text assigns them.
 PREFIXES = frozenset("np numpy jnp scipy special linalg fft tf torch F".split())
+#: What people call the constructs that the language leaves out, and what to do instead.
+ABSENT: dict[type[ast.AST], tuple[str, str | None]] = {
+    ast.Import: ("an import", "names need none: sin, np.sin and scipy.special.erf are known"),
+    ast.ImportFrom: ("an import", "names need none: sin, np.sin and scipy.special.erf are known"),
+    ast.ClassDef: ("a class", "a dict holds named values"),
+    ast.Try: ("try", None),
+    ast.Raise: ("raise", None),
+    ast.With: ("with", None),
+    ast.Assert: ("assert", None),
+    ast.Delete: ("del", None),
+    ast.Global: ("global", "a function returns what it computes"),
+    ast.Nonlocal: ("nonlocal", "a function returns what it computes"),
+    ast.JoinedStr: ("an f-string", None),
+    ast.Set: ("a set", "use a list"),
+    ast.SetComp: ("a set", "use a list"),
+    ast.DictComp: ("a dict comprehension", "write the keys, or use a list"),
+    ast.NamedExpr: (":=", "assign on a line of its own"),
+    ast.Match: ("match", "use if and elif"),
+    ast.Yield: ("yield", "append to a list and return it"),
+    ast.Starred: ("a star", None),
+}
 #: Deepest nesting of expressions and statements; chains of one operator do not count.
 MAX_DEPTH = 100
 TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
@@ -230,8 +251,9 @@ class ExpressionReader(Writer):
         place = Place(line=line, column=column, pointer="/program")
         if self.depth > MAX_DEPTH:
             return ProgramSyntaxError(TOO_DEEP, at=place, hint=NAME_PARTS)
-        message = f"{type(node).__name__} is not part of the language here"
-        return ProgramSyntaxError(message, at=place, hint=hint)
+        words, instead = ABSENT.get(type(node), (type(node).__name__.lower(), None))
+        message = f"{words} is not part of the language here"
+        return ProgramSyntaxError(message, at=place, hint=hint or instead)
 
 
 _EXPRESSIONS: dict[type[ast.expr], Callable[[ExpressionReader, Any], int]] = {

@@ -14,6 +14,9 @@ class Question(Predicate, Unary):
     """Ask of each element."""
 
 
+_PARENTHESES = "comparisons go in parentheses: (x > 0) & (y > 0)"
+
+
 class BinaryBits(Binary):
     """Combine the bits of booleans or integers."""
 
@@ -123,6 +126,7 @@ class BitwiseAnd(BinaryBits):
     """Bits set in both: ``z = x & y``."""
 
     template = "{0} & {1}"
+    advice = _PARENTHESES
     ufunc = "bitwise_and"
 
 
@@ -131,6 +135,7 @@ class BitwiseOr(BinaryBits):
     """Bits set in either: ``z = x | y``."""
 
     template = "{0} | {1}"
+    advice = _PARENTHESES
     ufunc = "bitwise_or"
 
 
@@ -139,6 +144,7 @@ class BitwiseXor(BinaryBits):
     """Bits set in exactly one: ``z = x ^ y``."""
 
     template = "{0} ^ {1}"
+    advice = "** is the power"
     ufunc = "bitwise_xor"
 
 

@@ -42,6 +42,8 @@ class Elementwise(Op):
     flops_per_element: ClassVar[int] = 1
     #: Kinds of dtype that are taken (NumPy's letters).
     kinds: ClassVar[str] = "biufc"
+    #: What to do where a dtype is not taken.
+    advice: ClassVar[str | None] = None
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Broadcast the shapes; dtypes are equal already."""
@@ -56,7 +58,7 @@ class Elementwise(Op):
             if kind.shape != shape:
                 shape = broadcast_shapes(shape, kind.shape)
         if first.dtype.kind not in self.kinds:
-            raise DtypeMismatch(f"{self.name} does not take {first.dtype.name}")
+            raise DtypeMismatch(f"{self.name} does not take {first.dtype.name}", hint=self.advice)
         if shape == first.shape and weak == first.weak:
             return first
         return ArrayType(first.dtype, shape, weak)

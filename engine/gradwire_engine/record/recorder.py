@@ -110,7 +110,14 @@ class Recorder:
         if name == RESULT:
             raise InvalidProgram("the program returns nothing: its last expression was never run")
         message = f"{_shown(name)} is neither a variable nor assigned before"
-        raise UnknownName(message, hint=calls.suggestion(name, self.scope.visible()))
+        raise UnknownName(message, hint=calls.suggestion(name, self._visible()))
+
+    def _visible(self) -> Iterator[str]:
+        """All names that may be read here."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            yield from scope.names
+            scope = scope.parent
 
     def integer(self, value: Any) -> int:
         """``value`` as an integer known from here on."""

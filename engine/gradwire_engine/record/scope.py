@@ -31,11 +31,6 @@ class Scope:
             scope = scope.parent
         return MISSING
 
-    def visible(self) -> list[str]:
-        """All names that may be read here."""
-        names = list(self.names)
-        return names if self.parent is None else names + self.parent.visible()
-
     def rebind(self, name: str, value: Any) -> None:
         """Bind ``name`` where it is bound already."""
         scope = self

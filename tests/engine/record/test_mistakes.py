@@ -1,0 +1,50 @@
+"""What beginners get wrong is answered with what to do."""
+
+import pytest
+from gradwire_engine import errors
+
+VALUES = {"x": [[1.0, 2.0], [3.0, 4.0]], "v": [1.0, 2.0, 3.0], "s": 2.0, "layer": {"weight": 3.0}}
+MISTAKES = [
+    ("import numpy as np", errors.ProgramSyntaxError, "an import", "names need none"),
+    ("class A: pass", errors.ProgramSyntaxError, "a class", "a dict"),
+    ("f'{s}'", errors.ProgramSyntaxError, "an f-string", None),
+    ("[y := s]", errors.ProgramSyntaxError, ":=", "a line of its own"),
+    ("sine(s)", errors.UnknownOperation, "'sine'", "did you mean sin?"),
+    ("notequal(s)", errors.UnknownOperation, "'notequal'", "did you mean not_equal?"),
+    ("one_knot(s)", errors.UnknownOperation, "'one_knot'", "GET /v1/ops lists all"),
+    ("print(s)", errors.UnknownOperation, "'print'", "outputs"),
+    ("np.random.normal(s)", errors.UnknownOperation, "'np.random.normal'", "send random numbers"),
+    ("layers.weight", errors.UnknownName, "'layers'", "did you mean layer?"),
+    ("layer.wieght", errors.UnknownName, "'wieght'", "did you mean weight?"),
+    ("qqq", errors.UnknownName, "'qqq'", None),
+    ("v.sum", errors.BadArgument, "no attribute 'sum'", "call it: .sum()"),
+    ("v.length", errors.BadArgument, "no attribute 'length'", "arrays have T, mT, real, imag"),
+    ("x.T()", errors.UnknownOperation, "no method 'T'", "without parentheses"),
+    ("x.summ()", errors.UnknownOperation, "no method 'summ'", "did you mean sum?"),
+    ("s^2", errors.DtypeMismatch, "bitwise_xor does not take float64", "** is the power"),
+    ("s > 0 & s < 3", errors.DtypeMismatch, "bitwise_and", "(x > 0) & (y > 0)"),
+    ("range(s)", errors.BadArgument, "an integer is needed", '{"value": 2, "dtype": "int64"}'),
+    ("1 if v > 0 else 2", errors.BadArgument, "one element", "where(c, a, b)"),
+    ("s @ s", errors.ShapeMismatch, "at least 1 axis", "multiply scalars with *"),
+]
+
+
+@pytest.mark.parametrize(("program", "kind", "message", "hint"), MISTAKES)
+def test_a_mistake_is_explained(ask, program, kind, message, hint):
+    with pytest.raises(kind) as caught:
+        ask.value(f"y = s\n{program}", VALUES)
+    assert message in caught.value.message
+    assert caught.value.at is not None
+    assert caught.value.at.line == 2
+    assert caught.value.hint is None if hint is None else hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("name", ["F", "np", "special", "fft", "linalg", "tf", "torch"])
+def test_a_variable_may_be_called_as_a_prefix_is(ask, name):
+    assert ask.value(f"{name}.T @ {name}", {name: [[1, 2]]}).tolist() == [[1, 2], [2, 4]]
+    assert ask.value(f"{name}.w.sum() * {name}.w[1]", {name: {"w": [1, 2]}}) == 6
+
+
+def test_complex_arrays_have_parts(ask):
+    gradients = ask.gradients("z.real * z.imag", {"z": 3 + 4j})
+    assert gradients["z"] == 4 + 3j
