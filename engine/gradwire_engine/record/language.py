@@ -65,7 +65,7 @@ def _zip(r: Recorder, *sequences: Any) -> list[Any]:
 def _int(r: Recorder, x: Any) -> int:
     """The integer part, known from here on."""
     if isinstance(x, Var):
-        return r.concrete.integer(r.b.cast(x, DTYPES["int64"]) if x.dtype.kind == "f" else x)
+        return r.integer(r.b.cast(x, DTYPES["int64"]) if x.dtype.kind == "f" else x)
     if isinstance(x, float) and not math.isfinite(x):
         raise BadArgument(f"int of {x}")
     if isinstance(x, bool | int | float):
