@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from gradwire_engine.answer import Leaf, Limits, Query
-from gradwire_engine.backends.numpy.lower import Executable
+from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.ops.constants import Constant, Input

@@ -12,7 +12,7 @@ import numpy as np
 from gradwire_engine.answer import Array, Leaf, Limits, Notice, Poll, Query, Unconnected
 from gradwire_engine.autodiff.paths import Cut, cut_between, dtype_reason
 from gradwire_engine.autodiff.reverse import pullback
-from gradwire_engine.backends.numpy.lower import Executable
+from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe

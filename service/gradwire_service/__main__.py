@@ -13,6 +13,7 @@ from typing import Any
 
 import uvicorn
 from pydantic import ValidationError
+from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
 from gradwire_service.app import create_app
@@ -58,6 +59,7 @@ def serve(settings: Settings) -> None:
     )
     # Programs in the pool are Python too: let the event loop in five times sooner than usual.
     sys.setswitchinterval(0.001)
+    threadpool_limits(settings.blas_threads)
     app = create_app(settings)
     config = uvicorn.Config(
         app,

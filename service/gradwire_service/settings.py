@@ -42,7 +42,7 @@ class Settings(BaseSettings):
         description="Most bytes of arrays that one request may hold at once.",
     )
     max_instructions: int = Field(
-        default=1_000_000, gt=0, description="Most instructions that one request may record."
+        default=300_000, gt=0, description="Most instructions that one request may record."
     )
     max_flops: int = Field(
         default=10**12,
@@ -67,6 +67,11 @@ class Settings(BaseSettings):
         default_factory=available_cores,
         gt=0,
         description="Threads for work too long for the event loop.",
+    )
+    blas_threads: int = Field(
+        default=1,
+        gt=0,
+        description="Threads of each matrix product; the pool already uses all cores.",
     )
     queue_requests: int = Field(
         default=256, ge=0, description="Requests that may wait for a thread; beyond them, 503."

@@ -69,8 +69,8 @@ def reader_for(content_type: bytes, content_encoding: bytes) -> Codec:
     if codec is None:
         raise Refusal(
             "unsupported_media_type",
-            "the Content-Type is not one that is read here",
-            hint=f"send {' or '.join(CODECS)}",
+            f"the Content-Type {media_type} is not one that is read here",
+            hint=f"send the header Content-Type: {' or '.join(CODECS)} (curl -d sends another)",
         )
     return codec
 

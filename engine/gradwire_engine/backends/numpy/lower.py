@@ -7,92 +7,64 @@ reference. Every line is one instruction, so a line number in a traceback finds 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
-from gradwire_engine.answer import Array, Poll
+from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.plan import Plan
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.tape import Tape
 
-#: Operations between two looks at the deadline: about a millisecond's work.
-_FLOPS_BETWEEN_POLLS = 1_000_000
-#: Predicted time: an instruction's overhead, an arithmetic operation, a byte written.
-_SECONDS_PER_INSTRUCTION = 1e-6
-_SECONDS_PER_FLOP = 1e-9
+#: From inputs to outputs.
+Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[Any, ...]]
 
 
-class Executable:
-    """A tape ready to replay. ``peak_bytes`` and ``flops`` are predictions, known beforehand."""
+class Lowered(NamedTuple):
+    """The function, and the instruction of each of its lines (counted from 1)."""
 
-    def __init__(self, tape: Tape) -> None:
-        self.tape = tape
-        self.flops = 0
-        self.peak_bytes = 0
-        #: The instruction of each generated line.
-        self._lines: list[int] = [-1, -1]
-        self._replay = self._generate()
+    replay: Replay
+    lines: list[int]
 
-    @property
-    def seconds(self) -> float:
-        """Predicted time of a replay."""
-        count = len(self.tape.instructions)
-        return count * _SECONDS_PER_INSTRUCTION + self.flops * _SECONDS_PER_FLOP
 
-    @property
-    def nbytes(self) -> int:
-        """Approximate memory the executable itself takes."""
-        constants = [i.op.value for i in self.tape.instructions if isinstance(i.op, Constant)]
-        return 600 * len(self.tape.instructions) + sum(np.asarray(c).nbytes for c in constants)
+def lower(tape: Tape, plan: Plan) -> Lowered:
+    """Generate and compile the function that replays ``tape``.
 
-    def run(self, inputs: Sequence[Array], poll: Poll) -> tuple[Any, ...]:
-        """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
-        scalars = [x[()] if x.ndim == 0 else x for x in inputs]
-        with np.errstate(all="ignore"):
-            return self._replay(scalars, poll)
-
-    def failed_at(self, error: BaseException) -> int | None:
-        """The instruction during which ``error`` was raised."""
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code is self._replay.__code__:
-                return self._lines[trace.tb_lineno]
-            trace = trace.tb_next
-        return None
-
-    def _generate(self) -> Callable[[Sequence[Any], Poll], tuple[Any, ...]]:
-        instructions = self.tape.instructions
-        names: dict[str, Any] = {"__builtins__": {}}
-        registers = _Registers(self.tape)
-        where = registers.where
-        text = ["def replay(inputs, poll):"]
-        since_poll = 0
-        for slot, (op, args, kind, _) in enumerate(instructions):
-            if isinstance(op, Constant):
-                names[f"c{slot}"] = op.value
-                where[slot] = f"c{slot}"
-                continue
-            if isinstance(op, Input):
-                value = f"inputs[{op.index}]"
-            else:
-                value = _expression(op, [where[a] for a in args], names)
-                flops = op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
-                self.flops += flops
-                since_poll += flops
-            text.append(f" {registers.place(slot, args)} = {value}")
-            self._lines.append(slot)
-            if since_poll > _FLOPS_BETWEEN_POLLS:
-                text.append(" poll()")
-                self._lines.append(slot)
-                since_poll = 0
-        self.peak_bytes = registers.peak_bytes
-        outputs = "".join([f"{where[slot]}, " for slot in self.tape.outputs])
-        text.append(f" return ({outputs})")
-        exec(compile("\n".join(text), "<tape>", "exec"), names)
-        replay: Callable[[Sequence[Any], Poll], tuple[Any, ...]] = names["replay"]
-        return replay
+    A local variable is used again as soon as the value in it is dead, so that memory is too.
+    """
+    names: dict[str, Any] = {"__builtins__": {}}
+    where: dict[int, str] = {}
+    free: list[str] = []
+    count = 0
+    text = ["def replay(inputs, poll):"]
+    lines = [-1, -1]
+    for slot, (op, args, _, _) in enumerate(tape.instructions):
+        if isinstance(op, Constant):
+            names[f"c{slot}"] = op.value
+            where[slot] = f"c{slot}"
+            continue
+        if isinstance(op, Input):
+            value = f"inputs[{op.index}]"
+        else:
+            value = _expression(op, [where[a] for a in args], names)
+        dead = plan.dead[slot]
+        free += [where[s] for s in dead if s != slot and where[s][0] == "r"]
+        if free:
+            result = free.pop()
+        else:
+            result, count = f"r{count}", count + 1
+        where[slot] = result
+        if slot in dead:
+            free.append(result)
+        text.append(f" {result} = {value}")
+        lines.append(slot)
+        if slot in plan.polls:
+            text.append(" poll()")
+            lines.append(slot)
+    outputs = "".join([f"{where[slot]}, " for slot in tape.outputs])
+    text.append(f" return ({outputs})")
+    exec(compile("\n".join(text), "<tape>", "exec"), names)
+    return Lowered(names["replay"], lines)
 
 
 def _expression(op: Op, operands: Sequence[str], names: dict[str, Any]) -> str:
@@ -104,44 +76,3 @@ def _expression(op: Op, operands: Sequence[str], names: dict[str, Any]) -> str:
     if name not in names:
         names[name] = op.bind(NUMPY)
     return f"{name}({listed})"
-
-
-class _Registers:
-    """Local variables reused as soon as the value in them is dead, so that memory is too."""
-
-    def __init__(self, tape: Tape) -> None:
-        #: The name that holds each slot.
-        self.where: dict[int, str] = {}
-        self.peak_bytes = 0
-        self._bytes = 0
-        self._free: list[str] = []
-        self._count = 0
-        self._nbytes = [i.type.nbytes for i in tape.instructions]
-        self._last = last = [-1] * len(tape.instructions)
-        for slot, instruction in enumerate(tape.instructions):
-            for arg in instruction.args:
-                last[arg] = slot
-        for slot in tape.outputs:
-            last[slot] = len(last)
-
-    def place(self, slot: int, args: Sequence[int]) -> str:
-        """A register for the result of ``slot``: it may be one that an operand leaves."""
-        free, last, where = self._free, self._last, self.where
-        self._bytes += self._nbytes[slot]
-        if self._bytes > self.peak_bytes:
-            self.peak_bytes = self._bytes
-        for arg in args:
-            if last[arg] == slot:
-                last[arg] = -1  # an operand that is read twice is left once
-                name = where[arg]
-                if name[0] == "r":
-                    free.append(name)
-                    self._bytes -= self._nbytes[arg]
-        if free:
-            name = free.pop()
-        else:
-            name, self._count = f"r{self._count}", self._count + 1
-        where[slot] = name
-        if last[slot] < 0:
-            free.append(name)
-        return name

@@ -1,0 +1,101 @@
+"""A tape ready to replay: walked the first time, generated code from the second.
+
+A service meets programs that come once, and for them compiling a function costs more than it
+saves: several microseconds an instruction, against half a microsecond for walking it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Array, Poll
+from gradwire_engine.backends.numpy.lower import Lowered, lower
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.tape import Tape
+
+#: Predicted time of an instruction, walked or generated, of compiling it, and of an operation.
+_SECONDS_TO_WALK = 2e-6
+_SECONDS_TO_COMPILE = 5e-6
+_SECONDS_PER_INSTRUCTION = 1e-6
+_SECONDS_PER_FLOP = 1e-9
+_BYTES_PER_INSTRUCTION = 600
+
+
+class Executable:
+    """``peak_bytes`` and ``flops`` are predictions, known before anything runs."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self._plan = plan(tape)
+        self._walked = False
+        self._lowered: Lowered | None = None
+
+    @property
+    def flops(self) -> int:
+        """Arithmetic operations of a replay."""
+        return self._plan.flops
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most bytes of arrays alive at once."""
+        return self._plan.peak_bytes
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time of the next replay."""
+        each = _SECONDS_PER_INSTRUCTION
+        if self._lowered is None:
+            each += _SECONDS_TO_COMPILE if self._walked else _SECONDS_TO_WALK
+        return len(self.tape.instructions) * each + self._plan.flops * _SECONDS_PER_FLOP
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory that the executable itself takes."""
+        constants = [i.op.value for i in self.tape.instructions if isinstance(i.op, Constant)]
+        held = sum(np.asarray(c).nbytes for c in constants)
+        return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + held
+
+    def run(self, inputs: Sequence[Array], poll: Poll) -> tuple[Any, ...]:
+        """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
+        scalars = [x[()] if x.ndim == 0 else x for x in inputs]
+        with np.errstate(all="ignore"):
+            if self._lowered is not None:
+                return self._lowered.replay(scalars, poll)
+            if not self._walked:
+                self._walked = True
+                return self._walk(scalars, poll)
+            self._lowered = lower(self.tape, self._plan)
+            return self._lowered.replay(scalars, poll)
+
+    def failed_at(self, error: BaseException) -> int | None:
+        """The instruction during which ``error`` was raised."""
+        trace = error.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if code is Executable._walk.__code__:
+                slot: int = trace.tb_frame.f_locals["slot"]
+                return slot
+            if self._lowered is not None and code is self._lowered.replay.__code__:
+                return self._lowered.lines[trace.tb_lineno]
+            trace = trace.tb_next
+        return None
+
+    def _walk(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
+        """Replay instruction by instruction, with nothing compiled."""
+        values: list[Any] = []
+        dead, polls = self._plan.dead, self._plan.polls
+        for slot, (op, args, _, _) in enumerate(self.tape.instructions):
+            if isinstance(op, Input):
+                values.append(inputs[op.index])
+            else:
+                values.append(op.kernel(NUMPY, *[values[a] for a in args]))
+            for gone in dead[slot]:
+                values[gone] = None
+            if slot in polls:
+                poll()
+        return tuple([values[slot] for slot in self.tape.outputs])
