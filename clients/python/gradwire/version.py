@@ -1,5 +1,8 @@
 """The SDK's version, as its distribution states it."""
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
-__version__ = version("gradwire")
+try:
+    __version__ = version("gradwire")
+except PackageNotFoundError:  # run from a checkout
+    __version__ = "0+uninstalled"
