@@ -14,7 +14,14 @@ from gradwire_engine.autodiff.paths import Cut, cut_between, dtype_reason
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
+from gradwire_engine.errors import (
+    BadArgument,
+    EngineError,
+    InputError,
+    OverBudget,
+    Place,
+    UnknownName,
+)
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.optimize.simplify import optimize
@@ -166,6 +173,8 @@ class _Query:
     def _named(self, name: str, at: str) -> Any:
         root, _, path = re.sub(r"\[(\d+)\]", r".\1", name).partition(".")
         try:
+            if not root:
+                raise UnknownName("a name is not empty")
             value = self.r.lookup(root)
             return member(value, path) if path else value
         except EngineError as error:

@@ -36,6 +36,7 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
             return Cut("no_path", f"the target is {target.dtype.name}, which has no gradient")
     needed = ancestors(b, targets)
     reached = {source.slot for source in sources}
+    decision: int | None = None
     ends = max((t.slot for t in targets), default=-1)
     for slot in range(min(reached, default=0), ends + 1):
         op, args, kind, origin = b.instructions[slot]
@@ -43,7 +44,11 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
             continue
         if slot in needed and (not op.differentiable or not _differentiable(kind)):
             return _cut(op, kind, origin)
+        if decision is None and isinstance(op, Guard):
+            decision = origin
         reached.add(slot)
+    if decision is not None:
+        return Cut("no_path", "only a decision depends on this source", decision)
     return Cut("no_path", "the target does not depend on this source")
 
 
@@ -68,8 +73,6 @@ def _cut(op: Op, kind: object, origin: int) -> Cut:
         return Cut("stop_gradient", "stop_gradient ends the path", origin)
     if isinstance(op, Assigned):
         return Cut("state", "an assigned value is a fresh leaf, so the path ends there", origin)
-    if isinstance(op, Guard):
-        return Cut("no_path", "only a decision depends on this source", origin)
     if isinstance(kind, ArrayType) and op.differentiable:
         return Cut("no_path", f"the path passes through {kind.dtype.name}", origin)
     return Cut("no_path", f"{op.name} has no derivative", origin)
