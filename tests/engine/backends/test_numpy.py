@@ -1,0 +1,147 @@
+"""Lowering to NumPy: one line for an instruction, registers reused, deadlines looked at."""
+
+import numpy as np
+import pytest
+from gradwire_engine import Leaf, Query
+from gradwire_engine.check import interpret
+from gradwire_engine.errors import BadArgument, DeadlineExceeded, DomainError
+
+
+def executable(ask, text, variables, kind="evaluate"):
+    leaves = {key: Leaf(np.asarray(value)) for key, value in variables.items()}
+    call = ask.engine.call(ask.engine.parse(text), leaves, Query(kind))
+    call.compile(ask.poll)
+    return call._entry.paths[0].executable, [leaf.value for leaf in leaves.values()]
+
+
+def code_of(run, inputs):
+    """The generated code: a tape is walked the first time, and lowered the second."""
+    for _ in range(2):
+        run.run(inputs, lambda: None)
+    return run._lowered.replay.__code__
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "line", "op"),
+    [
+        ("a = x*2\nb = a[k]\nsum(b)", BadArgument, 2, "index"),
+        ("a = m*2\n\nb = inv(a - a)\nsum(b)", DomainError, 3, "inv"),
+        ("n = k*0 + 2\ny = n**(0*n - 1)", DomainError, 2, "power"),
+    ],
+)
+def test_failures_at_replay_name_the_line(ask, text, error, line, op):
+    variables = {"x": np.arange(3.0), "m": np.eye(2), "k": np.array([0, 7])}
+    for _ in range(2):
+        with pytest.raises(error) as caught:
+            ask.value(text, variables)
+        assert (caught.value.at.line, caught.value.at.op) == (line, op)
+
+
+def test_a_failure_in_the_derivative_names_the_operation_it_is_of(ask):
+    # the forward value is not asked for here, so only the backward pass can fail
+    answer = ask.answer("y = sqrt(x)\nz = y*2", {"x": 0.0})
+    assert answer.gradients["x"] == np.inf
+    assert answer.nonfinite["backward"].line == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "forward", "backward"),
+    [
+        ("y = x\nz = log(y)\nz + 1", 2, 2),
+        ("y = x*2\nz = 1/y", 2, 2),
+        ("y = sqrt(x)\nz = y + 1", None, 1),
+        ("y = x + 1\nz = exp(y*2000)", 2, 2),
+    ],
+)
+def test_the_first_value_that_is_not_finite_is_found(ask, text, forward, backward):
+    answer = ask.answer(text, {"x": 0.0})
+    lines = {direction: place.line for direction, place in answer.nonfinite.items()}
+    assert lines.get("forward") == forward
+    assert lines.get("backward") == backward
+
+
+def test_replay_gives_what_the_tape_says(ask):
+    text = "h = tanh(x @ w)\ns = softmax(h)\nl = -log(s[0, 0])\nl*sum(h[1:])"
+    rng = np.random.default_rng(0)
+    run, inputs = executable(
+        ask, text, {"x": rng.normal(size=(4, 3)), "w": rng.normal(size=(3, 2))}, "gradient"
+    )
+    expected = interpret(run.tape, inputs)
+    for _ in range(3):
+        for slot, output in zip(run.tape.outputs, run.run(inputs, ask.poll), strict=True):
+            assert np.array_equal(expected[slot], output)
+
+
+def test_inputs_are_left_alone(ask):
+    x = np.arange(3.0)
+    x.flags.writeable = False
+    text = "y = x\ny[0] = 5\nx.assign_add(y)\nz = x*1\nsum(z*y) + sum(x)"
+    before = x.copy()
+    for _ in range(2):
+        ask.value(text, {"x": x})
+        assert np.array_equal(x, before)
+
+
+def test_registers_are_reused(ask):
+    size = 1000
+    text = "y = x\n" + "y = sin(y) + x\n" * 50
+    run, inputs = executable(ask, text, {"x": np.ones(size)})
+    assert run.peak_bytes <= 5 * 8 * size
+    kept, _ = executable(ask, text + "y", {"x": np.ones(size)}, "gradient")
+    assert kept.peak_bytes >= 50 * 8 * size  # the backward pass needs what the forward pass made
+    names = {name for name in code_of(run, inputs).co_varnames if name.startswith("r")}
+    assert len(names) <= 5
+
+
+def test_peak_bytes_bound_what_is_allocated(ask):
+    import tracemalloc
+
+    text = "y = x\nfor i in range(20):\n  y = tanh(y)*x\nsum(y)"
+    run, inputs = executable(ask, text, {"x": np.ones(100_000)}, "gradient")
+    code_of(run, inputs)
+    tracemalloc.start()
+    run.run(inputs, ask.poll)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0.3 * run.peak_bytes < peak <= 1.1 * run.peak_bytes
+
+
+def test_long_replays_are_polled(ask):
+    text = "y = x\n" + "y = sin(y)\n" * 100
+    run, inputs = executable(ask, text, {"x": np.ones(100_000)})
+
+    def stop():
+        raise DeadlineExceeded("the time is up")
+
+    for _ in range(2):  # walked, then lowered
+        polls = []
+        run.run(inputs, lambda: polls.append(1))
+        assert 50 <= len(polls) <= 101
+    for again in (run, executable(ask, text + "y", {"x": np.ones(100_000)})[0]):
+        with pytest.raises(DeadlineExceeded):
+            again.run(inputs, stop)
+
+
+def test_small_replays_are_not_polled(ask):
+    run, inputs = executable(ask, "sin(x)", {"x": np.ones(3)})
+
+    def fail():
+        raise AssertionError
+
+    run.run(inputs, fail)
+
+
+def test_costs_are_known_beforehand(ask):
+    small, _ = executable(ask, "sum(x @ x)", {"x": np.ones((10, 10))})
+    large, _ = executable(ask, "sum(x @ x)", {"x": np.ones((100, 100))})
+    assert 500 < large.flops / small.flops < 1500
+    assert large.seconds > small.seconds
+    assert large.nbytes > 0
+
+
+def test_no_text_of_a_program_reaches_the_generated_code(ask):
+    text = "import_os = x\n数 = import_os*2\n数"
+    run, inputs = executable(ask, text, {"x": np.ones(3)})
+    code = code_of(run, inputs)
+    names = {*code.co_names, *code.co_varnames, *map(str, code.co_consts)}
+    assert not {"import_os", "数", "x"} & names

@@ -1,0 +1,138 @@
+"""The optimiser keeps every value, and leaves no work that is double, constant or unused."""
+
+import gradwire_engine.ops  # noqa: F401  (fills the registry)
+import numpy as np
+import pytest
+from gradwire_engine import Leaf, Query
+from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.check import interpret
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.tape import ArrayType
+from hypothesis import given
+from hypothesis import strategies as st
+
+SHAPES = [(), (3,), (2, 1), (2, 3)]
+UNARY = ["negative", "sin", "tanh", "exp", "copy", "stop_gradient", "square", "abs"]
+BINARY = ["add", "multiply", "subtract", "divide", "power", "maximum", "less"]
+STEPS = st.lists(
+    st.tuples(st.sampled_from([*UNARY, *BINARY]), st.integers(0, 99), st.integers(0, 99)),
+    min_size=1,
+    max_size=25,
+)
+
+
+def build(steps):
+    """A tape of random steps over inputs and literals, with the gradient of its last value."""
+    b = Builder(Limits())
+    values = [b.input(ArrayType(np.dtype(float), shape)) for shape in SHAPES]
+    inputs = list(values)
+    values += [b.constant(c, weak=True) for c in (0.0, 1.0, 2.0, 1.0, -1.0)]
+    values += [b.constant(np.ones((2, 3))), FUNCTIONS["zeros"].record(b, (3,))]
+    for name, first, second in steps:
+        operands = [values[first % len(values)], values[second % len(values)]]
+        made = FUNCTIONS[name].record(b, *operands[: 1 if name in UNARY else 2])
+        values.append(
+            made if made.dtype.kind == "f" else FUNCTIONS["astype"].record(b, made, "float64")
+        )
+    bars = gradient(b, [values[-1]], inputs)
+    return b.tape([values[-1], *[bar for bar in bars if bar is not None]])
+
+
+@given(STEPS, st.integers(0, 2**32 - 1))
+def test_optimised_tapes_give_the_same_values(steps, seed):
+    rng = np.random.default_rng(seed)
+    tape = build(steps)
+    inputs = [rng.choice([-1.5, 0.0, 0.5, 1.0, 2.0], size=shape) for shape in SHAPES]
+    better = optimize(tape, NUMPY)
+    assert len(better.instructions) <= len(tape.instructions) + len(tape.outputs)
+    before, after = interpret(tape, inputs), interpret(better, inputs)
+    for old, new in zip(tape.outputs, better.outputs, strict=True):
+        assert tape.instructions[old].type[:2] == better.instructions[new].type[:2]
+        assert np.shape(before[old]) == np.shape(after[new])
+        assert np.allclose(before[old], after[new], rtol=1e-12, equal_nan=True)
+
+
+@given(STEPS)
+def test_optimising_twice_changes_nothing_more(steps):
+    once = optimize(build(steps), NUMPY)
+    assert len(optimize(once, NUMPY).instructions) == len(once.instructions)
+
+
+def operations(ask, text, variables, kind="evaluate"):
+    from gradwire_engine.ops.constants import Constant, Input
+
+    leaves = {key: Leaf(np.asarray(value, float)) for key, value in variables.items()}
+    call = ask.engine.call(ask.engine.parse(text), leaves, Query(kind))
+    call.compile(ask.poll)
+    instructions = call._entry.paths[0].executable.tape.instructions
+    return [i.op.name for i in instructions if not isinstance(i.op, Constant | Input)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x", []),
+        ("y = exp(x)\nsin(x)", ["sin"]),
+        ("sin(x) + sin(x)", ["sin", "add"]),
+        ("2*3 + sin(0.0)", []),
+        ("zeros(3) + 1", ["broadcast_to"]),
+        ("x*1", []),
+        ("1*x/1", []),
+        ("x**1", []),
+        ("x**2", ["multiply"]),
+        ("--x", []),
+        ("-(-(-x))", ["negative"]),
+        ("copy(stop_gradient(x))", []),
+        ("x.astype('float64')", []),
+        ("v.reshape(3)", []),
+        ("a = sin(x)\nb = sin(x)\na*b", ["sin", "multiply"]),
+    ],
+)
+def test_what_is_left_to_do(ask, text, expected):
+    assert operations(ask, text, {"x": 2, "v": [1, 2, 3]}) == expected
+
+
+def test_forward_and_backward_share_their_parts(ask):
+    assert operations(ask, "exp(sin(x))", {"x": 2}, "gradient").count("exp") == 1
+    assert operations(ask, "tanh(x)", {"x": 2}, "gradient").count("tanh") == 1
+
+
+def test_elements_are_computed_before_they_are_repeated(ask):
+    names = operations(ask, "sin(broadcast_to(x, (1000, 1000)))[0, 0]", {"x": 2})
+    assert names.index("sin") < names.index("broadcast_to")
+
+
+def test_literals_on_the_identity_of_another_dtype_stay(ask):
+    assert ask.value("x*1.0", {"x": np.int64(3)}).dtype == "float64"
+    assert ask.value("x**1", {"x": np.array(True)}).dtype == "int64"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("y = sin(x)\nz = sin(x)\ngrad(y*z, y)", np.sin(2)),
+        ("y = 2.0\nz = 2.0\ngrad(y*y*z, y)", 8),
+        ("y = x*1\ngrad(x*y, y)", 2),
+        ("y = copy(x)\ngrad(x*y, y)", 2),
+        ("y = --x\ngrad(y*y*x, y)", 8),
+        ("y = x\nz = x**2\nw = x*x\ngrad(z*w, w)", 4),
+    ],
+)
+def test_rule_01_equal_values_keep_their_names_until_calculus_is_done(ask, text, expected):
+    assert ask.value(text, {"x": 2}) == pytest.approx(expected)
+
+
+def test_guards_survive(ask):
+    text = "y = x\nif x > 1:\n  y = 5.0\ny"
+    assert [ask.value(text, {"x": x}) for x in (0, 2, 0.5)] == [0, 5, 0.5]
+
+
+def test_failures_are_not_folded_away(ask):
+    from gradwire_engine.errors import EngineError
+
+    with pytest.raises(EngineError):
+        ask.value("y = [1, 2, 3]\nz = zeros(2)\ntake(z, array([5]))")
