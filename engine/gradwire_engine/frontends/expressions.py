@@ -80,7 +80,10 @@ class ExpressionReader(Writer):
         self._lines = re.split("\r\n|\r|\n", text)
 
     def expression(self, node: ast.expr) -> int:
-        read = _EXPRESSIONS.get(type(node))
+        kind = type(node)
+        if kind is ast.Name:  # most nodes are names
+            return self.write((node.lineno, node.col_offset + 1), "load", (), node.id)  # type: ignore[attr-defined]
+        read = _EXPRESSIONS.get(kind)
         self.depth += 1
         if read is None or self.depth > MAX_DEPTH:
             raise self.refused(node)
@@ -92,9 +95,6 @@ class ExpressionReader(Writer):
         if isinstance(node.value, bytes):
             raise self.refused(node)
         return self.write(at(node), "literal", (), node.value)
-
-    def name(self, node: ast.Name) -> int:
-        return self.write(at(node), "load", (), node.id)
 
     def binary(self, node: ast.BinOp) -> int:
         # A long sum is a deep tree leaning left: walk down its spine instead of recursing.
@@ -258,7 +258,6 @@ class ExpressionReader(Writer):
 
 _EXPRESSIONS: dict[type[ast.expr], Callable[[ExpressionReader, Any], int]] = {
     ast.Constant: ExpressionReader.literal,
-    ast.Name: ExpressionReader.name,
     ast.BinOp: ExpressionReader.binary,
     ast.UnaryOp: ExpressionReader.unary,
     ast.Compare: ExpressionReader.comparison,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
 
@@ -77,6 +77,8 @@ class Op:
 
     def bind(self, xp: Any) -> Callable[..., Any]:
         """The kernel as a function of the operands alone, its constant work done beforehand."""
+        if self.template:
+            return _inline(self.template)
         return attrgetter(self.ufunc)(xp) if self.is_ufunc else partial(self.kernel, xp)
 
     @property
@@ -91,6 +93,14 @@ class Op:
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Predicted arithmetic operations."""
         raise InternalError(f"{self.name} has no cost")
+
+
+@cache
+def _inline(template: str) -> Callable[..., Any]:
+    """A template as a function: operators are quicker than the ufuncs behind them on scalars."""
+    text = f"lambda x, y=None: {template.format('x', 'y')}"
+    function: Callable[..., Any] = eval(text)  # noqa: S307 - the text is ours
+    return function
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -53,38 +53,89 @@ def _live(instructions: Sequence[Instruction], outputs: Sequence[int]) -> bytear
 
 
 class _Sweep:
-    """Instructions kept so far, and where each old slot's value is now."""
+    """Instructions kept so far, where each old slot's value is now, and what is known of slots."""
 
     def __init__(self, xp: Any) -> None:
         self.xp = xp
         self.instructions: list[Instruction] = []
         self.moved: dict[int, int] = {}
         self._known: dict[tuple[Op, tuple[int, ...]], int] = {}
+        #: Values of constants, operands of broadcasts, and slots whose elements are all 1.
+        self._constants: dict[int, Any] = {}
+        self._repeated: dict[int, int] = {}
+        self._ones: set[int] = set()
+        self._origin = 0
 
     def add(self, slot: int, instruction: Instruction) -> None:
         """Keep an instruction, or find the slot that has its value already."""
         op, args, kind, origin = instruction
-        moved = self.moved
-        args = tuple([moved[a] for a in args])
-        find = _ALIASES.get(type(op))
-        alias = None if find is None else find(self, args, kind)
-        if alias is None and op.elementwise:
-            assert isinstance(kind, ArrayType)
-            op, args, alias = self._elementwise(op, args, kind, origin)
-        moved[slot] = self._keep(op, args, kind, origin) if alias is None else alias
+        moved, self._origin = self.moved, origin
+        if args:
+            args = tuple([moved[a] for a in args])
+            find = _ALIASES.get(type(op))
+            alias = None if find is None else find(self, args, kind)
+            if alias is None and op.elementwise and self._repeated:
+                alias = self._before_repeating(op, args, kind, origin)
+            if alias is not None:
+                moved[slot] = alias
+                return
+        moved[slot] = self._keep(op, args, kind, origin)
 
     def _keep(self, op: Op, args: tuple[int, ...], kind: Type, origin: int) -> int:
         """The slot of an instruction, which may have been kept before."""
-        if args and not isinstance(op, BroadcastTo):
-            op, args = self._fold(op, args, kind)
         key = (op, args)
         found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = len(self.instructions)
-            self.instructions.append(_new_tuple(Instruction, (op, args, kind, origin)))
-        return found
+        if found is not None:
+            return found
+        if args and args[0] in self._constants:
+            constant = self._folded(op, args, kind)
+            if constant is not None:
+                return self._keep(constant, (), kind, origin)
+        slot = self._known[key] = len(self.instructions)
+        self.instructions.append(_new_tuple(Instruction, (op, args, kind, origin)))
+        if not args or type(op) is BroadcastTo:
+            self._note(slot, op, args)
+        return slot
 
-    # Each gives the operand whose value the result is, where there is one
+    def _note(self, slot: int, op: Op, args: tuple[int, ...]) -> None:
+        """Remember what is known of a constant or a broadcast."""
+        if isinstance(op, Constant):
+            self._constants[slot] = op.value
+            if np.ndim(op.value) == 0 and op.value == 1:
+                self._ones.add(slot)
+        elif args:
+            self._repeated[slot] = args[0]
+            if args[0] in self._ones:
+                self._ones.add(slot)
+
+    def _folded(self, op: Op, args: tuple[int, ...], kind: Type) -> Constant | None:
+        """A constant in place of an operation on constants."""
+        constants = self._constants
+        if not all(arg in constants for arg in args) or isinstance(op, Guard | BroadcastTo):
+            return None
+        if not isinstance(kind, ArrayType) or kind.nbytes > _FOLDED_BYTES:
+            return None
+        try:
+            return Constant.of(np.asarray(op.kernel(self.xp, *[constants[arg] for arg in args])))
+        except (ArithmeticError, ValueError, LookupError):
+            return None  # it fails at replay, where the error has a place
+
+    def _before_repeating(
+        self, op: Op, args: tuple[int, ...], kind: Type, origin: int
+    ) -> int | None:
+        """Compute with operands as they were before they were broadcast."""
+        repeated = self._repeated
+        stripped = tuple([repeated.get(arg, arg) for arg in args])
+        if stripped == args:
+            return None
+        assert isinstance(kind, ArrayType)
+        shape = broadcast_shapes(*[self.instructions[arg].type.shape for arg in stripped])  # type: ignore[union-attr]
+        small = self._keep(op, stripped, ArrayType(kind.dtype, shape), origin)
+        if shape == kind.shape:
+            return small
+        return self._keep(BroadcastTo(kind.shape), (small,), kind, origin)
+
+    # Each gives the slot whose value the result is, where there is one
 
     def identity(self, args: tuple[int, ...], kind: Type) -> int | None:
         return args[0]
@@ -94,55 +145,24 @@ class _Sweep:
 
     def unit(self, args: tuple[int, ...], kind: Type) -> int | None:
         """``x / 1``, ``x ** 1``, ``x * 1``."""
-        return self.unchanged(args, kind) if self._is_one(args[1]) else None
+        return self.unchanged(args, kind) if args[1] in self._ones else None
 
     def unit_factor(self, args: tuple[int, ...], kind: Type) -> int | None:
         found = self.unit(args, kind)
-        return self.unit(args[::-1], kind) if found is None else found
+        return self.unit(args[::-1], kind) if found is None and args[0] in self._ones else found
 
     def negated(self, args: tuple[int, ...], kind: Type) -> int | None:
         inner = self.instructions[args[0]]
         return inner.args[0] if isinstance(inner.op, Negative) else None
 
-    def _is_one(self, slot: int) -> bool:
-        op = self.instructions[slot].op
-        if isinstance(op, BroadcastTo):
-            op = self.instructions[self.instructions[slot].args[0]].op
-        return isinstance(op, Constant) and bool(np.ndim(op.value) == 0 and op.value == 1)
-
-    def _fold(self, op: Op, args: tuple[int, ...], kind: Type) -> tuple[Op, tuple[int, ...]]:
-        """A constant in place of an operation on constants."""
-        values = []
-        for arg in args:
-            source = self.instructions[arg].op
-            if not isinstance(source, Constant):
-                return op, args
-            values.append(source.value)
-        if isinstance(op, Guard) or not isinstance(kind, ArrayType) or kind.nbytes > _FOLDED_BYTES:
-            return op, args
-        try:
-            return Constant.of(np.asarray(op.kernel(self.xp, *values))), ()
-        except (ArithmeticError, ValueError, IndexError):
-            return op, args  # it fails at replay, where the error has a place
-
-    def _elementwise(
-        self, op: Op, args: tuple[int, ...], kind: ArrayType, origin: int
-    ) -> tuple[Op, tuple[int, ...], int | None]:
-        """Compute before repeating: operands as they were before they were broadcast."""
-        op, args = _strengthless(op, args, self.instructions)
-        stripped = tuple([self._before_broadcast(arg) for arg in args])
-        if stripped == args:
-            return op, args, None
-        shapes = [self.instructions[arg].type.shape for arg in stripped]  # type: ignore[union-attr]
-        shape = broadcast_shapes(*shapes)
-        if shape == kind.shape:
-            return op, stripped, None
-        small = self._keep(op, stripped, ArrayType(kind.dtype, shape), origin)
-        return op, args, self._keep(BroadcastTo(kind.shape), (small,), kind, origin)
-
-    def _before_broadcast(self, slot: int) -> int:
-        instruction = self.instructions[slot]
-        return instruction.args[0] if isinstance(instruction.op, BroadcastTo) else slot
+    def small_power(self, args: tuple[int, ...], kind: Type) -> int | None:
+        """``x ** 2`` as ``x * x``: exact, and a twentieth of the cost."""
+        exponent = self._constants.get(args[1])
+        if exponent is None or np.ndim(exponent) or exponent != 2:
+            return self.unit(args, kind)
+        if not _same(self.instructions[args[0]].type, kind):
+            return None
+        return self._keep(Multiply(), (args[0], args[0]), kind, self._origin)
 
 
 _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] = {
@@ -153,20 +173,9 @@ _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] 
     BroadcastTo: _Sweep.unchanged,
     Multiply: _Sweep.unit_factor,
     Divide: _Sweep.unit,
-    Power: _Sweep.unit,
+    Power: _Sweep.small_power,
     Negative: _Sweep.negated,
 }
-
-
-def _strengthless(
-    op: Op, args: tuple[int, ...], instructions: Sequence[Instruction]
-) -> tuple[Op, tuple[int, ...]]:
-    """``x ** 2`` as ``x * x``: exact, and a twentieth of the cost."""
-    if isinstance(op, Power):
-        exponent = instructions[args[1]].op
-        if isinstance(exponent, Constant) and np.ndim(exponent.value) == 0 and exponent.value == 2:
-            return Multiply(), (args[0], args[0])
-    return op, args
 
 
 def _same(a: Type, b: Type) -> bool:

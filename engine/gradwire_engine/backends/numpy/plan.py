@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwire_engine.ops.constants import Constant, Source
+from gradwire_engine.ops.constants import Constant
 from gradwire_engine.tape import Tape
 
 #: Operations between two looks at the deadline: about a millisecond's work.
 _FLOPS_BETWEEN_POLLS = 1_000_000
+
+
+#: Arithmetic on arrays up to this size costs nothing beside calling it.
+_SMALL_BYTES = 512
 
 
 class Plan(NamedTuple):
@@ -39,18 +43,21 @@ def plan(tape: Tape) -> Plan:
             dead[reader].append(slot)
     polls: list[int] = []
     flops = since_poll = alive_bytes = peak_bytes = 0
+    sizes: dict[int, int] = {}  # by identity: instructions share their types
     nbytes: list[int] = []
     for slot, (op, args, kind, _) in enumerate(instructions):
-        nbytes.append(0 if isinstance(op, Constant) else kind.nbytes)
+        size = sizes.get(id(kind))
+        if size is None:
+            size = sizes[id(kind)] = kind.nbytes
+        nbytes.append(0 if isinstance(op, Constant) else size)
         alive_bytes += nbytes[slot]
         if alive_bytes > peak_bytes:
             peak_bytes = alive_bytes
         for gone in dead[slot]:
             alive_bytes -= nbytes[gone]
-        if isinstance(op, Source):
-            continue
-        since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
-        if since_poll > _FLOPS_BETWEEN_POLLS:
-            polls.append(slot)
-            flops, since_poll = flops + since_poll, 0
+        if size > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args):
+            since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
+            if since_poll > _FLOPS_BETWEEN_POLLS:
+                polls.append(slot)
+                flops, since_poll = flops + since_poll, 0
     return Plan(dead, frozenset(polls), flops + since_poll, peak_bytes)
