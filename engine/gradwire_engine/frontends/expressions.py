@@ -137,25 +137,23 @@ class ExpressionReader(Writer):
         return self.write(at(node), "choose", (test,), None, tuple(blocks))
 
     def call(self, node: ast.Call) -> int:
-        if any(isinstance(a, ast.Starred) for a in node.args) or None in [
-            keyword.arg for keyword in node.keywords
-        ]:
-            raise self.refused(node, "arguments are not unpacked with a star")
-        keywords = sorted(node.keywords, key=lambda keyword: keyword.arg or "")
-        names = tuple([keyword.arg for keyword in keywords])
-        arguments = [*node.args, *[keyword.value for keyword in keywords]]
-        function = node.func
+        function, arguments = node.func, node.args
+        names: tuple[str, ...] = ()
+        if node.keywords:
+            named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+            if len(named) < len(node.keywords):
+                raise self.refused(node, "arguments are not unpacked with a star")
+            names = tuple(sorted(named))
+            arguments = [*arguments, *[named[name] for name in names]]
         dotted = self._operation(function)
         if dotted is not None:
-            return self.write(
-                at(node), "call", tuple(map(self.expression, arguments)), (dotted, names)
-            )
+            numbers = tuple([self.expression(argument) for argument in arguments])
+            return self.write(at(node), "call", numbers, (dotted, names))
+        callee = function.value if isinstance(function, ast.Attribute) else function
+        numbers = tuple([self.expression(part) for part in (callee, *arguments)])
         if isinstance(function, ast.Attribute):
-            args = [*map(self.expression, [function.value, *arguments])]
-            return self.write(at(node), "method", tuple(args), (function.attr, names))
-        return self.write(
-            at(node), "apply", tuple(map(self.expression, [function, *arguments])), names
-        )
+            return self.write(at(node), "method", numbers, (function.attr, names))
+        return self.write(at(node), "apply", numbers, names)
 
     def _operation(self, node: ast.expr) -> str | None:
         """The operation that a callee names by itself, whatever the variables are called."""
