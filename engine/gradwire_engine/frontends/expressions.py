@@ -61,6 +61,15 @@ ABSENT: dict[type[ast.AST], tuple[str, str | None]] = {
     ast.Match: ("match", "use if and elif"),
     ast.Yield: ("yield", "append to a list and return it"),
     ast.Starred: ("a star", None),
+    ast.Attribute: ("assigning to an attribute", None),
+    ast.Subscript: ("assigning to this element", None),
+    ast.FunctionDef: ("this form of def", None),
+    ast.Lambda: ("this form of lambda", None),
+    ast.Call: ("this form of call", None),
+    ast.Dict: ("this form of dict", None),
+    ast.ListComp: ("this form of comprehension", None),
+    ast.GeneratorExp: ("this form of comprehension", None),
+    ast.Constant: ("this literal", None),
 }
 #: Deepest nesting of expressions and statements; chains of one operator do not count.
 MAX_DEPTH = 100

@@ -281,7 +281,8 @@ def _literal(x: Any) -> Any:
     except ValueError:
         raise ShapeMismatch("the rows of this list differ in length") from None
     if array.dtype.kind not in "biufc":
-        hint = "integers have at most 64 bits" if array.dtype.kind == "O" else None
+        large = array.dtype.kind == "O" and all(isinstance(item, int) for item in array.flat)
+        hint = "integers have at most 64 bits" if large else None
         raise BadArgument("this is not a list of numbers", hint=hint)
     return array
 

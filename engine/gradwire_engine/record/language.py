@@ -74,8 +74,10 @@ def _int(r: Recorder, x: Any) -> int:
 
 
 def _float(r: Recorder, x: Any) -> Any:
-    """A floating point number."""
-    return float(x) if isinstance(x, bool | int | float) else r.b.inexact(x)
+    """A floating point number, also of the words nan, inf and -inf."""
+    if isinstance(x, bool | int | float) or (isinstance(x, str) and x in ("nan", "inf", "-inf")):
+        return float(x)
+    return r.b.inexact(x)
 
 
 def _bool(r: Recorder, x: Any) -> bool:

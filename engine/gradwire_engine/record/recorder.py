@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradwire_engine.answer import Notice, Poll
 from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.errors import (
@@ -134,13 +136,15 @@ class Recorder:
         """Which variable to send as an integer, and how, where ``value`` is made of one alone."""
         owners, made_of = self.state.owners, ancestors(self.b, [value])
         variables = [self.b.vars[slot] for slot in made_of if slot in owners]
-        if len(variables) != 1 or value.type.size != 1 or variables[0].type.size != 1:
+        if len(variables) != 1 or (value.type.size == 1 < variables[0].type.size):
             return None
         (variable,) = variables
-        number = self.concrete.value(variable).item()
-        if variable.dtype.kind != "f" or not float(number).is_integer():
-            return "make it one: int(round(x))"
-        leaf = f'{{"value": {int(number)}, "dtype": "int64"}}'
+        found = np.asarray(self.concrete.value(variable))
+        whole = np.isfinite(found) & (found == np.rint(found))
+        if variable.dtype.kind != "f" or not whole.all():
+            return "make it one: int(round(x))" if value.type.size == 1 else "use astype"
+        numbers = int(found.item()) if found.size == 1 else "[…]"
+        leaf = f'{{"value": {numbers}, "dtype": "int64"}}'
         return f"JSON numbers are float64; send {owners[variable.slot][0]} as {leaf}"
 
     def truth(self, value: Any) -> bool:

@@ -1,5 +1,6 @@
 """What beginners get wrong is answered with what to do."""
 
+import numpy as np
 import pytest
 from gradwire_engine import errors
 
@@ -16,6 +17,13 @@ MISTAKES = [
     ("np.random.normal(s)", errors.UnknownOperation, "'np.random.normal'", "send random numbers"),
     ("layers.weight", errors.UnknownName, "'layers'", "did you mean layer?"),
     ("layer.wieght", errors.UnknownName, "'wieght'", "did you mean weight?"),
+    ("x[v]", errors.BadArgument, "an integer is needed", 'send v as {"value": […], "dtype":'),
+    ("x[v / 2]", errors.BadArgument, "an integer is needed", "send v"),
+    ("layer.weight = 3", errors.ProgramSyntaxError, "an attribute", "assign to a name"),
+    ("x[0][1] = 3", errors.ProgramSyntaxError, "this element", "a plain name"),
+    ("def f(*a): return a", errors.ProgramSyntaxError, "this form of def", "positional"),
+    ("sin(*v)", errors.ProgramSyntaxError, "a star", None),
+    ("[layer] + s", errors.BadArgument, "not a list of numbers", None),
     ("qqq", errors.UnknownName, "'qqq'", None),
     ("v.sum", errors.BadArgument, "no attribute 'sum'", "call it: .sum()"),
     ("v.length", errors.BadArgument, "no attribute 'length'", "arrays have T, mT, real, imag"),
@@ -43,6 +51,11 @@ def test_a_mistake_is_explained(ask, program, kind, message, hint):
 def test_a_variable_may_be_called_as_a_prefix_is(ask, name):
     assert ask.value(f"{name}.T @ {name}", {name: [[1, 2]]}).tolist() == [[1, 2], [2, 4]]
     assert ask.value(f"{name}.w.sum() * {name}.w[1]", {name: {"w": [1, 2]}}) == 6
+
+
+def test_words_make_floats(ask):
+    assert ask.value("[float('inf'), -float('-inf')]") == [np.inf, np.inf]
+    assert np.isnan(ask.value("float('nan')"))
 
 
 def test_complex_arrays_have_parts(ask):
