@@ -104,19 +104,30 @@ class Call:
     def replay(self, poll: Poll) -> Answer:
         """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
         self.compile(poll)
-        for compiled in tuple(self._entry.paths):
+        paths = self._entry.paths
+        answer = self._first(paths, poll)
+        if answer is not None:
+            return answer
+        with self._entry.locked(poll):
+            answer = self._first([p for p in self._entry.paths if p not in paths], poll)
+            if answer is not None:  # another thread has recorded this path meanwhile
+                return answer
+            compiled = self._record(poll)
+        try:
+            return self._run(compiled, poll)
+        except GuardFailed:  # at a threshold, where optimising moved the last digit
+            return self._run(compiled.unguarded(), poll)
+
+    def _first(self, paths: Sequence[Compiled], poll: Poll) -> Answer | None:
+        """The answer of the first recording whose guards hold."""
+        for compiled in paths:
             try:
                 answer = self._run(compiled, poll)
             except GuardFailed:
                 continue
             self._entry.prefer(compiled)
             return answer
-        with self._entry.locked(poll):
-            compiled = self._record(poll)
-        try:
-            return self._run(compiled, poll)
-        except GuardFailed:  # at a threshold, where optimising moved the last digit
-            return self._run(compiled.unguarded(), poll)
+        return None
 
     def _record(self, poll: Poll) -> Compiled:
         seeds = self._seeds

@@ -14,17 +14,20 @@ def leaf(value: Any) -> Any:
         return value
     if isinstance(value, dict):
         return {key: leaf(item) for key, item in value.items()}
-    if isinstance(value, list) and any(isinstance(item, dict | Leaf | list) for item in value):
-        try:
-            return Leaf(np.asarray(value, float))
-        except (TypeError, ValueError):
-            return [leaf(item) for item in value]
+    if isinstance(value, list) and not _is_numeric(value):
+        return [leaf(item) for item in value]
     if isinstance(value, np.ndarray | np.generic):
         return Leaf(np.asarray(value))
     if isinstance(value, str):
         return Leaf(value)
     array = np.asarray(value)
     return Leaf(array.astype(float) if array.dtype.kind == "i" else array)
+
+
+def _is_numeric(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_numeric, value))
+    return isinstance(value, bool | int | float | complex | np.generic)
 
 
 class Asker:
