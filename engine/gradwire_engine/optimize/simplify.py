@@ -68,20 +68,19 @@ class _Sweep:
 
     def add(self, slot: int, instruction: Instruction) -> None:
         """Keep an instruction, or find the slot that has its value already."""
-        op, args, kind, origin = instruction
-        moved, self._origin = self.moved, origin
-        if args:
-            args = tuple([moved[a] for a in args])
-            find = _ALIASES.get(type(op))
-            alias = None if find is None else find(self, args, kind)
-            if alias is None and op.elementwise and self._repeated:
-                alias = self._before_repeating(op, args, kind, origin)
-            if alias is not None:
-                moved[slot] = alias
-                return
-        moved[slot] = self._keep(op, args, kind, origin)
+        op, args, kind, self._origin = instruction
+        moved = self.moved
+        moved[slot] = self._simplified(op, tuple([moved[a] for a in args]), kind)
 
-    def _keep(self, op: Op, args: tuple[int, ...], kind: Type, origin: int) -> int:
+    def _simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
+        """The slot of the value, by the cheapest way that is known."""
+        find = _ALIASES.get(type(op))
+        found = None if find is None else find(self, args, kind)
+        if found is None and op.elementwise and self._repeated:
+            found = self._before_repeating(op, args, kind)
+        return self._keep(op, args, kind) if found is None else found
+
+    def _keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of an instruction, which may have been kept before."""
         key = (op, args)
         found = self._known.get(key)
@@ -90,9 +89,9 @@ class _Sweep:
         if args and args[0] in self._constants:
             constant = self._folded(op, args, kind)
             if constant is not None:
-                return self._keep(constant, (), kind, origin)
+                return self._keep(constant, (), kind)
         slot = self._known[key] = len(self.instructions)
-        self.instructions.append(_new_tuple(Instruction, (op, args, kind, origin)))
+        self.instructions.append(_new_tuple(Instruction, (op, args, kind, self._origin)))
         if not args or type(op) is BroadcastTo:
             self._note(slot, op, args)
         return slot
@@ -120,9 +119,7 @@ class _Sweep:
         except (ArithmeticError, ValueError, LookupError):
             return None  # it fails at replay, where the error has a place
 
-    def _before_repeating(
-        self, op: Op, args: tuple[int, ...], kind: Type, origin: int
-    ) -> int | None:
+    def _before_repeating(self, op: Op, args: tuple[int, ...], kind: Type) -> int | None:
         """Compute with operands as they were before they were broadcast."""
         repeated = self._repeated
         stripped = tuple([repeated.get(arg, arg) for arg in args])
@@ -130,10 +127,10 @@ class _Sweep:
             return None
         assert isinstance(kind, ArrayType)
         shape = broadcast_shapes(*[self.instructions[arg].type.shape for arg in stripped])  # type: ignore[union-attr]
-        small = self._keep(op, stripped, ArrayType(kind.dtype, shape), origin)
+        small = self._simplified(op, stripped, ArrayType(kind.dtype, shape))
         if shape == kind.shape:
             return small
-        return self._keep(BroadcastTo(kind.shape), (small,), kind, origin)
+        return self._keep(BroadcastTo(kind.shape), (small,), kind)
 
     # Each gives the slot whose value the result is, where there is one
 
@@ -162,7 +159,7 @@ class _Sweep:
             return self.unit(args, kind)
         if not _same(self.instructions[args[0]].type, kind):
             return None
-        return self._keep(Multiply(), (args[0], args[0]), kind, self._origin)
+        return self._keep(Multiply(), (args[0], args[0]), kind)
 
 
 _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] = {
