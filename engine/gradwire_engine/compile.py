@@ -110,7 +110,9 @@ class _Query:
         self.unconnected: dict[str, Unconnected] = {}
 
     def compile(self) -> Compiled:
-        query, result = self.query, self.r.record()
+        query = self.query
+        asked = query.outputs if query.kind == "evaluate" else query.target
+        result = self.r.record(default=asked is None)
         outputs = None
         if query.outputs is not None:
             asked = self._values(query.outputs, "/outputs")

@@ -70,6 +70,7 @@ ABSENT: dict[type[ast.AST], tuple[str, str | None]] = {
     ast.ListComp: ("this form of comprehension", None),
     ast.GeneratorExp: ("this form of comprehension", None),
     ast.Constant: ("this literal", None),
+    ast.AnnAssign: ("an annotation without a value", None),
 }
 #: Deepest nesting of expressions and statements; chains of one operator do not count.
 MAX_DEPTH = 100

@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
 from gradwire_engine.ops.base import FUNCTIONS, Function
@@ -60,6 +63,11 @@ def call(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) 
     special = LANGUAGE.get(name)
     if special is not None:
         return _invoke(name, special, r, args, named)
+    return operation(r, name, args, named)
+
+
+def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """Record an operation as the registry has it."""
     function = resolve(name)
     positions, names = _static_parameters(function)
     if positions:
@@ -101,10 +109,7 @@ def method(
         raise UnknownOperation(f"arrays have no method '{name[:40]}'", hint=hint)
     if name in ("reshape", "transpose") and args and not isinstance(args[0], tuple | list):
         args = [tuple(args)]
-    positions, names = _static_parameters(FUNCTIONS[name])
-    values = [_static(r, a) if i in positions else a for i, a in enumerate([target, *args])]
-    named = {k: _static(r, a) if k in names else a for k, a in named.items()}
-    return _invoke(name, FUNCTIONS[name].record, r.b, values, named)
+    return operation(r, name, [target, *args], named)
 
 
 def attribute(target: Any, name: str) -> Any:
@@ -137,6 +142,8 @@ def constant(name: str) -> Any:
 def resolve(name: str) -> Function:
     """The operation that a name means, or ``UnknownOperation`` with the closest name there is."""
     found = FUNCTIONS.get(name) or FUNCTIONS.get(_plain(name))
+    if found is None and isinstance(dtype := constant(name), np.dtype):
+        return _conversion(name, dtype)
     if found is None:
         instead = [_INSTEAD[part] for part in name.split(".") if part in _INSTEAD]
         known = [*FUNCTIONS, *[name for name in LANGUAGE if name not in _WORDS]]
@@ -144,6 +151,16 @@ def resolve(name: str) -> Function:
         hint = hint or "GET /v1/ops lists all"
         raise UnknownOperation(f"there is no operation '{name[:60]}'", hint=hint)
     return found
+
+
+def _conversion(name: str, dtype: Any) -> Function:
+    """What calling a dtype records: ``float32(x)``."""
+    astype = FUNCTIONS["astype"]
+
+    def convert(b: Any, x: Any) -> Any:
+        return astype.record(b, x, dtype)
+
+    return replace(astype, name=name, aliases=(), record=convert)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:

@@ -76,13 +76,13 @@ class Recorder:
             kind: getattr(self, f"_{kind}") for kind in _KINDS
         }
 
-    def record(self) -> Any:
-        """Run the whole program; gives what it returns by default."""
+    def record(self, *, default: bool = True) -> Any:
+        """Run the whole program; gives what it returns by default, if that is wanted."""
         try:
             signal = self._run(self.program.body)
             if signal is not None:
                 return signal.value
-            return self.named(self.program.output)
+            return self.named(self.program.output) if default else None
         except RecursionError:
             raise InvalidProgram("functions and control flow are nested too deeply") from None
         except EngineError as error:
@@ -97,7 +97,9 @@ class Recorder:
             return {key: self.named(name) for key, name in names.items()}
         if isinstance(names, list | tuple):
             return [self.named(name) for name in names]
-        raise InvalidProgram("the program returns nothing", hint="end it with an expression")
+        raise InvalidProgram(
+            "the program returns nothing", hint="end it with an expression, or ask for outputs"
+        )
 
     def lookup(self, name: str) -> Any:
         """The value that ``name`` is bound to: assigned, a variable, a constant, a function."""
@@ -169,6 +171,10 @@ class Recorder:
             rest = (FULL,) * (value.ndim - 1)
             return [GetItem((i, *rest))(value) for i in range(value.shape[0])]
         raise BadArgument(f"cannot go through {describe(value)}")
+
+    def operation(self, name: str, /, *args: Any, **named: Any) -> Any:
+        """Record an operation as the registry has it."""
+        return calls.operation(self, name, args, named)
 
     def apply(self, function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """Call a function that is a value."""

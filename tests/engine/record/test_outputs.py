@@ -1,0 +1,42 @@
+"""What a request asks for takes the place of what the program returns."""
+
+import numpy as np
+import pytest
+from gradwire_engine import errors
+
+
+@pytest.mark.parametrize("outputs", [[], "x", {"new": "x"}])
+def test_a_program_that_only_assigns_has_updates(ask, outputs):
+    answer = ask.answer("x.assign_add(1)", {"x": 2}, kind="evaluate", outputs=outputs)
+    assert answer.updates == {"x": 3}
+
+
+def test_a_program_that_only_assigns_can_be_differentiated(ask):
+    assert ask.gradients("x.assign_add(1)", {"x": 2}, target="x") == {"x": 1}
+
+
+def test_a_last_assignment_that_was_not_executed_is_not_missed(ask):
+    text = "z = x * 2\nif x > 3:\n    y = z"
+    assert ask.value(text, {"x": 1}, outputs="z") == 2
+    assert ask.gradients(text, {"x": 1}, target="z") == {"x": 2}
+    with pytest.raises(errors.UnknownName, match="'y'"):
+        ask.value(text, {"x": 1})
+
+
+def test_outputs_beside_a_gradient_do_not_replace_the_target(ask):
+    answer = ask.answer("h = x * 2\ny = h * h", {"x": 1}, outputs=["h"])
+    assert (answer.value, answer.outputs) == (4, [2])
+
+
+def test_nothing_to_return_is_an_error_that_says_so(ask):
+    with pytest.raises(errors.InvalidProgram) as caught:
+        ask.value("x.assign_add(1)", {"x": 2})
+    assert caught.value.hint == "end it with an expression, or ask for outputs"
+
+
+@pytest.mark.parametrize("name", ["float32", "np.float32", "jnp.float32"])
+def test_calling_a_dtype_converts(ask, name):
+    value = ask.value(f"{name}(x) * 2", {"x": [1.5]})
+    assert value.dtype == np.float32
+    assert value.tolist() == [3]
+    assert ask.gradients(f"{name}(x) * 2", {"x": 1.5}) == {"x": 2}
