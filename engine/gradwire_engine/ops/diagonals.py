@@ -126,7 +126,7 @@ class Triu(Triangle):
 @macro("eye", differentiable=False)
 def eye(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
     """A matrix of ``N`` rows and ``M`` columns with ones on diagonal ``k``, else zeros."""
-    rows, columns = lengths(N, "N")[0], lengths(N if M is None else M, "M")[0]
+    rows, columns = lengths((N, N if M is None else M), "N and M")
     length = diagonal_length(rows, columns, integer(k, "k"))
     return OnDiagonal(rows, columns, k)(b.full(1, ArrayType(dtype_of(dtype), (length,))))
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record import calculus, indexing, statics
@@ -115,13 +114,13 @@ def _extreme(name: str, pairwise: str) -> Callable[..., Any]:
     def extreme(r: Recorder, *args: Any, **named: Any) -> Any:
         """Of two or more positional arguments, elementwise; of one, along ``axis``."""
         if len(args) < 2:
-            return FUNCTIONS[name].record(r.b, *args, **named)
+            return r.operation(name, *args, **named)
         result = args[0]
         for other in args[1:]:
             if statics.computes(pairwise, [result, other]):
                 result = statics.compute(pairwise, [result, other])
             else:
-                result = FUNCTIONS[pairwise].record(r.b, result, other, **named)
+                result = r.operation(pairwise, result, other, **named)
         return result
 
     return extreme
@@ -131,7 +130,7 @@ def _where(r: Recorder, condition: Any, *values: Any) -> Any:
     """``x`` where the condition is true, else ``y``; alone, the indices where it is."""
     if not values:
         return indexing.nonzero(r, condition)
-    return FUNCTIONS["where"].record(r.b, condition, *values)
+    return r.operation("where", condition, *values)
 
 
 def _nonzero(r: Recorder, x: Any) -> list[Var]:
