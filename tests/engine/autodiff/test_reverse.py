@@ -1,6 +1,7 @@
 """What gradients are asked for and what they mean: S1, S2, S9, S13 to S23 and S28."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_s13_s14_answers_have_the_structure_of_the_sources(ask, sources):
             return [expected(name) for name in names]
         return {"x": 5, "y": 2, None: None}[names]
 
-    got = ask.gradients("x*y", {"x": 2, "y": 5}, sources=sources if sources else [sources])
+    got = ask.gradients("x*y", {"x": 2, "y": 5}, sources=sources or [sources])
     assert got == (expected(sources) if sources else [sources])
 
 
@@ -130,7 +131,8 @@ def test_s20_seeds_weigh_the_targets(ask):
 def test_s20_seeds_must_fit_the_targets(ask, seeds):
     with pytest.raises(InputError) as caught:
         ask.gradients("x*x", {"x": X}, seeds=seeds)
-    assert caught.value.at.pointer == "/output_gradients"
+    at: Any = caught.value.at
+    assert at.pointer == "/output_gradients"
 
 
 @pytest.mark.parametrize("text", ["3.0", "n*2", "x > 1", "stop_gradient(x)", "[1, 2]", "floor(x)"])
@@ -145,11 +147,17 @@ def test_names_that_are_not_there_are_errors_with_a_pointer(ask, name):
     for field in ("target", "sources"):
         with pytest.raises(UnknownName) as caught:
             ask.gradients("x*x", {"x": X}, **{field: ["x", name]})
-        assert caught.value.at.pointer == f"/{field}/1"
+        at: Any = caught.value.at
+    assert at.pointer == f"/{field}/1"
 
 
 def test_s22_zeros_where_asked(ask):
-    variables = {"x": np.float32([1, 2]), "n": np.int32([[1]]), "b": np.array(True), "s": "text"}
+    variables = {
+        "x": np.array([1, 2], np.float32),
+        "n": np.array([[1]], np.int32),
+        "b": np.array(True),
+        "s": "text",
+    }
     got = ask.gradients("y", variables | {"y": 1.0}, unconnected="zero")
     assert [got[k].dtype.name for k in "xnb"] == ["float32", "int32", "bool"]
     assert [np.shape(got[k]) for k in "xnb"] == [(2,), (1, 1), ()]
@@ -237,8 +245,8 @@ def test_a_branch_of_where_not_taken_gives_zero_to_every_order(ask, branch, at, 
 
 def test_a_branch_of_where_through_reductions_and_products(ask):
     text = "z = where(m, x/y, 0.0)\nsum(sum(z, axis=0)**2) + prod(where(m, x, 1.0))"
-    variables = {"x": [[1.0, 2], [3, 4]], "y": [[1.0, 0], [0, 2]]}
-    variables["m"] = np.array([[True, False], [False, True]])
+    variables: dict[str, Any] = {"x": [[1.0, 2], [3, 4]], "y": [[1.0, 0], [0, 2]]}
+    variables |= {"m": np.array([[True, False], [False, True]])}
     got = ask.gradients(text, variables, sources=["x", "y"])
     assert np.array_equal(got[0], [[2 + 4, 0], [0, 2 + 1]])
     assert np.array_equal(got[1], [[-2, 0], [0, -4]])

@@ -1,4 +1,4 @@
-"""Control flow is recorded as executed; a tape is never replayed where its decisions do not hold."""
+"""Control flow is recorded as executed, and no tape replayed where its decisions do not hold."""
 
 import numpy as np
 import pytest
@@ -12,9 +12,14 @@ PROGRAMS = {
     "choose": "x*x if x > y else y if y > 0 else x",
     "connectives": "z = x\nif x > 0 and y > 0 or x < -1:\n  z = x*y\nz",
     "chained": "z = x*y if -1 < x < 1 else x\nz",
-    "while": "z = x\nn = 0\nwhile abs(z) < 5 and n < 20:\n  z = 2*z + y\n  n += 1\nz",
-    "for": "z = 0.0\nfor i in range(8):\n  if z > 3*y:\n    break\n  if i == 2:\n    continue\n  z = z + x*x\nz",
-    "return": "def f(a):\n  for i in range(5):\n    if a > i:\n      return a*i\n  return -a\nf(x)*y",
+    "while": ("z = x\nn = 0\nwhile abs(z) < 5 and n < 20:\n  z = 2*z + y\n  n += 1\nz"),
+    "for": (
+        "z = 0.0\nfor i in range(8):\n  if z > 3*y:\n    break\n"
+        "  if i == 2:\n    continue\n  z = z + x*x\nz"
+    ),
+    "return": (
+        "def f(a):\n  for i in range(5):\n    if a > i:\n      return a*i\n  return -a\nf(x)*y"
+    ),
     "maximum": "max(x, y)*x",
     "count": "m = int(abs(y))\nz = x\nfor i in range(m):\n  z = z*x\nz",
     "functions": "cond(x > y, lambda: x*x, lambda: y*x)",
@@ -43,7 +48,12 @@ def test_several_paths_are_kept(ask):
     text = "if x > 0:\n  y = x*x\nelse:\n  y = -x\ny"
     recorded = ask.engine._cache.add
     added = []
-    ask.engine._cache.add = lambda *args: (added.append(args), recorded(*args))
+
+    def counted(*args):
+        added.append(args)
+        recorded(*args)
+
+    ask.engine._cache.add = counted
     for x in (1, -1, 2, -2, 3, 0):
         assert ask.value(text, {"x": x}) == (x * x if x > 0 else -x)
     assert len(added) == 2
@@ -101,8 +111,8 @@ def test_decisions_at_the_last_digit_hold_where_the_optimiser_rounds_differently
 
 
 def test_a_mask_is_recorded_for_the_number_of_its_elements(ask):
-    for x in ([1, 2, 3], [-1, 2, 3], [-1, -2, -3], [3, 2, -1], [1, 1, 1]):
-        x = np.array(x, float)
+    for values in ([1, 2, 3], [-1, 2, 3], [-1, -2, -3], [3, 2, -1], [1, 1, 1]):
+        x = np.array(values, float)
         answer = ask.answer("sum(x[x > 0]**2)", {"x": x})
         assert answer.value == np.sum(x[x > 0] ** 2)
         assert np.array_equal(answer.gradients["x"], np.where(x > 0, 2 * x, 0))

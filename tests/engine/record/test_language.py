@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from gradwire_engine.errors import (
     BadArgument,
-    DerivativeError,
     EngineError,
     InputError,
     ShapeMismatch,
@@ -319,7 +318,8 @@ def test_rule_08_masks_and_arrays_of_indices(ask):
         ("for i in range(3):\n  pass\nelse:\n  x = 9\nx", 9),
         ("for i in range(3):\n  break\nelse:\n  x = 9\nx", 1),
         (
-            "def f(a):\n  for i in range(9):\n    for j in range(9):\n      if i*j > a:\n        return i*j\nf(x)",
+            "def f(a):\n  for i in range(9):\n    for j in range(9):\n"
+            "      if i*j > a:\n        return i*j\nf(x)",
             2,
         ),
         ("if x > 0:\n  return 5.0\nx", 5),
@@ -386,7 +386,7 @@ def test_rule_11_connectives_give_operands_as_pythons(ask):
 def test_rule_13_literals_become_arrays_in_the_first_pass(ask):
     assert np.array_equal(ask.value("s = 0.0\nfor i in range(3):\n  s = s + x\ns", {"x": X}), 3 * X)
     assert (
-        ask.value("s = 0.0\nfor v in x:\n  s = s + v\ns", {"x": np.float32([1, 2])}).dtype
+        ask.value("s = 0.0\nfor v in x:\n  s = s + v\ns", {"x": np.array([1, 2], np.float32)}).dtype
         == "float32"
     )
 

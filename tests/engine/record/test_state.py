@@ -1,5 +1,7 @@
 """Variables that programs assign to: S41 and S53 to S56."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from gradwire_engine import Leaf
@@ -59,7 +61,8 @@ def test_updates_of_nested_variables_have_their_paths(ask):
 def test_assign_does_not_broadcast(ask, value):
     with pytest.raises(ShapeMismatch) as caught:
         ask.value(f"x.assign({value})\nx", {"x": X})
-    assert (caught.value.at.line, caught.value.at.op) == (1, "assign")
+    at: Any = caught.value.at
+    assert (at.line, at.op) == (1, "assign")
 
 
 @pytest.mark.parametrize(
