@@ -228,8 +228,8 @@ def test_both_modes_agree(text):
 TOKENS = (
     "x n m p s 0 1 2 -1 0.5 3 1e9 10**6 True None 'axis' ... i y f + - * / ** // % @ < == and "
     "or not ( ) [ ] , : . = += if else for in range( while def lambda return break : sin( "
-    "sum( grad( jvp( where( zeros( stack( max( len( list( int( enumerate( zip( cond( .T .shape .append( .assign( "
-    ".sum( .reshape( axis= x[ n] [0] p.w y=x"
+    "sum( grad( jvp( where( zeros( stack( max( len( list( int( enumerate( zip( cond( .T .shape "
+    ".append( .assign( .sum( .reshape( axis= x[ n] [0] p.w y=x"
 )
 #: Expressions that are grammatical, and mostly nonsense.
 ATOMS = "x n m p s 0 1 2 -1 0.5 10**6 True None 'axis' ... x.T m.shape p.w p[0] []".split()
