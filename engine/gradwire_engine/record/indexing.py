@@ -38,7 +38,10 @@ def read(r: Recorder, target: Any, items: list[Any]) -> Any:
     if not isinstance(target, list | tuple | range):
         raise BadArgument(f"{describe(target)} cannot be indexed")
     if isinstance(item, slice):
-        return target[slice(*[_bound(r, part) for part in (item.start, item.stop, item.step)])]
+        bounds = [_bound(r, part) for part in (item.start, item.stop, item.step)]
+        if bounds[2] == 0:
+            raise BadArgument("the step of a slice cannot be 0")
+        return target[slice(*bounds)]
     index = r.integer(item)
     if not -len(target) <= index < len(target):
         raise BadArgument(f"index {index} is out of range for a list of length {len(target)}")

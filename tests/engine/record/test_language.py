@@ -233,6 +233,30 @@ def test_rule_07_lists_concatenate_append_and_index(ask):
     assert "out of range" in refused(ask, "[1, 2][2]").message
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1, 2][::0]",
+        "[1, 2][0.5]",
+        "[1, 2]['a']",
+        "[1, 2][0, 1]",
+        "(1, 2)[x]",
+        "[1, 2].w",
+        "a, b = 3",
+    ],
+)
+def test_rule_07_what_lists_cannot_do(ask, text):
+    refused(ask, text, {"x": X})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["max()", "max(x, foo=1)", "max(x, name=3)", "where(x, 1)", "sum()", "x.sum(1, 2, 3, 4, 5, 6)"],
+)
+def test_rule_03_wrong_arguments_are_named(ask, text):
+    refused(ask, text, {"x": X})
+
+
 def test_rule_07_lists_stack_where_an_array_is_needed(ask):
     assert np.array_equal(ask.value("[x, 2*x]*2", {"x": X}), [2 * X, 4 * X])
     assert np.array_equal(ask.value("[[1, x], [y, 4]] @ [1, 1]", {"x": 2, "y": 3}), [3, 7])
