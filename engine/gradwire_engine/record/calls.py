@@ -36,6 +36,12 @@ _METHODS = frozenset(
 )
 #: Python's types where a dtype is asked for.
 _PYTHON_TYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
+#: Methods of dicts and nested variables, as Python has them.
+_VIEWS: dict[str, Callable[[dict[str, Any]], Iterable[Any]]] = {
+    "keys": dict.keys,
+    "values": dict.values,
+    "items": dict.items,
+}
 #: Attributes that are operations.
 _COMPUTED = {"T": "transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
 _ATTRIBUTES = ("T", "mT", "real", "imag", "shape", "size", "ndim", "dtype")
@@ -97,6 +103,8 @@ def method(
 ) -> Any:
     """``target.name(*args)`` for an array, a list, or a variable's state."""
     if isinstance(target, dict):
+        if name in _VIEWS and name not in target and not args and not named:
+            return [list(item) if name == "items" else item for item in _VIEWS[name](target)]
         return r.apply(attribute(target, name), args, named)
     if not isinstance(target, Var):
         target = r.b.array(target)

@@ -51,6 +51,8 @@ _BITS = 64
 
 def computes(name: str, args: Sequence[Any]) -> bool:
     """Whether ``name`` of ``args`` is Python's to compute."""
+    if name in ("equal", "not_equal") and all(isinstance(a, str | tuple | np.dtype) for a in args):
+        return all(_is_static(a) for a in args)
     if name in _FUNCTIONS:
         return all(isinstance(a, bool | int | float | complex) for a in args)
     return name in _INTEGERS and all(isinstance(a, int) for a in args)
@@ -78,3 +80,8 @@ def _grows_too_large(name: str, args: Sequence[int]) -> bool:
     if name == "power" and args[1] > 0 and abs(args[0]) > 1:
         return abs(args[0]).bit_length() * args[1] > 2 * _BITS
     return name == "left_shift" and args[1] > _BITS
+
+
+def _is_static(x: Any) -> bool:
+    """Whether a shape, a name or a dtype is known as a whole."""
+    return not isinstance(x, tuple) or all(type(item) is int for item in x)

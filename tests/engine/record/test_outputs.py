@@ -34,6 +34,38 @@ def test_nothing_to_return_is_an_error_that_says_so(ask):
     assert caught.value.hint == "end it with an expression, or ask for outputs"
 
 
+def test_nested_variables_have_keys_values_and_items(ask):
+    text = """
+total = 0.0
+for name, w in ws.items():
+    total += w * (10 if name == "b" else 1)
+for k in ws.keys():
+    total += ws[k]
+total += sum(ws.values())
+"""
+    variables = {"ws": {"a": 2, "b": 3}}
+    assert ask.value(text, variables) == 42
+    assert ask.gradients(text, variables) == {"ws": {"a": 3, "b": 12}}
+    assert ask.value("ws.items * 2", {"ws": {"items": 2}}) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x.shape == (2, 3)", True),
+        ("x.shape == y.shape", False),
+        ("x.shape != (2,)", True),
+        ("x.dtype == float64 and x.dtype != 'float32'", True),
+        ("'a' == 'a'", True),
+        ("1 if x.shape[1:] == y.shape else 0", 1),
+    ],
+)
+def test_shapes_dtypes_and_names_compare_as_wholes(ask, text, expected):
+    value = ask.value(f"r = {text}", {"x": np.ones((2, 3)), "y": np.ones(3)})
+    assert value.shape == ()
+    assert value == expected
+
+
 @pytest.mark.parametrize("name", ["float32", "np.float32", "jnp.float32"])
 def test_calling_a_dtype_converts(ask, name):
     value = ask.value(f"{name}(x) * 2", {"x": [1.5]})
