@@ -217,6 +217,8 @@ class ExpressionReader(Writer):
             raise self.refused(node, "parameters are positional, with or without defaults")
         defaults = tuple([self.expression(default) for default in spec.defaults])
         names = tuple([a.arg for a in (*spec.posonlyargs, *spec.args)])
+        if len(set(names)) < len(names):
+            raise self.refused(node, "parameters have names of their own")
         self.assigned.update(names)
         return defaults, names
 

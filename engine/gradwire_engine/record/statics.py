@@ -46,6 +46,7 @@ _INTEGERS: dict[str, Callable[..., Any]] = {
     "left_shift": operator.lshift,
     "right_shift": operator.rshift,
 }
+_OF_ONE = frozenset({"negative", "positive", "absolute", "abs", "invert"})
 _BITS = 64
 
 
@@ -53,6 +54,8 @@ def computes(name: str, args: Sequence[Any]) -> bool:
     """Whether ``name`` of ``args`` is Python's to compute."""
     if name in ("equal", "not_equal") and all(isinstance(a, str | tuple | np.dtype) for a in args):
         return all(_is_static(a) for a in args)
+    if len(args) != (1 if name in _OF_ONE else 2):
+        return False  # the operation itself says what is missing
     if name in _FUNCTIONS:
         return all(isinstance(a, bool | int | float | complex) for a in args)
     return name in _INTEGERS and all(isinstance(a, int) for a in args)

@@ -81,6 +81,7 @@ def test_the_id_is_the_same_everywhere():
         ("x = y = (yield)", 1, 10),
         ("for i in range(3):\n  def f():\n    break", 3, 5),
         ("{1: x}", 1, 1),
+        ("y = lambda a, a: a", 1, 5),
     ],
 )
 def test_errors_say_line_and_column_in_characters(text, line, column):

@@ -251,7 +251,16 @@ def test_rule_07_what_lists_cannot_do(ask, text):
 
 @pytest.mark.parametrize(
     "text",
-    ["max()", "max(x, foo=1)", "max(x, name=3)", "where(x, 1)", "sum()", "x.sum(1, 2, 3, 4, 5, 6)"],
+    [
+        "max()",
+        "power(2)",
+        "add(1, 2, 3)",
+        "max(x, foo=1)",
+        "max(x, name=3)",
+        "where(x, 1)",
+        "sum()",
+        "x.sum(1, 2, 3, 4, 5, 6)",
+    ],
 )
 def test_rule_03_wrong_arguments_are_named(ask, text):
     refused(ask, text, {"x": X})
