@@ -11,7 +11,6 @@ from gradwire_engine.frontends.expressions import (
     MAX_DEPTH,
     NAME_PARTS,
     OPERATORS,
-    TOO_DEEP,
     ExpressionReader,
     at,
     none_at,
@@ -27,13 +26,14 @@ def parse_text(text: str) -> Program:
         at = Place(line=error.lineno or 1, column=max(error.offset or 1, 1), pointer="/program")
         raise ProgramSyntaxError(f"not valid syntax: {error.msg}", at=at) from None
     except (RecursionError, MemoryError):
-        raise ProgramSyntaxError(TOO_DEEP, at=_START, hint=NAME_PARTS) from None
+        raise ProgramSyntaxError(_TOO_LONG, at=_START, hint=NAME_PARTS) from None
     except (ValueError, UnicodeError):
         message = "the text holds a character that no program may hold"
         raise ProgramSyntaxError(message, at=_START) from None
     return _Reader(text).program(module.body)
 
 
+_TOO_LONG = "an expression is longer, or nested deeper, than can be read"
 _START = Place(line=1, column=1, pointer="/program")
 
 

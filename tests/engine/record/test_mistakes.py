@@ -53,6 +53,12 @@ def test_a_variable_may_be_called_as_a_prefix_is(ask, name):
     assert ask.value(f"{name}.w.sum() * {name}.w[1]", {name: {"w": [1, 2]}}) == 6
 
 
+def test_a_sum_too_long_to_parse_is_not_called_deep(ask):
+    with pytest.raises(errors.ProgramSyntaxError, match="longer, or nested deeper") as caught:
+        ask.value("x" + " + x" * 200_000, {"x": 1})
+    assert caught.value.hint == "give names to the parts"
+
+
 def test_words_make_floats(ask):
     assert ask.value("[float('inf'), -float('-inf')]") == [np.inf, np.inf]
     assert np.isnan(ask.value("float('nan')"))
