@@ -131,7 +131,7 @@ class Call:
 
     def _record(self, poll: Poll) -> Compiled:
         seeds = self._seeds
-        with collection_held:
+        with collection_held, np.errstate(all="ignore"):
             compiled = compile_query(
                 self._program, self._variables, self._query, seeds, self._engine.limits, poll
             )
@@ -191,9 +191,10 @@ def _outline(value: Any) -> Any:
 
 def _all_finite(outputs: Sequence[Any]) -> bool:
     # A sum is finite only if all its terms are; where it overflowed, the terms tell.
-    return all(
-        output.dtype.kind not in "fc"
-        or np.isfinite(_add_up(output, axis=None))
-        or np.isfinite(output).all()
-        for output in outputs
-    )
+    with np.errstate(all="ignore"):
+        return all(
+            output.dtype.kind not in "fc"
+            or np.isfinite(_add_up(output, axis=None))
+            or np.isfinite(output).all()
+            for output in outputs
+        )

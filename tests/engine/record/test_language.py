@@ -551,6 +551,10 @@ def test_rule_17_arrays_follow_numpy(ask):
     assert ask.value("x*2", {"x": np.float32(1)}).dtype == "float32"
 
 
+def test_rule_17_a_literal_beyond_the_dtype_is_infinite(ask):
+    assert ask.value("x*1e300", {"x": np.float32(2)}) == np.inf
+
+
 @pytest.mark.parametrize("dtype", ["'float32'", "np.float32", "float32", "jnp.float32", "y.dtype"])
 @pytest.mark.parametrize("text", ["x.astype({})", "astype(x, {})", "zeros(2, dtype={})"])
 def test_rule_17_dtypes_by_name_and_by_string(ask, text, dtype):
