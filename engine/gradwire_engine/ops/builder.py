@@ -204,13 +204,21 @@ class Builder:
             check_strict(kinds)
         dtype, weak = rule(kinds)
         return [
-            self.cast(x, dtype, weak=weak)
+            self.cast(self._fitting(x, dtype), dtype, weak=weak)
             if isinstance(x, Var)
             else self.constant(_held(x, dtype), weak=True)
             if weak
             else self.scalar(x, dtype)
             for x in arrays
         ]
+
+    def _fitting(self, x: Var, dtype: DType) -> Var:
+        """``x`` itself, unless it is a list of literals with an integer that ``dtype`` lacks."""
+        if x.type.weak and dtype.kind in "iu" and dtype != x.type.dtype:
+            op = self.instructions[x.slot].op
+            if isinstance(op, Constant) and (np.asarray(op.value).astype(dtype) != op.value).any():
+                raise DtypeMismatch(f"{dtype.name} cannot hold these literals")
+        return x
 
     def inexact(self, x: Any) -> Var:
         """``x`` as a variable of a floating or complex dtype."""
