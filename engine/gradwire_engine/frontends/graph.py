@@ -73,7 +73,8 @@ class _Reader:
         numbers = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args)]
         names = tuple(sorted(attrs))
         numbers += [self.parameter(attrs[name], f"{at}/attrs/{name}", depth) for name in names]
-        return self.w.write(at, "call", tuple(numbers), (op, names))
+        kind = "method" if op in _STATE else "call"
+        return self.w.write(at, kind, tuple(numbers), (op, names))
 
     def argument(self, arg: Any, at: str, depth: int) -> int:
         """Write an operand: number, boolean, name, inline node, or a list of them."""
@@ -216,6 +217,8 @@ class _Reader:
         return names
 
 
+#: In source text these are methods of a variable.
+_STATE = frozenset({"assign", "assign_add", "assign_sub"})
 _STRUCTURED = {
     "cond": _Reader._cond,
     "while": _Reader._while,

@@ -49,6 +49,13 @@ LOSS = graph(
             graph(node("y", "getitem", "x", index=[{"slice": [0, 2]}, None, "...", 1])),
         ),
         (
+            "s = x.assign_add(x * y)\nz = x * s",
+            graph(
+                node("s", "assign_add", "x", inline("multiply", "x", "y")),
+                node("z", "multiply", "x", "s"),
+            ),
+        ),
+        (
             "y = cond(p, lambda: a, lambda: b)",
             graph(node("y", "cond", "p", then={"outputs": "a"}, **{"else": {"outputs": "b"}})),
         ),
