@@ -25,31 +25,31 @@ def pullback(
     """
     if not sources or not targets:
         return [None] * len(sources)
-    walk = _Walk(b)
+    last = max(t.slot for t in targets)
+    active = _active(b, sources, last)
+    walk = _Walk(b, active)
     for target, seed in zip(targets, seeds, strict=True):
-        if target.type.differentiable:
-            walk.accumulate(target.slot, target.type, seed, None)
-    first, last = min(s.slot for s in sources), max(t.slot for t in targets)
-    active = _active(b, sources, first, last)
+        walk.accumulate(target, seed, None)
     origin = b.origin
-    for slot in range(last, first - 1, -1):
-        if active[slot - first] and slot in walk.cotangents:
+    for slot in range(last, min(s.slot for s in sources) - 1, -1):
+        if slot in walk.cotangents:
             walk.step(slot)
     b.origin = origin
     return [walk.cotangents.get(source.slot) for source in sources]
 
 
-def _active(b: Builder, sources: Sequence[Var], first: int, last: int) -> bytearray:
-    """Mark the slots that depend differentiably on a source."""
-    active = bytearray(max(0, last - first + 1))
+def _active(b: Builder, sources: Sequence[Var], last: int) -> bytearray:
+    """Mark the slots up to ``last`` that depend differentiably on a source."""
+    active = bytearray(last + 1)
+    first = min(source.slot for source in sources)
     for source in sources:
-        if source.slot <= last:
-            active[source.slot - first] = 1
+        if source.slot <= last and source.type.differentiable:
+            active[source.slot] = 1
     for slot, (op, args, _, _) in enumerate(b.instructions[first : last + 1], first):
-        if op.differentiable and not active[slot - first]:
+        if op.differentiable and not active[slot]:
             for arg in args:
-                if arg >= first and active[arg - first]:
-                    active[slot - first] = 1
+                if active[arg]:
+                    active[slot] = 1
                     break
     return active
 
@@ -57,8 +57,9 @@ def _active(b: Builder, sources: Sequence[Var], first: int, last: int) -> bytear
 class _Walk:
     """Cotangents gathered so far, by slot; items of a tuple's slot are gathered by index."""
 
-    def __init__(self, b: Builder) -> None:
+    def __init__(self, b: Builder, active: bytearray) -> None:
         self.b = b
+        self.active = active
         self.cotangents: dict[int, Var] = {}
         self.items: dict[int, dict[int, Var]] = {}
         self.masks: dict[int, Mask] = {}
@@ -89,12 +90,16 @@ class _Walk:
         elif mask is not None:
             bars, masks = operand_mask(op, mask, bars, z, operands)
         for operand, bar, passed in zip(operands, bars, masks, strict=True):
-            if bar is not None and operand.type.differentiable:
-                self.accumulate(operand.slot, operand.type, bar, passed)
+            if bar is not None:
+                self.accumulate(operand, bar, passed)
 
-    def accumulate(self, slot: int, kind: ArrayType, bar: Var, mask: Mask) -> None:
-        """Add a contribution to the cotangent of ``slot``."""
-        bar = unbroadcast(bar, kind)
+    def accumulate(self, var: Var, bar: Var, mask: Mask) -> None:
+        """Add a contribution to the cotangent of ``var``, if it depends on a source."""
+        slot, kind = var.slot, var.type
+        if not self.active[slot] or not kind.differentiable:
+            return
+        if bar.type.shape != kind.shape:
+            bar = unbroadcast(bar, kind)
         before = self.cotangents.get(slot)
         if before is None:
             self.cotangents[slot] = bar
