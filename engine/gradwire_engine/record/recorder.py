@@ -5,7 +5,7 @@ Control flow is followed as the given values decide, and the tape is guarded wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,24 +26,23 @@ from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.constants import Assigned
 from gradwire_engine.ops.indexing import FULL, GetItem
 from gradwire_engine.ops.promotion import promoted
-from gradwire_engine.program import RESULT, Block, Node, Program, Target, stored_names
-from gradwire_engine.record import calls, indexing, statics
+from gradwire_engine.program import RESULT, Block, Node, Program, Target
+from gradwire_engine.record import calls
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.language import LANGUAGE
-from gradwire_engine.record.scope import MISSING, Closure, Derivative, Operation, Scope, State
+from gradwire_engine.record.nodes import HANDLERS
+from gradwire_engine.record.scope import (
+    MISSING,
+    Closure,
+    Derivative,
+    Operation,
+    Scope,
+    Signal,
+    State,
+)
 
 #: Deepest nesting of calls of the program's own functions.
 MAX_CALLS = 64
-
-
-class Signal:
-    """What a jump gives instead of a value: it ends the blocks around it."""
-
-    __slots__ = ("kind", "value")
-
-    def __init__(self, kind: str, value: Any = None) -> None:
-        self.kind = kind
-        self.value = value
 
 
 class Recorder:
@@ -64,7 +63,7 @@ class Recorder:
         self.poll = poll
         self.state = state
         self.variables = frozenset(variables)
-        self._globals = variables
+        self.globals = variables
         self.scope = Scope()
         self.scope.names = variables
         self.warnings: list[Notice] = []
@@ -72,14 +71,11 @@ class Recorder:
         self.node: Node
         self.nodes: Sequence[Node] = ()
         self._calls = 0
-        self._handlers: dict[str, Callable[[Node, list[Any]], Any]] = {
-            kind: getattr(self, f"_{kind}") for kind in _KINDS
-        }
 
     def record(self, *, default: bool = True) -> Any:
         """Run the whole program; gives what it returns by default, if that is wanted."""
         try:
-            signal = self._run(self.program.body)
+            signal = self.run(self.program.body)
             if signal is not None:
                 return signal.value
             return self.named(self.program.output) if default else None
@@ -201,25 +197,25 @@ class Recorder:
 
     # Running blocks
 
-    def _run(self, block: Block) -> Signal | None:
+    def run(self, block: Block) -> Signal | None:
         """Run all nodes; gives a signal where a jump ended it early, else None."""
         results: list[Any] = []
         self._step(block, results)
         return results[-1] if results and type(results[-1]) is Signal else None
 
-    def _value(self, block: Block) -> Any:
+    def value(self, block: Block) -> Any:
         """Run all nodes; gives the last one's value."""
         results: list[Any] = []
         self._step(block, results)
         return results[-1]
 
     def _step(self, block: Block, results: list[Any]) -> None:
-        handlers, b = self._handlers, self.b
+        b = self.b
         for node in block.nodes:
             b.origin = node.at
             self.node, self.nodes = node, block.nodes
             try:
-                result = handlers[node.kind](node, results)
+                result = HANDLERS[node.kind](self, node, results)
             except EngineError as error:
                 if error.at is None:
                     error.at = self.program.place(node.at)
@@ -238,166 +234,16 @@ class Recorder:
         try:
             for name, value in bound.items():
                 self.bind(name, value)
-            signal = self._run(function.body)
+            signal = self.run(function.body)
         finally:
             self.scope = outer
             self._calls -= 1
         return None if signal is None else signal.value
 
-    # Nodes, by kind
-
-    def _literal(self, node: Node, results: list[Any]) -> Any:
-        return node.value
-
-    def _load(self, node: Node, results: list[Any]) -> Any:
-        name = node.value
-        if "." in name and self.scope.find((path := name.split("."))[0]) is not MISSING:
-            value = self.lookup(path[0])  # a variable that is called as a prefix is: F.T
-            for part in path[1:]:
-                value = calls.attribute(value, part)
-            return value
-        return self.lookup(name)
-
-    def _store(self, node: Node, results: list[Any]) -> None:
-        self.bind(node.value, results[node.args[0]])
-
-    def _call(self, node: Node, results: list[Any]) -> Any:
-        name, keywords = node.value
-        args = [results[i] for i in node.args]
-        if args and type(args[0]) is not Var and not keywords:
-            if statics.computes(name, args):
-                return statics.compute(name, args)
-            if name == "add" and _are_lists(args):
-                self.check_length(args[0], args[1])
-                return args[0] + args[1]
-        if name.partition(".")[0] in self.variables and self._is_text(node):
-            return calls.call_shadowed(self, node, args)
-        if not keywords:
-            return calls.call(self, name, args, _NO_KEYWORDS)
-        split = len(args) - len(keywords)
-        named = dict(zip(keywords, args[split:], strict=True))
-        return calls.call(self, name, args[:split], named)
-
-    def _is_text(self, node: Node) -> bool:
-        return isinstance(self.program.positions[node.at], tuple)
-
-    def _apply(self, node: Node, results: list[Any]) -> Any:
-        function, *args = [results[i] for i in node.args]
-        split = len(args) - len(node.value)
-        return self.apply(function, args[:split], dict(zip(node.value, args[split:], strict=True)))
-
-    def _method(self, node: Node, results: list[Any]) -> Any:
-        target, *args = [results[i] for i in node.args]
-        name, keywords = node.value
-        if name == "append" and isinstance(target, list):
-            return self._append(self.nodes[node.args[0]], target, args)
-        split = len(args) - len(keywords)
-        named = dict(zip(keywords, args[split:], strict=True))
-        return calls.method(self, target, name, args[:split], named)
-
-    def _append(self, owner: Node, items: list[Any], args: Sequence[Any]) -> None:
-        """Rebind the name of a list to a longer one: an alias keeps the old."""
-        if owner.kind != "load" or len(args) != 1:
-            raise BadArgument("append takes one value, to a list that has a name")
-        self.check_length(items)
-        self.scope.rebind(owner.value, [*items, args[0]])
-
-    def _attribute(self, node: Node, results: list[Any]) -> Any:
-        return calls.attribute(results[node.args[0]], node.value)
-
-    def _index(self, node: Node, results: list[Any]) -> Any:
-        target, *items = [results[i] for i in node.args]
-        return indexing.read(self, target, items)
-
-    def _slice(self, node: Node, results: list[Any]) -> slice:
-        return slice(*[results[i] for i in node.args])
-
-    def _list(self, node: Node, results: list[Any]) -> list[Any]:
-        return [results[i] for i in node.args]
-
-    def _tuple(self, node: Node, results: list[Any]) -> tuple[Any, ...]:
-        return tuple([results[i] for i in node.args])
-
-    def _dict(self, node: Node, results: list[Any]) -> dict[str, Any]:
-        return {key: results[i] for key, i in zip(node.value, node.args, strict=True)}
-
-    def _and(self, node: Node, results: list[Any]) -> Any:
-        left = results[node.args[0]]
-        return self._value(node.blocks[0]) if self.truth(left) else left
-
-    def _or(self, node: Node, results: list[Any]) -> Any:
-        left = results[node.args[0]]
-        return left if self.truth(left) else self._value(node.blocks[0])
-
-    def _choose(self, node: Node, results: list[Any]) -> Any:
-        return self._value(node.blocks[0 if self.truth(results[node.args[0]]) else 1])
-
-    def _function(self, node: Node, results: list[Any]) -> Closure:
-        defaults = tuple([results[i] for i in node.args])
-        (body,) = node.blocks
-        local = frozenset(node.value) | stored_names(body)
-        return Closure(node.value, defaults, body, self.scope, local)
-
-    def _comprehension(self, node: Node, results: list[Any]) -> list[Any]:
-        *conditions, element = node.blocks
-        outer, self.scope = self.scope, Scope(self.scope)
-        made: list[Any] = []
-        try:
-            for item in self.iterate(results[node.args[0]]):
-                self.poll()
-                self.bind(node.value, item)
-                if all(self.truth(self._value(condition)) for condition in conditions):
-                    made.append(self._value(element))
-                    self.check_length(made)
-        finally:
-            self.scope = outer
-        return made
-
     def check_length(self, *parts: Sequence[Any]) -> None:
         """Refuse lists longer than any tape may be."""
         if any(len(part) > self.b.limits.instructions for part in parts):
             raise OverBudget(f"a list grew beyond {self.b.limits.instructions} items")
-
-    def _if(self, node: Node, results: list[Any]) -> Any:
-        return self._run(node.blocks[0 if self.truth(results[node.args[0]]) else 1])
-
-    def _while(self, node: Node, results: list[Any]) -> Any:
-        condition, body, otherwise = node.blocks
-
-        def passes() -> Iterator[None]:
-            while self.truth(self._value(condition)):
-                yield
-
-        return self._loop(passes(), body, otherwise)
-
-    def _for(self, node: Node, results: list[Any]) -> Any:
-        body, otherwise = node.blocks
-
-        def passes() -> Iterator[None]:
-            for item in self.iterate(results[node.args[0]]):
-                self.bind(node.value, item)
-                yield
-
-        return self._loop(passes(), body, otherwise)
-
-    def _loop(self, passes: Iterator[None], body: Block, otherwise: Block) -> Any:
-        for _ in passes:
-            self.poll()
-            signal = self._run(body)
-            if signal is not None and signal.kind == "break":
-                return None
-            if signal is not None and signal.kind == "return":
-                return signal
-        return self._run(otherwise)
-
-    def _setitem(self, node: Node, results: list[Any]) -> None:
-        value, *items = [results[i] for i in node.args]
-        old = self.lookup(node.value)
-        new = indexing.write(self, old, items, value)
-        if isinstance(old, Var) and self.state.is_at(old, self._globals, node.value):
-            self.assign(old, new)
-        else:
-            self.scope.rebind(node.value, new)
 
     def assign(self, old: Var, value: Any) -> Var:
         """Give the variable that ``old`` is a value of a new one: a fresh leaf."""
@@ -413,26 +259,6 @@ class Recorder:
         new = Assigned()(new)
         self.state.assign(old, new)
         return new
-
-    def _return(self, node: Node, results: list[Any]) -> Signal:
-        return Signal("return", results[node.args[0]])
-
-    def _break(self, node: Node, results: list[Any]) -> Signal:
-        return Signal("break")
-
-    def _continue(self, node: Node, results: list[Any]) -> Signal:
-        return Signal("continue")
-
-
-_KINDS = (
-    "literal load store call apply method attribute index slice list tuple dict and or choose "
-    "function comprehension if while for setitem return break continue"
-).split()
-_NO_KEYWORDS: dict[str, Any] = {}
-
-
-def _are_lists(args: Sequence[Any]) -> bool:
-    return len(args) == 2 and type(args[0]) is type(args[1]) and isinstance(args[0], list | tuple)
 
 
 def _arguments(function: Closure, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

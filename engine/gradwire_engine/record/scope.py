@@ -99,3 +99,13 @@ class State:
         """All leaves of the variable that ``var`` is, or ``var`` alone."""
         owner = self.owners.get(var.slot)
         return [var] if owner is None else self.versions[owner[0]]
+
+
+class Signal:
+    """What a jump gives instead of a value: it ends the blocks around it."""
+
+    __slots__ = ("kind", "value")
+
+    def __init__(self, kind: str, value: Any = None) -> None:
+        self.kind = kind
+        self.value = value

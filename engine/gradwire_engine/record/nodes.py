@@ -1,0 +1,233 @@
+"""What each kind of node does while recording: its handler takes the results before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.program import Block, Node, stored_names
+from gradwire_engine.record import calls, indexing, statics
+from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal
+
+if TYPE_CHECKING:
+    from gradwire_engine.record.recorder import Recorder
+
+_NO_KEYWORDS: dict[str, Any] = {}
+
+
+def _literal(r: Recorder, node: Node, results: list[Any]) -> Any:
+    return node.value
+
+
+def _load(r: Recorder, node: Node, results: list[Any]) -> Any:
+    name = node.value
+    if "." in name and r.scope.find((path := name.split("."))[0]) is not MISSING:
+        value = r.lookup(path[0])  # a variable that is called as a prefix is: F.T
+        for part in path[1:]:
+            value = calls.attribute(value, part)
+        return value
+    return r.lookup(name)
+
+
+def _store(r: Recorder, node: Node, results: list[Any]) -> None:
+    r.bind(node.value, results[node.args[0]])
+
+
+def _call(r: Recorder, node: Node, results: list[Any]) -> Any:
+    name, keywords = node.value
+    args = [results[i] for i in node.args]
+    if args and type(args[0]) is not Var and not keywords:
+        if statics.computes(name, args):
+            return statics.compute(name, args)
+        if name == "add" and _are_lists(args):
+            r.check_length(args[0], args[1])
+            return args[0] + args[1]
+    if name.partition(".")[0] in r.variables and _is_text(r, node):
+        return calls.call_shadowed(r, node, args)
+    if not keywords:
+        return calls.call(r, name, args, _NO_KEYWORDS)
+    split = len(args) - len(keywords)
+    named = dict(zip(keywords, args[split:], strict=True))
+    return calls.call(r, name, args[:split], named)
+
+
+def _is_text(r: Recorder, node: Node) -> bool:
+    return isinstance(r.program.positions[node.at], tuple)
+
+
+def _apply(r: Recorder, node: Node, results: list[Any]) -> Any:
+    function, *args = [results[i] for i in node.args]
+    split = len(args) - len(node.value)
+    return r.apply(function, args[:split], dict(zip(node.value, args[split:], strict=True)))
+
+
+def _method(r: Recorder, node: Node, results: list[Any]) -> Any:
+    target, *args = [results[i] for i in node.args]
+    name, keywords = node.value
+    if name == "append" and isinstance(target, list):
+        return _append(r, r.nodes[node.args[0]], target, args)
+    split = len(args) - len(keywords)
+    named = dict(zip(keywords, args[split:], strict=True))
+    return calls.method(r, target, name, args[:split], named)
+
+
+def _append(r: Recorder, owner: Node, items: list[Any], args: Sequence[Any]) -> None:
+    """Rebind the name of a list to a longer one: an alias keeps the old."""
+    if owner.kind != "load" or len(args) != 1:
+        raise BadArgument("append takes one value, to a list that has a name")
+    r.check_length(items)
+    r.scope.rebind(owner.value, [*items, args[0]])
+
+
+def _attribute(r: Recorder, node: Node, results: list[Any]) -> Any:
+    return calls.attribute(results[node.args[0]], node.value)
+
+
+def _index(r: Recorder, node: Node, results: list[Any]) -> Any:
+    target, *items = [results[i] for i in node.args]
+    return indexing.read(r, target, items)
+
+
+def _slice(r: Recorder, node: Node, results: list[Any]) -> slice:
+    return slice(*[results[i] for i in node.args])
+
+
+def _list(r: Recorder, node: Node, results: list[Any]) -> list[Any]:
+    return [results[i] for i in node.args]
+
+
+def _tuple(r: Recorder, node: Node, results: list[Any]) -> tuple[Any, ...]:
+    return tuple([results[i] for i in node.args])
+
+
+def _dict(r: Recorder, node: Node, results: list[Any]) -> dict[str, Any]:
+    return {key: results[i] for key, i in zip(node.value, node.args, strict=True)}
+
+
+def _and(r: Recorder, node: Node, results: list[Any]) -> Any:
+    left = results[node.args[0]]
+    return r.value(node.blocks[0]) if r.truth(left) else left
+
+
+def _or(r: Recorder, node: Node, results: list[Any]) -> Any:
+    left = results[node.args[0]]
+    return left if r.truth(left) else r.value(node.blocks[0])
+
+
+def _choose(r: Recorder, node: Node, results: list[Any]) -> Any:
+    return r.value(node.blocks[0 if r.truth(results[node.args[0]]) else 1])
+
+
+def _function(r: Recorder, node: Node, results: list[Any]) -> Closure:
+    defaults = tuple([results[i] for i in node.args])
+    (body,) = node.blocks
+    local = frozenset(node.value) | stored_names(body)
+    return Closure(node.value, defaults, body, r.scope, local)
+
+
+def _comprehension(r: Recorder, node: Node, results: list[Any]) -> list[Any]:
+    *conditions, element = node.blocks
+    outer, r.scope = r.scope, Scope(r.scope)
+    made: list[Any] = []
+    try:
+        for item in r.iterate(results[node.args[0]]):
+            r.poll()
+            r.bind(node.value, item)
+            if all(r.truth(r.value(condition)) for condition in conditions):
+                made.append(r.value(element))
+                r.check_length(made)
+    finally:
+        r.scope = outer
+    return made
+
+
+def _if(r: Recorder, node: Node, results: list[Any]) -> Any:
+    return r.run(node.blocks[0 if r.truth(results[node.args[0]]) else 1])
+
+
+def _while(r: Recorder, node: Node, results: list[Any]) -> Any:
+    condition, body, otherwise = node.blocks
+
+    def passes() -> Iterator[None]:
+        while r.truth(r.value(condition)):
+            yield
+
+    return _loop(r, passes(), body, otherwise)
+
+
+def _for(r: Recorder, node: Node, results: list[Any]) -> Any:
+    body, otherwise = node.blocks
+
+    def passes() -> Iterator[None]:
+        for item in r.iterate(results[node.args[0]]):
+            r.bind(node.value, item)
+            yield
+
+    return _loop(r, passes(), body, otherwise)
+
+
+def _loop(r: Recorder, passes: Iterator[None], body: Block, otherwise: Block) -> Any:
+    for _ in passes:
+        r.poll()
+        signal = r.run(body)
+        if signal is not None and signal.kind == "break":
+            return None
+        if signal is not None and signal.kind == "return":
+            return signal
+    return r.run(otherwise)
+
+
+def _setitem(r: Recorder, node: Node, results: list[Any]) -> None:
+    value, *items = [results[i] for i in node.args]
+    old = r.lookup(node.value)
+    new = indexing.write(r, old, items, value)
+    if isinstance(old, Var) and r.state.is_at(old, r.globals, node.value):
+        r.assign(old, new)
+    else:
+        r.scope.rebind(node.value, new)
+
+
+def _return(r: Recorder, node: Node, results: list[Any]) -> Signal:
+    return Signal("return", results[node.args[0]])
+
+
+def _break(r: Recorder, node: Node, results: list[Any]) -> Signal:
+    return Signal("break")
+
+
+def _continue(r: Recorder, node: Node, results: list[Any]) -> Signal:
+    return Signal("continue")
+
+
+def _are_lists(args: Sequence[Any]) -> bool:
+    return len(args) == 2 and type(args[0]) is type(args[1]) and isinstance(args[0], list | tuple)
+
+
+HANDLERS: dict[str, Callable[[Recorder, Node, list[Any]], Any]] = {
+    "literal": _literal,
+    "load": _load,
+    "store": _store,
+    "call": _call,
+    "apply": _apply,
+    "method": _method,
+    "attribute": _attribute,
+    "index": _index,
+    "slice": _slice,
+    "list": _list,
+    "tuple": _tuple,
+    "dict": _dict,
+    "and": _and,
+    "or": _or,
+    "choose": _choose,
+    "function": _function,
+    "comprehension": _comprehension,
+    "if": _if,
+    "while": _while,
+    "for": _for,
+    "setitem": _setitem,
+    "return": _return,
+    "break": _break,
+    "continue": _continue,
+}
