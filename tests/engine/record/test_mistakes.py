@@ -62,9 +62,9 @@ def test_a_sum_too_long_to_parse_is_not_called_deep(ask):
 @pytest.mark.parametrize("literal", ["300", "[300]", "[[1], [-129]]"])
 def test_integers_that_the_dtype_cannot_hold_are_refused(ask, literal):
     with pytest.raises(errors.DtypeMismatch, match="int8 cannot hold"):
-        ask.value(f"x + {literal}", {"x": np.int8([1])})
+        ask.value(f"x + {literal}", {"x": np.array([1], np.int8)})
     assert ask.value(f"astype({literal}, 'int8')").dtype == np.int8
-    assert ask.value("x + [100]", {"x": np.int8([1])}).tolist() == [101]
+    assert ask.value("x + [100]", {"x": np.array([1], np.int8)}).tolist() == [101]
 
 
 def test_infinities_of_both_signs_are_answered_without_a_warning(ask):
