@@ -49,23 +49,27 @@ class Var:
     def __repr__(self) -> str:
         return f"%{self.slot}: {self.type}"
 
-    def _with(self, name: str, other: Var | Scalar, *, swapped: bool = False) -> Var:
-        if not isinstance(other, Var):
-            other = self.builder.scalar(other, self.type.dtype)
-        op = SINGLETONS[name]
-        return self.builder.emit(op, other, self) if swapped else self.builder.emit(op, self, other)
+    def _with(self, name: str, other: Var | Scalar) -> Var:
+        b = self.builder
+        if type(other) is not Var:
+            other = b.scalar(other, self.type.dtype)  # type: ignore[arg-type]
+        return b.emit(SINGLETONS[name], self, other)
+
+    def _after(self, name: str, other: Scalar) -> Var:
+        b = self.builder
+        return b.emit(SINGLETONS[name], b.scalar(other, self.type.dtype), self)
 
     def __add__(self, other: Var | Scalar) -> Var:
         return self._with("add", other)
 
     def __radd__(self, other: Scalar) -> Var:
-        return self._with("add", other, swapped=True)
+        return self._after("add", other)
 
     def __sub__(self, other: Var | Scalar) -> Var:
         return self._with("subtract", other)
 
     def __rsub__(self, other: Scalar) -> Var:
-        return self._with("subtract", other, swapped=True)
+        return self._after("subtract", other)
 
     def __mul__(self, other: Var | Scalar) -> Var:
         return self._with("multiply", other)
@@ -77,7 +81,7 @@ class Var:
         return self._with("divide", other)
 
     def __rtruediv__(self, other: Scalar) -> Var:
-        return self._with("divide", other, swapped=True)
+        return self._after("divide", other)
 
     def __neg__(self) -> Var:
         return self.builder.emit(SINGLETONS["negative"], self)
@@ -91,8 +95,8 @@ class Var:
         return self._with("greater", other)
 
 
-#: The deadline is looked at every so many instructions, a power of two.
-_POLL_MASK = (1 << 10) - 1
+#: The deadline is looked at every so many instructions.
+_BETWEEN_POLLS = 1000
 _new_tuple = tuple.__new__
 #: Most items, and deepest nesting, of a list that becomes an array.
 _MOST_NESTED, _DEEPEST_NESTED = 1_000_000, 100
@@ -112,31 +116,37 @@ class Builder:
         #: The variable of each slot.
         self.vars: list[Var] = []
         self.inputs: list[int] = []
-        self._most = limits.instructions
+        self._next_look = 0
         self._scalars: dict[tuple[DType, Scalar | str], Var] = {}
 
     def emit(self, op: Op, *operands: Var) -> Var:
         """Append ``op`` applied to ``operands``, checking types and the budget, nothing else."""
-        kind = op.infer(*[v.type for v in operands])
-        if kind is not operands[0].type and not 0 < kind.nbytes <= self.limits.array_bytes:
+        types = [v.type for v in operands]
+        kind = op.infer(*types)
+        if kind is not types[0] and not 0 < kind.nbytes <= self.limits.array_bytes:
             refuse_too_large(op.name, kind, self.limits.array_bytes)
         return self._append(op, tuple([v.slot for v in operands]), kind)
 
     def _append(self, op: Op, args: tuple[int, ...], kind: Any) -> Var:
-        instructions = self.instructions
-        slot = len(instructions)
-        if not slot & _POLL_MASK:
-            self.poll()
-        if slot >= self._most:
+        variables = self.vars
+        slot = len(variables)
+        if slot >= self._next_look:
+            self._look(slot)
+        # The named tuple's own constructor is a Python function: twice the time of the tuple's.
+        self.instructions.append(_new_tuple(Instruction, (op, args, kind, self.origin)))
+        var = Var(self, slot, kind)
+        variables.append(var)
+        return var
+
+    def _look(self, slot: int) -> None:
+        """Look at the deadline, and whether the tape may grow on."""
+        self.poll()
+        if slot >= self.limits.instructions:
             raise OverBudget(
-                f"the tape grew beyond {self._most} instructions",
+                f"the tape grew beyond {self.limits.instructions} instructions",
                 hint="shorten loops, or work on whole arrays instead of elements",
             )
-        # The named tuple's own constructor is a Python function: twice the time of the tuple's.
-        instructions.append(_new_tuple(Instruction, (op, args, kind, self.origin)))
-        var = Var(self, slot, kind)
-        self.vars.append(var)
-        return var
+        self._next_look = min(slot + _BETWEEN_POLLS, self.limits.instructions)
 
     def input(self, kind: ArrayType) -> Var:
         """Append the next input."""

@@ -75,10 +75,13 @@ class _Sweep:
     def _simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
         find = _ALIASES.get(type(op))
-        found = None if find is None else find(self, args, kind)
-        if found is None and op.elementwise and self._repeated:
+        if find is not None and (found := find(self, args, kind)) is not None:
+            return found
+        if self._repeated and op.elementwise:
             found = self._before_repeating(op, args, kind)
-        return self._keep(op, args, kind) if found is None else found
+            if found is not None:
+                return found
+        return self._keep(op, args, kind)
 
     def _keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of an instruction, which may have been kept before."""
