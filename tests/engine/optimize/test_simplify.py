@@ -6,6 +6,7 @@ import pytest
 from gradwire_engine import Leaf, Query
 from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS
@@ -54,6 +55,17 @@ def test_optimised_tapes_give_the_same_values(steps, seed):
         assert tape.instructions[old].type[:2] == better.instructions[new].type[:2]
         assert np.shape(before[old]) == np.shape(after[new])
         assert np.allclose(before[old], after[new], rtol=1e-12, equal_nan=True)
+
+
+@given(STEPS, st.integers(0, 2**32 - 1))
+def test_a_tape_walked_and_its_generated_code_give_the_same_bits(steps, seed):
+    rng = np.random.default_rng(seed)
+    inputs = [rng.choice([-1.5, 0.0, 0.5, 1.0, 2.0], size=shape) for shape in SHAPES]
+    executable = Executable(optimize(build(steps), NUMPY))
+    walked, generated = [executable.run(inputs, lambda: None) for _ in range(2)]
+    for one, other in zip(walked, generated, strict=True):
+        assert np.asarray(one).dtype == np.asarray(other).dtype
+        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
 @given(STEPS)
