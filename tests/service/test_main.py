@@ -35,7 +35,7 @@ def process():
 
 def test_sigterm_lets_work_finish_while_readiness_is_down(process):
     process, address = process
-    request = {"program": "while True: x = x + 1", "variables": {"x": 1.0}, "timeout_ms": 1500}
+    request = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 1500}
     answers = []
     working = threading.Thread(
         target=lambda: answers.append(httpx.post(address + "/v1/gradient", json=request))

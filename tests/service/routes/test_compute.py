@@ -146,7 +146,7 @@ async def test_every_answer_is_the_same_inline_and_in_a_thread(client):
         assert first["gradients"]["x"] == (2 * values[:size]).tolist()
 
 
-ENDLESS = {"program": "while True: x = x + 1", "variables": {"x": 1.0}}
+ENDLESS = {"program": "while True: pass\nx", "variables": {"x": 1.0}}
 
 
 async def test_an_endless_program_is_stopped_while_health_answers(client):
