@@ -210,15 +210,19 @@ class Recorder:
         return results[-1]
 
     def _step(self, block: Block, results: list[Any]) -> None:
-        b = self.b
+        b, bound = self.b, self.scope.names
         for node in block.nodes:
-            b.origin = node.at
+            kind, _, value, _, at = node
+            if kind == "load" and value in bound:  # half of all nodes, without ceremony
+                results.append(bound[value])
+                continue
+            b.origin = at
             self.node, self.nodes = node, block.nodes
             try:
-                result = HANDLERS[node.kind](self, node, results)
+                result = HANDLERS[kind](self, node, results)
             except EngineError as error:
                 if error.at is None:
-                    error.at = self.program.place(node.at)
+                    error.at = self.program.place(at)
                 raise
             results.append(result)
             if type(result) is Signal:
