@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+#: What make leaves in an environment that it has built.
+MADE = Path(sys.prefix) / ".runtime"
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 CURL = [
     command
@@ -90,6 +96,31 @@ def test_the_two_commands_are_targets():
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     for target in re.findall(r"^make (\w+)", SHELL[0], re.MULTILINE):
         assert f"make {target} " in done.stdout
+
+
+@pytest.mark.skipif(not MADE.exists(), reason="this is not the environment that make built")
+def test_make_serve_brings_the_service_up():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = ["make", "serve", f"VENV={sys.prefix}", f"ARGS=--port {port} --log-level warning"]
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    try:
+        for _ in range(200):
+            if process.poll() is None and answers(f"http://127.0.0.1:{port}/healthz"):
+                break
+            time.sleep(0.05)
+        assert run(CURL[1], f"http://127.0.0.1:{port}")["outputs"] == pytest.approx(108.0)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(10)
+
+
+def answers(url: str) -> bool:
+    """Whether a server is there and well."""
+    try:
+        return httpx.get(url).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 def test_all_links_lead_somewhere():
