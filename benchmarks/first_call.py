@@ -14,7 +14,7 @@ from gradwire_engine import Engine
 from gradwire_engine import compile as pipeline
 from gradwire_engine.answer import Query
 from measure import Row, compared, interleave, shown, table
-from programs import Case, Maker, chain, mixture, mlp, random_case, rosenbrock
+from programs import Case, Maker, chain, mixture, mlp, random_case, rosenbrock, runge_kutta
 
 #: Each kind of program, and the bar on its milliseconds.
 CASES: dict[str, tuple[Maker, float | None]] = {
@@ -23,6 +23,7 @@ CASES: dict[str, tuple[Maker, float | None]] = {
     "perceptron loss": (mlp, 5.0),
     "random, 30 nodes": (random_case(30), 5.0),
     "random, 100 nodes": (random_case(100), 5.0),
+    "Runge-Kutta, 1,028 scalar nodes": (runge_kutta, 25.0),
     "random scalar, 1,000 nodes": (random_case(1000, scalar=True), 25.0),
     "chain, 1,000 nodes": (chain(1_000), None),
     "chain, 10,000 nodes": (chain(10_000), None),

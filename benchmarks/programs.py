@@ -86,6 +86,20 @@ def chain(nodes: int) -> Maker:
     return make
 
 
+def runge_kutta(seed: int) -> Case:
+    """Sixteen steps of the classical method on predators and prey, written out in scalars."""
+    slopes = "p{0} = alpha * u{0} - beta * u{0} * v{0}\nq{0} = delta * u{0} * v{0} - kappa * v{0}"
+    within = "u{0} = u + {1} * p{2}\nv{0} = v + {1} * q{2}"
+    mean = "{0} = {0} + h / 6 * ({1}1 + 2 * {1}2 + 2 * {1}3 + {1}4)"
+    step = ["u1 = u\nv1 = v", slopes.format(1)]
+    for stage, length in ((2, "0.5 * h"), (3, "0.5 * h"), (4, "h")):
+        step += [within.format(stage, length, stage - 1), slopes.format(stage)]
+    step += [mean.format("u", "p"), mean.format("v", "q")]
+    lines = [f"h = 0.0{seed + 1}", *(16 * step), "(u - 1.0)**2 + v**2"]
+    given = {"u": 1.0, "v": 0.5, "alpha": 0.6, "beta": 1.3, "delta": 1.0, "kappa": 0.9}
+    return Case("\n".join(lines), {name: Leaf(np.asarray(x)) for name, x in given.items()})
+
+
 def mlp(seed: int) -> Case:
     """Softmax cross entropy of a perceptron with two hidden layers and weight decay."""
     text = f"""

@@ -203,11 +203,10 @@ class Builder:
         self, *operands: Any, rule: Callable[[tuple[Kind, ...]], Kind] = promoted
     ) -> list[Var]:
         """The operands as variables of the dtype that ``rule`` gives them; literals adopt it."""
-        first = operands[0]
-        if rule is promoted and type(first) is Var:
-            dtype = first.type.dtype
-            if all(type(x) is Var and x.type.dtype is dtype for x in operands):
-                return list(operands)
+        if len(operands) == 2 and rule is promoted:  # most calls are of two arrays of one dtype
+            x, y = operands
+            if type(x) is Var and type(y) is Var and x.type.dtype is y.type.dtype:
+                return [x, y]
         arrays = [x if isinstance(x, _ARRAY) else self.array(x) for x in operands]
         kinds = tuple([_kind(x) for x in arrays])
         if self.strict:

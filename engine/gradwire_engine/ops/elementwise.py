@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.base import SINGLETONS, Op
 from gradwire_engine.ops.promotion import DTYPES, inexact_promoted, special_promoted
 from gradwire_engine.tape import ArrayType, Shape, Type
 
@@ -75,7 +75,7 @@ class Unary(Elementwise):
     @classmethod
     def record(cls, b: Builder, x: Any) -> Any:
         """Record on one array."""
-        return b.emit(cls(), b.array(x))
+        return b.emit(cls._only or cls(), b.array(x))
 
 
 class InexactUnary(Unary):
@@ -87,7 +87,7 @@ class InexactUnary(Unary):
     @classmethod
     def record(cls, b: Builder, x: Any) -> Any:
         """Record on one array, made floating."""
-        return b.emit(cls(), b.inexact(x))
+        return b.emit(cls._only or cls(), b.inexact(x))
 
 
 class RealUnary(InexactUnary):
@@ -102,7 +102,7 @@ class Binary(Elementwise):
     @classmethod
     def record(cls, b: Builder, x: Any, y: Any) -> Any:
         """Record on two arrays, promoted."""
-        return b.emit(cls(), *b.promote(x, y))
+        return b.emit(cls._only or cls(), *b.promote(x, y))
 
 
 class InexactBinary(Binary):
@@ -113,7 +113,7 @@ class InexactBinary(Binary):
     @classmethod
     def record(cls, b: Builder, x: Any, y: Any) -> Any:
         """Record on two arrays, promoted and made floating."""
-        return b.emit(cls(), *b.promote(x, y, rule=inexact_promoted))
+        return b.emit(cls._only or cls(), *b.promote(x, y, rule=inexact_promoted))
 
 
 class RealBinary(InexactBinary):
@@ -165,6 +165,4 @@ class Predicate(Elementwise):
 
 def conj(x: Var) -> Var:
     """Complex conjugate; nothing for real ``x``."""
-    from gradwire_engine.ops.complex import Conjugate
-
-    return Conjugate()(x) if x.type.dtype.kind == "c" else x
+    return SINGLETONS["conjugate"](x) if x.type.dtype.kind == "c" else x

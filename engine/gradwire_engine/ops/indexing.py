@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import few_axes
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.elementwise import BOOL, broadcast_shapes
+from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
@@ -238,8 +239,6 @@ class NonzeroIndices(Op):
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Integers."""
-        from gradwire_engine.ops.promotion import DTYPES
-
         return ArrayType(DTYPES["int64"], (types[0].ndim, self.count))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
@@ -263,8 +262,6 @@ def take(b: Builder, a: Any, indices: Any, axis: Static = None) -> Var:
     """Elements along an axis: ``z = a[..., indices, ...]``; of the flattened array without axis."""
     x, index = b.array(a), b.array(indices)
     if axis is None:
-        from gradwire_engine.ops.base import FUNCTIONS
-
         x, axis = FUNCTIONS["ravel"].record(b, x), 0
     before = (FULL,) * normalized_axis(axis, x.ndim)
     return GetItem(complete_pattern((*before, ARRAY), x.ndim))(x, index)

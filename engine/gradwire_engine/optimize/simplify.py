@@ -22,6 +22,7 @@ from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Larger results are computed at replay instead of kept in the tape.
 _FOLDED_BYTES = 1 << 16
+_ALWAYS_LIVE = frozenset((Guard, Input))
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
@@ -45,7 +46,7 @@ def _live(instructions: Sequence[Instruction], outputs: Sequence[int]) -> bytear
         live[slot] = 1
     for slot in range(len(instructions) - 1, -1, -1):
         op, args, _, _ = instructions[slot]
-        if live[slot] or isinstance(op, Guard | Input):
+        if live[slot] or type(op) in _ALWAYS_LIVE:
             live[slot] = 1
             for arg in args:
                 live[arg] = 1

@@ -12,7 +12,7 @@ MISTAKES = [
     ("[y := s]", errors.ProgramSyntaxError, ":=", "a line of its own"),
     ("sine(s)", errors.UnknownOperation, "'sine'", "did you mean sin?"),
     ("notequal(s)", errors.UnknownOperation, "'notequal'", "did you mean not_equal?"),
-    ("one_knot(s)", errors.UnknownOperation, "'one_knot'", "GET /v1/ops lists all"),
+    ("quuxify(s)", errors.UnknownOperation, "'quuxify'", "GET /v1/ops lists all"),
     ("print(s)", errors.UnknownOperation, "'print'", "outputs"),
     ("np.random.normal(s)", errors.UnknownOperation, "'np.random.normal'", "send random numbers"),
     ("layers.weight", errors.UnknownName, "'layers'", "did you mean layer?"),
