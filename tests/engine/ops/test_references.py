@@ -1,0 +1,125 @@
+"""Values and dtypes of further functions are NumPy's; where it has none, those of a formula."""
+
+import warnings
+from math import nan
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine.check import Call, check, evaluate
+from gradwire_engine.ops.promotion import DTYPES
+
+REAL = [name for name, dtype in DTYPES.items() if dtype.kind in "iuf"]
+X = np.array([[3, 0, 1, 2], [1, 1, 0, 5], [2, 7, 1, 4]])
+GAPS = np.array([[nan, 0.5, -1.5], [2.5, nan, 0.0], [nan, nan, -0.0]])
+TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
+
+#: Functions of NumPy's with arguments; arrays are tried in all real dtypes.
+CASES: list[tuple[Any, ...]] = [
+    *[(name, X, X[::-1] + 1) for name in ("fmax", "fmin", "copysign", "fmod", "divmod")],
+    *[(name, X, X[0]) for name in ("heaviside", "float_power")],
+    *[
+        (name, X, axis)
+        for name in ("nansum", "nanprod", "nanmax", "nanmin", "nanmean")
+        for axis in (None, 0, -1, (0, 1))
+    ],
+]
+#: Functions of floating numbers alone.
+FLOATING: list[tuple[Any, ...]] = [
+    *[(name, GAPS, -GAPS[1]) for name in ("fmax", "fmin", "copysign", "heaviside")],
+    *[
+        (name, GAPS, axis)
+        for name in ("nansum", "nanprod", "nanmax", "nanmin", "nanmean")
+        for axis in (None, 0, 1)
+    ],
+]
+
+
+def label(case):
+    return "-".join(str(part) for part in case if not isinstance(part, np.ndarray | list))
+
+
+def converted(x, dtype):
+    if isinstance(x, list):
+        return [converted(item, dtype) for item in x]
+    return x.astype(dtype) if isinstance(x, np.ndarray) else x
+
+
+def compare(name, *args, **kwargs):
+    call = Call.of(name, *args, **kwargs)
+    assert check(call.record, call.values, order=0) == []
+    ours = evaluate(call.record, call.values)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = attrgetter(name)(np)(*args, **kwargs)
+    theirs = list(theirs) if isinstance(theirs, tuple | list) else [theirs]
+    assert len(ours) == len(theirs)
+    for one, other in zip(ours, map(np.asarray, theirs), strict=True):
+        assert np.asarray(one).dtype == other.dtype
+        assert np.shape(one) == other.shape
+        tolerance = TOLERANCES.get(str(other.dtype), 1e-9)
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("case", CASES, ids=map(label, CASES))
+def test_values_are_numpys(case, dtype):
+    name, *args = case
+    compare(name, *[converted(x, dtype) for x in args])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("case", FLOATING, ids=map(label, FLOATING))
+def test_nan_is_treated_as_in_numpy(case, dtype):
+    name, *args = case
+    compare(name, *[converted(x, dtype) for x in args])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("fmax", [2, 2], [1, 0]),
+        ("fmin", [2, 2], [1, 0]),
+        ("fmax", [nan, 2], [0, 1]),
+        ("fmin", [2, nan], [1, 0]),
+        ("copysign", [0, -1], [0, 0]),
+        ("heaviside", [0, 0.5], [None, 1]),
+        ("heaviside", [1, 0.5], [None, 0]),
+        ("fmod", [-7, 3], [1, 2]),
+        ("fmod", [6, 3], [1, -2]),
+        ("divide_no_nan", [1, 0], [0, 0]),
+        ("l1_loss", [1, 1], [0, 0]),
+        ("huber_loss", [2, 1], [1, -1]),
+        ("nanmax", [[nan, 3, 3]], [[0, 0.5, 0.5]]),
+        ("nansum", [[nan, 3]], [[0, 1]]),
+        ("nanmean", [[nan, 3, 1]], [[0, 0.5, 0.5]]),
+    ],
+)
+def test_conventions(gradients, name, values, expected):
+    found = gradients(lambda f, *xs: getattr(f, name)(*xs), *values)
+    zeros = [0 if bar is None else bar for bar in found]
+    assert zeros == [0 if bar is None else bar for bar in expected]
+
+
+def test_cross_entropies_agree():
+    logits = np.array([[1.0, -2.0, 0.5], [0.1, 1000.0, 3.0]])
+    labels = np.array([2, 1])
+    hot = np.eye(3)[labels]
+    shifted = logits - logits.max(1, keepdims=True)
+    expected = -np.sum(hot * (shifted - np.log(np.exp(shifted).sum(1, keepdims=True))), axis=1)
+    (one,) = evaluate(
+        Call.of("sparse_softmax_cross_entropy_with_logits", labels, logits).record,
+        [labels, logits],
+    )
+    (other,) = evaluate(
+        Call.of("softmax_cross_entropy_with_logits", hot, logits).record, [hot, logits]
+    )
+    np.testing.assert_allclose(one, expected, atol=1e-12)
+    np.testing.assert_allclose(other, expected, atol=1e-12)
+
+
+def test_one_hot_leaves_out_what_is_out_of_range():
+    index = np.array([1, -1, 3])
+    (z,) = evaluate(Call.of("one_hot", index, 3).record, [index])
+    assert z.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
