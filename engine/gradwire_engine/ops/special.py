@@ -1,4 +1,4 @@
-"""Special functions of SciPy's."""
+"""Error functions, the logit, a product with a logarithm."""
 
 from __future__ import annotations
 
@@ -58,6 +58,33 @@ class Erfinv(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar sqrt(π) / 2 exp(z²)``."""
         return (z_bar * (Exp()(z * z) / TWO_OVER_ROOT_PI),)
+
+
+@register("erfcx")
+class Erfcx(SpecialUnary):
+    """Scaled complementary error function: ``z = exp(x²) erfc x``.  Source: DLMF 7.2.2."""
+
+    ufunc = "special.erfcx"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (2 x z - 2 / sqrt(π))*``."""
+        return (z_bar * conj(operands[0] * z * 2 - TWO_OVER_ROOT_PI),)
+
+
+@register("dawsn")
+class Dawsn(SpecialUnary):
+    """Dawson's integral: ``z = exp(-x²) ∫ exp(t²) dt`` from 0 to ``x``.
+
+    Source: DLMF 7.2.5, 7.10.3.
+    """
+
+    ufunc = "special.dawsn"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (1 - 2 x z)*``."""
+        return (z_bar * conj(1 - operands[0] * z * 2),)
 
 
 @register("logit")
