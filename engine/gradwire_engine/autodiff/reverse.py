@@ -73,7 +73,9 @@ class _Walk:
         b.origin = origin if origin < 0 else ~origin
         z_bar, mask = self.cotangents[slot], self.masks.get(slot)
         if isinstance(op, Item):
-            self.items.setdefault(args[0], {})[op.index] = z_bar
+            items = self.items.setdefault(args[0], {})
+            before = items.get(op.index)
+            items[op.index] = z_bar if before is None else before + z_bar
             self.cotangents[args[0]] = z_bar  # marks the tuple as reached
             return
         variables = b.vars

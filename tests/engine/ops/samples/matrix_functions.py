@@ -1,0 +1,26 @@
+"""Sample points of functions of matrices."""
+
+import numpy as np
+from gradwire_engine.check import Call
+
+RNG = np.random.default_rng(23)
+SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))
+
+
+def right_of_zero(*shape):
+    """Matrices with eigenvalues in the right half plane."""
+    return RNG.normal(size=shape) * 0.4 + 2 * np.eye(shape[-1])
+
+
+SAMPLES = [
+    *[Call.of("expm", RNG.normal(size=shape)) for shape in SHAPES],
+    *[Call.of(name, right_of_zero(*shape)) for name in ("logm", "sqrtm") for shape in SHAPES],
+    *[
+        Call.of("solve_sylvester", right_of_zero(*a), right_of_zero(*b), RNG.normal(size=q))
+        for a, b, q in (
+            ((3, 3), (2, 2), (3, 2)),
+            ((2, 3, 3), (2, 2), (3, 2)),
+            ((1, 1), (1, 1), (2, 1, 1)),
+        )
+    ],
+]

@@ -1,0 +1,53 @@
+"""Sample points of singular values and what rests on them; of vectors, their projections."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from gradwire_engine.check import Call
+from gradwire_engine.ops.linalg import adjoint
+from gradwire_engine.ops.products import MatMul
+from gradwire_engine.ops.shape import unsqueeze
+from gradwire_engine.ops.slicing import sliced
+
+RNG = np.random.default_rng(22)
+SHAPES = ((3, 3), (4, 2), (2, 4), (2, 3, 3), (1, 1), (0, 0))
+
+
+def apart(*shape):
+    """Matrices whose singular values are well apart."""
+    size = shape[-2:]
+    return RNG.normal(size=shape) * 0.3 + np.eye(*size) * np.arange(1.0, size[-1] * 2, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class OfTriple(Call):
+    """A decomposition, less the phases: first singular vectors' projectors, and ``u f(s) v^H``."""
+
+    def record(self, b, *inputs):
+        u, s, vh = super().record(b, *inputs)
+        scale = b.cast(s * s, u.dtype)
+        rebuilt = MatMul()(u * unsqueeze(scale, (s.ndim - 1,)), vh)
+        if not s.shape[-1]:
+            return rebuilt
+        left = sliced(u, u.ndim - 1, 0, 1)
+        right = sliced(vh, vh.ndim - 2, 0, 1)
+        mixed = MatMul()(left, right)
+        return s, rebuilt, mixed, MatMul()(left, adjoint(left)), MatMul()(adjoint(right), right)
+
+
+SAMPLES = [
+    *[OfTriple.of("svd", apart(*shape)) for shape in SHAPES],
+    OfTriple.of("linalg.svd", apart(2, 3), False),
+    Call.of("svd", apart(3, 2), compute_uv=False),
+    *[Call.of("svdvals", apart(*shape)) for shape in SHAPES],
+    *[Call.of("norm", apart(3, 4), order) for order in ("nuc", 2, -2)],
+    Call.of("norm", apart(2, 3, 3), "nuc", (0, 2), True),
+    *[Call.of("pinv", apart(*shape)) for shape in SHAPES],
+    Call.of("linalg.pinv", apart(2, 3), 1e-6),
+    *[Call.of("lstsq", apart(*shape), RNG.normal(size=shape[0])) for shape in SHAPES[:3]],
+    Call.of("linalg.lstsq", apart(4, 2), RNG.normal(size=(4, 3))),
+    *[Call.of("matrix_rank", apart(*shape)) for shape in SHAPES],
+    Call.of("linalg.matrix_rank", apart(2, 3), 0.1),
+    *[Call.of("cond", apart(*shape)) for shape in SHAPES[:-2]],
+    *[Call.of("linalg.cond", apart(2, 3, 3), p) for p in (1, -2, "fro", "inf", "nuc")],
+]

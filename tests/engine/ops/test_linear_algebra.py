@@ -1,0 +1,189 @@
+"""Spectra, factorisations and functions of matrices: values, conventions, refusals."""
+
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+from gradwire_engine.check import Call, check, evaluate, trace
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.base import FUNCTIONS
+
+RNG = np.random.default_rng(31)
+EYE = [[1, 0], [0, 1]]
+RANK_ONE = np.array([[1.0, 2.0], [2.0, 4.0]])
+TALL = RNG.normal(size=(3, 2))
+ROWS: dict[str, Any] = {
+    "eigvalsh [[2,1],[1,3]] seed (1,10)": (
+        lambda f, x: f.multiply(f.eigvalsh(x), [1, 10]),
+        [[2, 1], [1, 3]],
+        [[5.5 - 4.5 / 5**0.5, 0], [18 / 5**0.5, 5.5 + 4.5 / 5**0.5]],
+    ),
+    "eigvalsh degenerate I, seed (1,10)": (
+        lambda f, x: f.multiply(f.eigvalsh(x), [1, 10]),
+        EYE,
+        [[1, 0], [0, 10]],
+    ),
+    "eigh vectors degenerate I, seed [[1,2],[3,4]]": (
+        lambda f, x: f.multiply(f.eigh(x)[1], [[1, 2], [3, 4]]),
+        EYE,
+        [[0, 0], [0, 0]],
+    ),
+    "svdvals equal (I)": (lambda f, x: f.svdvals(x), EYE, EYE),
+    "svdvals zero matrix": (lambda f, x: f.svdvals(x), [[0, 0], [0, 0]], EYE),
+    "nuclear norm of the zero matrix": (lambda f, x: f.norm(x, "nuc"), [[0, 0], [0, 0]], EYE),
+    "svd vectors equal (I)": (
+        lambda f, x: f.multiply(f.svd(x)[0], [[1, 2], [3, 4]]),
+        EYE,
+        [[0, 0.0], [0.0, 0]],
+    ),
+    "cdist of equal rows": (lambda f, x: f.cdist(x, x), [[1, 2], [1, 2]], [[0, 0], [0, 0]]),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_gradient(row, gradients):
+    function, value, expected = ROWS[row]
+    (found,) = gradients(function, value)
+    assert np.asarray(found) == pytest.approx(np.asarray(expected), 1e-9, 1e-12)
+
+
+def pinv_slope(a, direction):
+    """Derivative of the pseudoinverse along ``direction``, by the formula for constant rank."""
+    p, d = np.linalg.pinv(a), direction
+    one, other = np.eye(len(a)), np.eye(a.shape[1])
+    return -p @ d @ p + p @ p.T @ d.T @ (one - a @ p) + (other - p @ a) @ d.T @ p.T @ p
+
+
+@pytest.mark.parametrize(
+    "a", [RANK_ONE, TALL], ids=["pinv rank deficient [[1,2],[2,4]]", "pinv 3x2"]
+)
+def test_pseudoinverse_has_the_formula_of_constant_rank(a, gradients):
+    seed = RNG.normal(size=a.T.shape)
+    (found,) = gradients(lambda f, x: f.multiply(f.pinv(x), seed.tolist()), a)
+    for i, j in np.ndindex(*a.shape):
+        unit = np.zeros_like(a)
+        unit[i, j] = 1
+        assert found[i][j] == pytest.approx(np.sum(seed * pinv_slope(a, unit)))
+
+
+A = RNG.normal(size=(3, 3)) + 3 * np.eye(3)
+S = A + A.T
+STACK = np.stack([A, A @ A])
+BANDS = RNG.normal(size=(3, 4)) + 3
+V = RNG.normal(size=3)
+VALUES = [
+    (Call.of("eigvalsh", S), np.linalg.eigvalsh(S)),
+    (Call.of("eigvals", A), np.linalg.eigvals(A)),
+    (Call.of("svdvals", STACK), np.linalg.svdvals(STACK)),
+    (Call.of("pinv", TALL), np.linalg.pinv(TALL)),
+    (Call.of("pinv", RANK_ONE), np.linalg.pinv(RANK_ONE)),
+    (Call.of("matrix_rank", RANK_ONE), 1),
+    (Call.of("matrix_rank", np.stack([RANK_ONE, RANK_ONE * 0, np.eye(2)])), [1, 0, 2]),
+    (Call.of("matrix_rank", np.eye(2), 1.5), 0),
+    *[(Call.of("cond", A, p), np.linalg.cond(A, p)) for p in (None, 1, -2, inf, "fro", "nuc")],
+    *[(Call.of("norm", STACK, p, (1, 2)), np.linalg.norm(STACK, p, (1, 2))) for p in (2, -2)],
+    (Call.of("norm", TALL, "nuc"), np.linalg.norm(TALL, "nuc")),
+    *[
+        (Call.of(name, STACK), np.stack([getattr(scipy.linalg, name)(m) for m in STACK]))
+        for name in ("expm", "sqrtm", "logm")
+    ],
+    (Call.of("sqrtm", -np.eye(2)), np.full((2, 2), np.nan)),
+    (Call.of("logm", -np.eye(2) + 0j), np.eye(2) * np.pi * 1j),
+    (Call.of("solve_sylvester", A, S, A), scipy.linalg.solve_sylvester(A, S, A)),
+    (
+        Call.of("solve_banded", (1, 1), BANDS, np.ones(4)),
+        scipy.linalg.solve_banded((1, 1), BANDS, np.ones(4)),
+    ),
+    (
+        Call.of("tridiagonal_solve", np.ones(3), V + 5, np.ones(3), V),
+        np.linalg.solve(np.diag(V + 5) + np.eye(3, k=1) + np.eye(3, k=-1), V),
+    ),
+    (Call.of("block_diag", A, TALL, V), scipy.linalg.block_diag(A, TALL, V)),
+    (Call.of("toeplitz", V, V[:2] + 1), scipy.linalg.toeplitz(V, V[:2] + 1)),
+    (Call.of("toeplitz", V + 1j), scipy.linalg.toeplitz(V + 1j)),
+    (Call.of("vander", V), np.vander(V)),
+    (Call.of("vander", np.arange(3), 4, True), np.vander(np.arange(3), 4, increasing=True)),
+    (Call.of("cdist", A, S), np.linalg.norm(A[:, None] - S, axis=-1)),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"), VALUES, ids=[f"{i}-{v[0]}" for i, v in enumerate(VALUES)]
+)
+def test_value(call, expected):
+    (found,) = evaluate(call.record, call.values)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("b", [V, RNG.normal(size=(3, 2))])
+def test_least_squares_are_numpys(b):
+    expected = np.linalg.lstsq(TALL, b)
+    found = evaluate(Call.of("lstsq", TALL, b).record, [TALL, b])
+    for one, wanted in zip(found, expected, strict=True):
+        assert np.shape(one) == np.shape(wanted)
+        np.testing.assert_allclose(one, wanted)
+
+
+def test_the_parts_multiply_to_the_matrix():
+    a = STACK + 1j * STACK[::-1]
+    w, v = evaluate(Call.of("eig", a).record, [a])
+    np.testing.assert_allclose(a @ v, v * w[:, None])
+    p, lower, upper = evaluate(Call.of("lu", a).record, [a])
+    np.testing.assert_allclose(p @ lower @ upper, a)
+    q, r = evaluate(Call.of("qr", a).record, [a])
+    np.testing.assert_allclose(q @ r, a)
+
+
+def test_a_symmetric_function_of_equal_eigenvalues_is_smooth():
+    def sum_of_cubes(b, x):
+        w = FUNCTIONS["eigvalsh"].record(b, x)
+        return FUNCTIONS["sum"].record(b, w * w * w)
+
+    assert check(sum_of_cubes, [np.eye(3)], order=1) == []
+
+
+X = np.ones((2, 3))
+HALF = np.eye(2, dtype="float16")
+REFUSED = [
+    *[
+        (Call.of(name, X), ShapeMismatch, f"{name} needs square matrices, got shape (2, 3)")
+        for name in ("eigh", "eigvalsh", "eig", "expm", "logm", "sqrtm", "lu")
+    ],
+    *[
+        (Call.of(name, HALF), DtypeMismatch, "does not take float16")
+        for name in ("eigh", "svd", "svdvals", "pinv", "qr", "expm")
+    ],
+    *[
+        (Call.of(name, V), ShapeMismatch, "needs at least 2 axes")
+        for name in ("svd", "svdvals", "pinv", "qr", "matrix_rank", "cond")
+    ],
+    (Call.of("eigh", S, "lower"), BadArgument, "reads the triangle 'L' or 'U', got a string"),
+    (Call.of("svd", X, True), BadArgument, "as many vectors as singular values"),
+    (Call.of("svd", X, 1), BadArgument, "full_matrices must be true or false"),
+    (Call.of("pinv", X, V), BadArgument, "rcond must be a known number"),
+    (Call.of("matrix_rank", X, 0.1, 0.1), BadArgument, "exclude each other"),
+    (Call.of("lstsq", X, V), ShapeMismatch, "as many right-hand rows"),
+    (Call.of("qr", X, "complete"), BadArgument, "modes 'reduced' and 'r'"),
+    (Call.of("solve_sylvester", X, A, X), ShapeMismatch, "needs square matrices"),
+    (Call.of("solve_sylvester", A, A, X), ShapeMismatch, "right-hand sides of shape (3, 3)"),
+    (Call.of("solve_banded", 1, X, V), BadArgument, "a pair"),
+    (Call.of("solve_banded", (1, 1), X, V), ShapeMismatch, "3 rows of diagonals"),
+    (Call.of("solve_banded", (1, 0), X, V[:2]), ShapeMismatch, "right-hand sides of 3 rows"),
+    (Call.of("solve_banded", (0, 0), HALF[:1], HALF[0]), DtypeMismatch, "float16"),
+    (Call.of("tridiagonal_solve", V, V[:2], V, V), ShapeMismatch, "diagonals of one shape"),
+    (Call.of("block_diag"), BadArgument, "at least one matrix"),
+    (Call.of("block_diag", X[None]), ShapeMismatch, "at most 2 axes"),
+    (Call.of("toeplitz", np.array(1.0)), ShapeMismatch, "two vectors"),
+    (Call.of("vander", X), ShapeMismatch, "needs a vector"),
+    (Call.of("vander", V, -1), BadArgument, "must not be negative"),
+    (Call.of("cdist", X, V), ShapeMismatch, "rows of one length"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), REFUSED)
+def test_refused(call, error, message):
+    with pytest.raises(error) as caught:
+        trace(call.record, call.values)
+    assert message in caught.value.message
