@@ -75,7 +75,7 @@ class CumProd(Cumulative):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar_i = z_{i-1}* s_i`` with ``s_i = z_bar_i + x_{i+1}* s_{i+1}``."""
         (x,) = operands
-        return (conj(shifted(z, self.axis, 1)) * _backwards(conj(x), z_bar, self.axis),)
+        return (conj(shifted(z, self.axis, 1)) * backwards(conj(x), z_bar, self.axis),)
 
 
 @register("linear_recurrence", public=False)
@@ -98,7 +98,7 @@ class LinearRecurrence(Op):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``b_bar_i = z_bar_i + a_{i+1}* b_bar_{i+1}``, ``a_bar_i = b_bar_i z_{i-1}*``."""
-        b_bar = _backwards(conj(operands[0]), z_bar, self.axis)
+        b_bar = backwards(conj(operands[0]), z_bar, self.axis)
         return b_bar * conj(shifted(z, self.axis, 0)), b_bar
 
     def flops(self, result: Type, *types: ArrayType) -> int:
@@ -106,7 +106,7 @@ class LinearRecurrence(Op):
         return 2 * types[0].size
 
 
-def _backwards(a: Var, b: Var, axis: int) -> Var:
+def backwards(a: Var, b: Var, axis: int) -> Var:
     """The solution of ``s_i = b_i + a_{i+1} s_{i+1}``."""
     flip = Flip((axis,))
     return flip(LinearRecurrence(axis)(shifted(flip(a), axis, 0), flip(b)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import axis_of, flag, integer
+from gradwire_engine.ops.axes import axis_of, flag, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.rearranging import Flip
@@ -137,3 +137,29 @@ def top_k(b: Builder, x: Any, k: Static = 1) -> Any:
         raise BadArgument(f"top_k cannot take {k} of {length} elements")
     falling = (found.record(b, var, descending=True) for found in (Sort, ArgSort))
     return [sliced(ordered, place, 0, k) for ordered in falling]
+
+
+@macro("partition")
+def partition(b: Builder, a: Any, kth: Static, axis: Static = -1) -> Any:
+    """Elements along ``axis`` with smaller ones before place ``kth`` and larger ones after: sorted.
+
+    Convention: that of ``sort``.
+    """
+    x, place = _partitioned(b, a, kth, axis, "partition")
+    return Sort(place)(x)
+
+
+@macro("argpartition", differentiable=False)
+def argpartition(b: Builder, a: Any, kth: Static, axis: Static = -1) -> Any:
+    """Indices along ``axis`` that partition the elements at place ``kth``: those that sort."""
+    x, place = _partitioned(b, a, kth, axis, "argpartition")
+    return ArgSort(place)(x)
+
+
+def _partitioned(b: Builder, a: Any, kth: Any, axis: Any, op: str) -> tuple[Var, int]:
+    x, place = _operand(b, a, axis, op)
+    length = x.type.shape[place]
+    for index in integers(kth, "kth"):
+        if not -length <= index < length:
+            raise BadArgument(f"{op} has no place {index} among {length} elements")
+    return x, place

@@ -1,7 +1,7 @@
 """Values and dtypes of further functions are NumPy's; where it has none, those of a formula."""
 
 import warnings
-from math import nan
+from math import inf, nan
 from operator import attrgetter
 from typing import Any
 
@@ -24,6 +24,23 @@ CASES: list[tuple[Any, ...]] = [
         for name in ("nansum", "nanprod", "nanmax", "nanmin", "nanmean")
         for axis in (None, 0, -1, (0, 1))
     ],
+    *[(f"{name}.accumulate", X, axis) for name in ("maximum", "minimum") for axis in (0, -1)],
+    ("trapezoid", X, X[0].cumsum()),
+    ("trapezoid", X, None, 2, 0),
+    ("gradient", X),
+    ("gradient", X, 2.0, np.arange(4) ** 2),
+    *[("searchsorted", np.array([1, 2, 2, 5]), X, side) for side in ("left", "right")],
+    *[("digitize", X, np.array([1, 2, 4]), right) for right in (False, True)],
+    *[("histogram", X, bins) for bins in (3, np.array([0, 1, 2, 4]))],
+    ("histogram", X, 4, (1.0, 4.0)),
+    *[(name, X) for name in ("cov", "corrcoef")],
+    ("cov", X[0], X[1], True, True),
+    *[
+        (name, X[0, :n], X[1, :m], mode)
+        for name in ("convolve", "correlate")
+        for n, m in ((4, 3), (2, 4), (3, 4), (1, 1), (4, 2))
+        for mode in ("full", "same", "valid")
+    ],
 ]
 #: Functions of floating numbers alone.
 FLOATING: list[tuple[Any, ...]] = [
@@ -33,11 +50,17 @@ FLOATING: list[tuple[Any, ...]] = [
         for name in ("nansum", "nanprod", "nanmax", "nanmin", "nanmean")
         for axis in (None, 0, 1)
     ],
+    *[(f"{name}.accumulate", GAPS, axis) for name in ("maximum", "minimum") for axis in (0, 1)],
+    ("logaddexp.accumulate", X, 1),
 ]
 
 
 def label(case):
     return "-".join(str(part) for part in case if not isinstance(part, np.ndarray | list))
+
+
+def labels(cases):
+    return [f"{n}-{label(case)}" for n, case in enumerate(cases)]
 
 
 def converted(x, dtype):
@@ -63,14 +86,14 @@ def compare(name, *args, **kwargs):
 
 
 @pytest.mark.parametrize("dtype", REAL)
-@pytest.mark.parametrize("case", CASES, ids=map(label, CASES))
+@pytest.mark.parametrize("case", CASES, ids=labels(CASES))
 def test_values_are_numpys(case, dtype):
     name, *args = case
     compare(name, *[converted(x, dtype) for x in args])
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("case", FLOATING, ids=map(label, FLOATING))
+@pytest.mark.parametrize("case", FLOATING, ids=labels(FLOATING))
 def test_nan_is_treated_as_in_numpy(case, dtype):
     name, *args = case
     compare(name, *[converted(x, dtype) for x in args])
@@ -94,6 +117,11 @@ def test_nan_is_treated_as_in_numpy(case, dtype):
         ("nanmax", [[nan, 3, 3]], [[0, 0.5, 0.5]]),
         ("nansum", [[nan, 3]], [[0, 1]]),
         ("nanmean", [[nan, 3, 1]], [[0, 0.5, 0.5]]),
+        ("cummax", [[1, 3, 3, 2]], [[1, 3, 0, 0]]),
+        ("cummin", [[2, 1, 1]], [[1, 2, 0]]),
+        ("cumlogsumexp", [[-inf, -inf]], [[0, 0]]),
+        ("cumlogsumexp", [[-inf, 1000]], [[0, 1]]),
+        ("interp", [1, [0, 1, 2], [0, 1, 5]], [4, [0, -4, 0], [0, 1, 0]]),
     ],
 )
 def test_conventions(gradients, name, values, expected):
@@ -117,6 +145,14 @@ def test_cross_entropies_agree():
     )
     np.testing.assert_allclose(one, expected, atol=1e-12)
     np.testing.assert_allclose(other, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("ends", [{}, {"left": -3.0, "right": 7.0}])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_interpolation_is_numpys(count, ends):
+    points = np.array([-1.0, 0.0, 0.5, 1.0, 2.5, 3.0, 9.0, nan])
+    knots, table = np.array([0.0, 1.0, 3.0, 4.0])[:count], np.array([2.0, -1.0, 5.0, 6.0])[:count]
+    compare("interp", points, knots, table, **ends)
 
 
 def test_one_hot_leaves_out_what_is_out_of_range():

@@ -10,4 +10,6 @@ SAMPLES = [
     *[Call.of(name, X, 1, descending=True) for name in ("sort", "argsort")],
     *[Call.of(name, np.zeros((2, 0))) for name in ("sort", "argsort")],
     *[Call.of("top_k", X, k) for k in (0, 1, 3)],
+    *[Call.of(name, X, 2, axis) for name in ("partition", "argpartition") for axis in (1, -1)],
+    Call.of("partition", X, (0, -1), None),
 ]

@@ -1,0 +1,65 @@
+"""Covariances and correlations of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arithmetic import Sqrt
+from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.complex import Real
+from gradwire_engine.ops.diagonals import diagonal
+from gradwire_engine.ops.elementwise import conj
+from gradwire_engine.ops.joining import Concatenate
+from gradwire_engine.ops.products import MatMul
+from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.ops.reductions import Sum
+from gradwire_engine.ops.shape import reshape, swap_last, unsqueeze
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder
+
+
+@macro("cov")
+def cov(
+    b: Builder,
+    m: Any,
+    y: Any = None,
+    rowvar: Static = True,
+    bias: Static = False,
+    ddof: Static = None,
+) -> Any:
+    """Covariances of the rows of ``m`` and ``y``: ``z_ij = sum_k c_ik c_jk* / (n - ddof)``.
+
+    ``c`` are the rows less their means, in double precision; ``ddof`` is 1 by default, 0 if
+    ``bias``; without ``rowvar`` the columns are taken.
+    """
+    parts = b.promote(*[part for part in (m, y) if part is not None])
+    dtype = DTYPES["complex128" if parts[0].dtype.kind == "c" else "float64"]
+    rows = []
+    for part in [b.cast(part, dtype) for part in parts]:
+        if part.ndim > 2:
+            raise ShapeMismatch(f"cov takes vectors and matrices, got {part.type}")
+        row = reshape(part, (1, part.type.size)) if part.ndim < 2 else part
+        turned = part.ndim == 2 and not flag(rowvar, "rowvar")
+        rows.append(swap_last(row) if turned else row)
+    x = Concatenate(0)(*rows) if len(rows) > 1 else rows[0]
+    n = x.type.shape[1]
+    less = ddof if ddof is not None else 0 if flag(bias, "bias") else 1
+    if isinstance(less, bool) or not isinstance(less, int | float):
+        raise BadArgument("ddof must be a number")
+    centred = x - Sum.over(x, (1,), keepdims=True) / n
+    z = MatMul()(centred, conj(swap_last(centred))) / max(n - less, 0)
+    return reshape(z, tuple([k for k in z.type.shape if k != 1]))
+
+
+@macro("corrcoef")
+def corrcoef(b: Builder, x: Any, y: Any = None, rowvar: Static = True) -> Any:
+    """Correlations of the rows of ``x`` and ``y``: ``z_ij = c_ij / sqrt(c_ii c_jj)`` of ``cov``."""
+    c = cov(b, x, y, rowvar)
+    if c.ndim == 0:
+        return c / c
+    lengths = Sqrt()(Real()(diagonal(b, c)))
+    lengths = b.cast(lengths, c.dtype)
+    return c / unsqueeze(lengths, (1,)) / unsqueeze(lengths, (0,))

@@ -1,0 +1,12 @@
+"""Sample points of running extrema and logarithms of sums."""
+
+import numpy as np
+from gradwire_engine.check import Call
+
+X = np.random.default_rng(12).permutation(np.linspace(-1.1, 1.9, 24)).reshape(2, 3, 4)
+NAMES = ("cummax", "cummin", "cumlogsumexp")
+
+SAMPLES = [
+    *[Call.of(name, X, axis) for name in NAMES for axis in (None, 0, -1, 1)],
+    *[Call.of(name, np.zeros((0, 2)), axis) for name in NAMES for axis in (0, 1)],
+]

@@ -1,0 +1,27 @@
+"""Sample points of slopes, areas and interpolations of tables."""
+
+import numpy as np
+from gradwire_engine.check import Call
+
+X = np.random.default_rng(13).normal(size=(3, 4, 2))
+RISING = np.array([-1.0, 0.2, 0.7, 2.1])
+POINTS = np.array([[-1.7, -0.4], [0.3, 2.0], [3.1, 0.9]])
+
+REAL = ("interp",)
+SAMPLES = [
+    *[Call.of("trapezoid", X, axis=axis) for axis in (-1, 0)],
+    Call.of("trapezoid", X, RISING, axis=1),
+    Call.of("trapezoid", X, X * X, axis=-1),
+    Call.of("trapezoid", X, dx=0.5, axis=1),
+    Call.of("trapezoid", X[:, :0], axis=1),
+    Call.of("gradient", X),
+    Call.of("gradient", X, 0.5),
+    Call.of("gradient", X, 0.5, np.array(2.0), axis=(0, -1)),
+    Call.of("gradient", X, RISING, axis=1),
+    Call.of("gradient", X[0, :, 0], RISING),
+    Call.of("interp", POINTS, RISING, X[0, :, 0]),
+    Call.of("interp", POINTS, RISING, RISING, 0.5, np.array(1.5)),
+    Call.of("interp", np.array(0.5), RISING, X[0, :, 0] + 1j),
+    Call.of("interp", POINTS, RISING[:1], RISING[1:2]),
+    Call.of("interp", POINTS[:0], RISING, RISING),
+]
