@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradwire_engine import dialects
 from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
 from gradwire_engine.ops.base import FUNCTIONS, Function
 from gradwire_engine.ops.builder import Var, describe
@@ -143,22 +144,53 @@ def attribute(target: Any, name: str) -> Any:
 
 def constant(name: str) -> Any:
     """The constant that a prefixed name means, ``np.pi``, or ``MISSING``."""
-    return CONSTANTS.get(_plain(name), MISSING)
+    if dialects.own(name) is None:
+        return CONSTANTS.get(_plain(name), MISSING)
+    return dialects.dtype(name) or CONSTANTS.get(name.partition(".")[2], MISSING)
+
+
+def is_operation(name: str) -> bool:
+    """Whether a name that stands by itself is a function's."""
+    if name in LANGUAGE or name in FUNCTIONS:
+        return True
+    return "." in name and _found(name) is not None
 
 
 @cache
 def resolve(name: str) -> Function:
     """The operation that a name means, or ``UnknownOperation`` with the closest name there is."""
-    found = FUNCTIONS.get(name) or FUNCTIONS.get(_plain(name))
+    found = _found(name)
     if found is None and isinstance(dtype := constant(name), np.dtype):
         return _conversion(name, dtype)
     if found is None:
         instead = [_INSTEAD[part] for part in name.split(".") if part in _INSTEAD]
-        known = [*FUNCTIONS, *[name for name in LANGUAGE if name not in _WORDS]]
-        hint = instead[0] if instead else suggestion(_plain(name), known)
+        hint = instead[0] if instead else _closest(name)
         hint = hint or "GET /v1/ops lists all"
         raise UnknownOperation(f"there is no operation '{name[:60]}'", hint=hint)
     return found
+
+
+def _found(name: str) -> Function | None:
+    found = dialects.find(name)
+    if found is None and dialects.own(name) is None:
+        plain = _plain(name)
+        found = FUNCTIONS.get(name) or FUNCTIONS.get(plain)
+        if found is None and plain.startswith(("linalg.", "fft.")):
+            found = FUNCTIONS.get(plain.partition(".")[2])
+    return found
+
+
+def _closest(name: str) -> str | None:
+    dialect = dialects.own(name)
+    if dialect is None:
+        known = [*FUNCTIONS, *[name for name in LANGUAGE if name not in _WORDS]]
+        return suggestion(_plain(name), known)
+    _, full = dialects.full_name(name) or (dialect, name)
+    alike = suggestion(full, dialect.functions)
+    if alike is None:
+        last = full.rpartition(".")[2]
+        alike = f"without a prefix there is {last}" if last in FUNCTIONS else None
+    return alike
 
 
 def _conversion(name: str, dtype: Any) -> Function:

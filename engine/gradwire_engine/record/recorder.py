@@ -21,7 +21,6 @@ from gradwire_engine.errors import (
     ShapeMismatch,
     UnknownName,
 )
-from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.constants import Assigned
 from gradwire_engine.ops.indexing import FULL, GetItem
@@ -29,7 +28,6 @@ from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
 from gradwire_engine.record import calls
 from gradwire_engine.record.concrete import Concrete
-from gradwire_engine.record.language import LANGUAGE
 from gradwire_engine.record.nodes import HANDLERS
 from gradwire_engine.record.scope import (
     MISSING,
@@ -105,7 +103,7 @@ class Recorder:
         constant = calls.constant(name)
         if constant is not MISSING:
             return constant
-        if name in LANGUAGE or name in FUNCTIONS:
+        if calls.is_operation(name):
             return Operation(name)
         if name == RESULT:
             raise InvalidProgram("the program returns nothing: its last expression was never run")

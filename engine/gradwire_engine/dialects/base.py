@@ -1,0 +1,147 @@
+"""What a dialect is: another library's names, with its parameters, their order and defaults.
+
+An entry gives names to an operation and writes its parameters as that library does:
+``"input dim:axis=None keepdim:keepdims=False"`` is a parameter ``dim`` that the operation calls
+``axis``. Where meaning differs too, a function records what the library computes.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from typing import Any
+
+from gradwire_engine.ops.base import FUNCTIONS, Function
+
+#: Stands before the parameters that go by keyword only.
+_STAR = "*"
+
+
+class Dialect:
+    """The functions of one library by dotted name, under the prefixes that choose it."""
+
+    def __init__(self, name: str, roots: dict[str, str], *, ignored: str = "") -> None:
+        self.name = name
+        #: What programs may write, and what it stands for: ``F.`` is ``torch.nn.functional.``.
+        self.roots = roots
+        #: A keyword that every function takes and that means nothing here.
+        self.ignored = ignored
+        self.functions: dict[str, Function] = {}
+        #: The operation that each function's parameters are handed to, empty for its own.
+        self.meant: dict[str, str] = {}
+
+    def entry(self, names: str, operation: str = "", parameters: str | None = None) -> None:
+        """Give ``operation`` the space-separated ``names``, its ``parameters`` written anew.
+
+        Without ``operation`` each name is of the operation with the same last part.
+        """
+        if not operation:
+            for name in names.split():
+                self.entry(name, name.rpartition(".")[2], parameters)
+            return
+        target = FUNCTIONS[operation]
+        signature = inspect.signature(target.record)
+        own = [*signature.parameters.values()][1:]
+        written, renamed = (own, {}) if parameters is None else _parsed(parameters, own, operation)
+        record = Recorded(target.record, written, renamed, self.ignored)
+        self._publish(names, record, target.doc, target.family, target)
+
+    def macro(self, names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Make a function that records what the library's functions ``names`` compute."""
+
+        def complete(function: Callable[..., Any]) -> Callable[..., Any]:
+            own = [*inspect.signature(function).parameters.values()][1:]
+            record = Recorded(function, own, {}, self.ignored)
+            self._publish(names, record, function.__doc__ or "", self.name, None)
+            return function
+
+        return complete
+
+    def _publish(
+        self, names: str, record: Recorded, doc: str, family: str, target: Function | None
+    ) -> None:
+        first, *rest = [f"{self.name}.{name}" for name in names.split()]
+        differentiable = target is None or target.differentiable
+        function = Function(first, tuple(rest), record, doc, family, differentiable)
+        self.meant[first] = "" if target is None else target.name
+        for name in (first, *rest):
+            if name in self.functions or not doc:
+                raise TypeError(f"{name}: needs a docstring and a name of its own")
+            self.functions[name] = function
+
+
+class Recorded:
+    """Records a call that is written with a dialect's parameters."""
+
+    def __init__(
+        self,
+        record: Callable[..., Any],
+        parameters: list[Parameter],
+        renamed: dict[str, str],
+        ignored: str,
+    ) -> None:
+        self._record = record
+        self._renamed = renamed
+        self._ignored = ignored
+        kept = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+        if ignored:
+            kept.append(Parameter(ignored, Parameter.KEYWORD_ONLY, default=None))
+        first = Parameter("builder", Parameter.POSITIONAL_ONLY)
+        #: What ``inspect.signature`` gives.
+        self.__signature__ = Signature([first, *kept])
+
+    def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
+        """Record with the operation's own names for the parameters."""
+        given = self.__signature__.bind(builder, *args, **named)
+        given.apply_defaults()
+        values = dict(given.arguments)
+        first = [values.pop("builder")]
+        values.pop(self._ignored, None)
+        parameters = self.__signature__.parameters
+        if any(parameters[name].kind is Parameter.VAR_POSITIONAL for name in values):
+            while values:  # what stands before the star can only be given by position
+                name, value = next(iter(values.items()))
+                if parameters[name].kind is Parameter.KEYWORD_ONLY:
+                    break
+                del values[name]
+                spread = parameters[name].kind is Parameter.VAR_POSITIONAL
+                first += value if spread else [value]
+        return self._record(*first, **{self._renamed.get(k, k): v for k, v in values.items()})
+
+
+def recorded(name: str) -> Callable[..., Any]:
+    """What records the operation ``name``, for a dialect's own functions."""
+    return FUNCTIONS[name].record
+
+
+def _parsed(
+    text: str, own: list[Parameter], operation: str
+) -> tuple[list[Parameter], dict[str, str]]:
+    """Parameters written as ``theirs:ours=default``, and ours by theirs."""
+    known = {parameter.name: parameter for parameter in own}
+    written: list[Parameter] = []
+    renamed: dict[str, str] = {}
+    kind: Any = Parameter.POSITIONAL_OR_KEYWORD
+    for word in text.split():
+        if word == _STAR:
+            kind = Parameter.KEYWORD_ONLY
+            continue
+        names, equals, default = word.partition("=")
+        theirs, _, ours = names.partition(":")
+        taken = renamed.values()
+        ours = ours or (theirs if theirs in known else next(n for n in known if n not in taken))
+        if ours in taken:
+            raise TypeError(f"{operation}: two parameters are {ours}")
+        parameter = known[ours].replace(name=theirs, kind=_kept(known[ours], kind))
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            kind = Parameter.KEYWORD_ONLY
+        value = ast.literal_eval(default) if equals else Parameter.empty
+        written.append(parameter.replace(default=value))
+        renamed[theirs] = ours
+    return written, renamed
+
+
+def _kept(parameter: Parameter, kind: Any) -> Any:
+    return parameter.kind if parameter.kind is Parameter.VAR_POSITIONAL else kind

@@ -1,0 +1,133 @@
+"""TensorFlow's functions of matrices and its norms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.tensorflow.names import TF
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import flag, integers
+from gradwire_engine.ops.base import Static
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder
+
+
+@TF.macro("matmul linalg.matmul")
+def matmul(
+    builder: Builder,
+    a: Any,
+    b: Any,
+    transpose_a: Static = False,
+    transpose_b: Static = False,
+    adjoint_a: Static = False,
+    adjoint_b: Static = False,
+) -> Any:
+    """Matrix product ``z = a b``, of matrices in the last two axes, transposed if so asked."""
+    left = _turned(builder, a, transpose_a, adjoint_a)
+    return recorded("matmul")(builder, left, _turned(builder, b, transpose_b, adjoint_b))
+
+
+@TF.macro("linalg.matvec")
+def matvec(
+    builder: Builder, a: Any, b: Any, transpose_a: Static = False, adjoint_a: Static = False
+) -> Any:
+    """Product of matrices with vectors in the last axis: ``z = a b``."""
+    column = recorded("expand_dims")(builder, b, -1)
+    z = recorded("matmul")(builder, _turned(builder, a, transpose_a, adjoint_a), column)
+    return recorded("squeeze")(builder, z, -1)
+
+
+def _turned(b: Builder, x: Any, transpose: Any, adjoint: Any) -> Any:
+    if flag(transpose, "transpose") and flag(adjoint, "adjoint"):
+        raise BadArgument("transpose and adjoint exclude each other")
+    if adjoint:
+        x = recorded("conj")(b, x)
+    return recorded("matrix_transpose")(b, x) if transpose or adjoint else x
+
+
+@TF.macro("linalg.matrix_transpose")
+def matrix_transpose(b: Builder, a: Any, conjugate: Static = False) -> Any:
+    """Each matrix transposed, conjugate if so asked."""
+    return _turned(b, a, not flag(conjugate, "conjugate"), conjugate)
+
+
+@TF.macro("linalg.adjoint")
+def adjoint(b: Builder, matrix: Any) -> Any:
+    """Conjugate transpose of each matrix."""
+    return _turned(b, matrix, transpose=False, adjoint=True)
+
+
+@TF.macro("linalg.inv")
+def inv(b: Builder, input: Any, adjoint: Static = False) -> Any:
+    """Inverse of each matrix, or of its conjugate transpose."""
+    return recorded("inv")(b, _turned(b, input, transpose=False, adjoint=adjoint))
+
+
+@TF.macro("linalg.solve")
+def solve(b: Builder, matrix: Any, rhs: Any, adjoint: Static = False) -> Any:
+    """Solution ``z`` of ``matrix z = rhs``, or with the conjugate transpose of ``matrix``."""
+    return recorded("solve")(b, _turned(b, matrix, transpose=False, adjoint=adjoint), rhs)
+
+
+@TF.macro("linalg.triangular_solve")
+def triangular_solve(
+    b: Builder, matrix: Any, rhs: Any, lower: Static = True, adjoint: Static = False
+) -> Any:
+    """Solution with the lower (or upper) triangle of ``matrix``; the other one is not read."""
+    trans = "C" if flag(adjoint, "adjoint") else "N"
+    return recorded("solve_triangular")(b, matrix, rhs, trans, lower)
+
+
+@TF.macro("linalg.cholesky_solve")
+def cholesky_solve(b: Builder, chol: Any, rhs: Any) -> Any:
+    """Solution ``z`` of ``a z = rhs`` from the lower Cholesky factor of ``a``."""
+    return recorded("cho_solve")(b, (chol, True), rhs)
+
+
+@TF.macro("linalg.logdet")
+def logdet(b: Builder, matrix: Any) -> Any:
+    """Logarithm of the determinant of each Hermitian positive definite matrix."""
+    return recorded("slogdet")(b, matrix)[1]
+
+
+@TF.macro("linalg.diag")
+def diag(b: Builder, diagonal: Any) -> Any:
+    """Square matrices with the last axis of ``diagonal`` on their diagonal, else zeros."""
+    x = b.array(diagonal)
+    unit = recorded("eye")(b, x.type.shape[-1] if x.ndim else 1)
+    return recorded("multiply")(b, recorded("expand_dims")(b, x, -1), unit)
+
+
+@TF.macro("eye linalg.eye")
+def eye(
+    b: Builder,
+    num_rows: Static,
+    num_columns: Static = None,
+    batch_shape: Static = None,
+    dtype: Static = "float64",
+) -> Any:
+    """The unit matrix, repeated along the axes of ``batch_shape``."""
+    z = recorded("eye")(b, num_rows, num_columns, dtype=dtype)
+    return (
+        z
+        if batch_shape is None
+        else b.broadcast(z, (*integers(batch_shape, "batch_shape"), *z.shape))
+    )
+
+
+@TF.macro("norm linalg.norm")
+def norm(
+    b: Builder,
+    tensor: Any,
+    ord: Static = "euclidean",
+    axis: Static = None,
+    keepdims: Static = None,
+) -> Any:
+    """Norm of all elements as one vector, of vectors along ``axis``, of matrices in two axes."""
+    keep = bool(keepdims)
+    if axis is None or isinstance(axis, int):
+        order = 2 if ord == "euclidean" else ord
+        return recorded("vector_norm")(b, tensor, axis, keep, order)
+    return recorded("norm")(b, tensor, ord, axis, keep)

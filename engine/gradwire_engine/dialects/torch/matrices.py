@@ -1,0 +1,109 @@
+"""PyTorch's functions of matrices and its norms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.torch.arrays import scaled
+from gradwire_engine.dialects.torch.names import TORCH
+from gradwire_engine.errors import ShapeMismatch
+from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.base import Static
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder
+
+
+@TORCH.macro("addmm baddbmm addmv")
+def addmm(b: Builder, input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``z = beta input + alpha mat1 mat2``."""
+    product = scaled(b, recorded("matmul")(b, mat1, mat2), alpha)
+    return recorded("add")(b, scaled(b, input, beta), product)
+
+
+@TORCH.macro("norm")
+def norm(
+    b: Builder, input: Any, p: Static = "fro", dim: Static = None, keepdim: Static = False
+) -> Any:
+    """Norm ``p`` of all elements over ``dim`` as one vector; "nuc" is of matrices."""
+    if p == "nuc":
+        return recorded("norm")(b, input, p, dim, keepdim)
+    return recorded("vector_norm")(b, input, dim, keepdim, 2 if p == "fro" else p)
+
+
+@TORCH.macro("linalg.matrix_norm")
+def matrix_norm(
+    b: Builder, A: Any, ord: Static = "fro", dim: Static = (-2, -1), keepdim: Static = False
+) -> Any:
+    """Norm ``ord`` of the matrices in two axes."""
+    return recorded("norm")(b, A, ord, dim, keepdim)
+
+
+@TORCH.macro("linalg.solve")
+def solve(b: Builder, A: Any, B: Any, *, left: Static = True) -> Any:
+    """Solution ``z`` of ``A z = B``, or of ``z A = B``; ``B`` may be a stack of vectors."""
+    a, right = b.array(A), b.array(B)
+    if not flag(left, "left"):
+        turned = [recorded("matrix_transpose")(b, x) for x in (a, right)]
+        return recorded("matrix_transpose")(b, recorded("solve")(b, *turned))
+    if right.ndim > 1 and right.type.shape == a.type.shape[:-1]:
+        column = recorded("expand_dims")(b, right, -1)
+        return recorded("squeeze")(b, recorded("solve")(b, a, column), -1)
+    return recorded("solve")(b, a, right)
+
+
+@TORCH.macro("linalg.solve_triangular")
+def solve_triangular(
+    b: Builder,
+    A: Any,
+    B: Any,
+    *,
+    upper: Static,
+    left: Static = True,
+    unitriangular: Static = False,
+) -> Any:
+    """Solution with one triangle of ``A``; the other one is not read."""
+    lower = not flag(upper, "upper")
+    if flag(left, "left"):
+        return recorded("solve_triangular")(b, A, B, 0, lower, unitriangular)
+    turned = [recorded("matrix_transpose")(b, x) for x in (A, B)]
+    z = recorded("solve_triangular")(b, *turned, 0, not lower, unitriangular)
+    return recorded("matrix_transpose")(b, z)
+
+
+@TORCH.macro("cholesky_solve")
+def cholesky_solve(b: Builder, B: Any, L: Any, upper: Static = False) -> Any:
+    """Solution ``z`` of ``a z = B`` from a Cholesky factor of ``a``."""
+    return recorded("cho_solve")(b, (L, not flag(upper, "upper")), B)
+
+
+@TORCH.macro("logdet")
+def logdet(b: Builder, input: Any) -> Any:
+    """Logarithm of the determinant of each matrix, NaN where that is negative."""
+    sign, size = recorded("slogdet")(b, input)
+    negative = recorded("less")(b, recorded("real")(b, sign), 0)
+    return recorded("where")(b, negative, float("nan"), size)
+
+
+@TORCH.macro("adjoint")
+def adjoint(b: Builder, input: Any) -> Any:
+    """Conjugate transpose of each matrix."""
+    return recorded("conj")(b, recorded("matrix_transpose")(b, input))
+
+
+@TORCH.macro("t")
+def t(b: Builder, input: Any) -> Any:
+    """The matrix transposed; a vector as it is."""
+    x = b.array(input)
+    if x.ndim > 2:
+        raise ShapeMismatch(f"t takes a matrix at most, got {x.type}", hint="torch.transpose")
+    return recorded("transpose")(b, x)
+
+
+@TORCH.macro("diag_embed")
+def diag_embed(b: Builder, input: Any) -> Any:
+    """Square matrices with the last axis of ``input`` on their diagonal, else zeros."""
+    x = b.array(input)
+    unit = recorded("eye")(b, x.type.shape[-1] if x.ndim else 1)
+    return recorded("multiply")(b, recorded("expand_dims")(b, x, -1), unit)
