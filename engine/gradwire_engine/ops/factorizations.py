@@ -116,7 +116,8 @@ class Lu(OfSquare):
         (a,) = operands
         parts: Any = (a, a, a)
         if a.size:
-            each = [xp.scipy_linalg.lu(m) for m in a.reshape(-1, *a.shape[-2:])]
+            matrices = a.reshape(-1, *a.shape[-2:])
+            each = [xp.scipy_linalg.lu(m, check_finite=False) for m in matrices]
             parts = [xp.stack(part).reshape(a.shape) for part in zip(*each, strict=True)]
         p, *triangles = parts
         return xp.asarray(p.real, dtype=real_of(a.dtype)), *triangles

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def for_each(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
     """``function`` of each matrix in stacks, broadcast; in the dtype of the last operand.
 
-    Where a real matrix has a complex result it is NaN.
+    NaN where a real matrix has a complex result, and where SciPy refuses elements, not finite.
     """
     last = operands[-1]
     batch = xp.broadcast_shapes(*[x.shape[:-2] for x in operands])
@@ -32,7 +32,10 @@ def for_each(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
     if not z.size:
         return z
     for place in xp.ndindex(*batch):
-        found = xp.asarray(function(*[x[place] for x in stacks]))
+        try:
+            found = xp.asarray(function(*[x[place] for x in stacks]))
+        except ValueError:
+            found = xp.asarray(xp.nan)
         if found.dtype.kind == "c" != z.dtype.kind:
             found = xp.where(xp.any(found.imag), xp.nan, found.real)
         z[place] = found

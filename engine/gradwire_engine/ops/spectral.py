@@ -20,6 +20,8 @@ from gradwire_engine.ops.shape import unsqueeze
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gradwire_engine.ops.builder import Builder, Var
 
 
@@ -56,6 +58,20 @@ class PairReciprocals(Op):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """A sum and a division for each pair."""
         return 2 * types[0].size * types[0].shape[-1]
+
+
+def where_it_converges(xp: Any, function: Callable[[Any], Any], a: Any) -> tuple[Any, ...]:
+    """The parts that ``function`` gives; NaN for each matrix of a stack where it fails.
+
+    It does where elements are not finite.
+    """
+    try:
+        return tuple(function(a))
+    except xp.linalg.LinAlgError:
+        if a.ndim > 2:
+            each = [where_it_converges(xp, function, matrix) for matrix in a]
+            return tuple([xp.stack(part) for part in zip(*each, strict=True)])
+        return tuple([xp.full_like(part, xp.nan) for part in function(xp.zeros_like(a))])
 
 
 def from_lower_triangle(bar: Var) -> Var:
@@ -110,7 +126,7 @@ class Eigh(OfHermitian):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Divide and conquer."""
-        return tuple(xp.linalg.eigh(operands[0]))
+        return where_it_converges(xp, xp.linalg.eigh, operands[0])
 
     def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` from ``v (diag(w_bar) + f (v^H v_bar)) v^H`` with ``f = 1 / (w_j - w_i)``."""
@@ -146,7 +162,7 @@ class EigValsH(OfHermitian):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Tridiagonal form, and its eigenvalues."""
-        return xp.linalg.eigvalsh(operands[0])
+        return where_it_converges(xp, lambda a: (xp.linalg.eigvalsh(a),), operands[0])[0]
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` from ``v diag(z_bar) v^H``."""
@@ -181,7 +197,8 @@ class Eig(OfSquare):
         """Hessenberg form, and its Schur form."""
         (a,) = operands
         dtype = complex_of(a.dtype)
-        return tuple([xp.asarray(part, dtype=dtype) for part in xp.linalg.eig(a)])
+        parts = where_it_converges(xp, xp.linalg.eig, a)
+        return tuple([xp.asarray(part, dtype=dtype) for part in parts])
 
     def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
         """``a_bar = v^-H (diag(w_bar) + f* (g - v^H v diag(Re g))) v^H`` with ``g = v^H v_bar``."""

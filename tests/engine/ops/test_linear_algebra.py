@@ -144,6 +144,33 @@ def test_a_symmetric_function_of_equal_eigenvalues_is_smooth():
     assert check(sum_of_cubes, [np.eye(3)], order=1) == []
 
 
+@pytest.mark.parametrize("name", ["eig", "eigvalsh", "svd", "svdvals", "pinv", "logm", "expm"])
+def test_what_is_not_finite_gives_nan_for_its_matrix_alone(name):
+    stack = np.stack([np.full((2, 2), np.nan), np.diag([1.0, 2.0])])
+    for part in evaluate(Call.of(name, stack).record, [stack]):
+        assert np.isnan(part[0]).all()
+        assert np.isfinite(part[1]).all()
+
+
+def test_results_and_their_derivatives_use_each_part_of_a_pair(ask):
+    text = "w, v = linalg.eigh(a)\nb = v @ diag(w*w*w) @ v.T\ng = grad(sum(b*c), a)\nsum(g*g)"
+    a, c = np.diag([1.0, 2.0, 4.0]) + 0.1, RNG.normal(size=(3, 3))
+
+    def spelled_out(x):
+        h = np.tril(x) + np.tril(x, -1).T
+        bar = h.T @ h.T @ c + h.T @ c @ h.T + c @ h.T @ h.T
+        both = np.tril(bar + bar.T)
+        return np.sum((both - np.diag(np.diag(both)) / 2) ** 2)
+
+    assert ask.value(text, {"a": a, "c": c}) == pytest.approx(spelled_out(a))
+    found = ask.gradients(text, {"a": a, "c": c}, sources="a")
+    for i, j in np.ndindex(3, 3):
+        step = np.zeros((3, 3))
+        step[i, j] = 1e-4
+        slope = (spelled_out(a + step) - spelled_out(a - step)) / 2e-4
+        assert found[i, j] == pytest.approx(slope, rel=1e-6, abs=1e-5)
+
+
 X = np.ones((2, 3))
 HALF = np.eye(2, dtype="float16")
 REFUSED = [

@@ -1,4 +1,4 @@
-"""Sample points of singular values and what rests on them; of vectors, their projections."""
+"""Sample points of singular values and, of vectors, their projections."""
 
 from dataclasses import dataclass
 
@@ -42,12 +42,4 @@ SAMPLES = [
     *[Call.of("svdvals", apart(*shape)) for shape in SHAPES],
     *[Call.of("norm", apart(3, 4), order) for order in ("nuc", 2, -2)],
     Call.of("norm", apart(2, 3, 3), "nuc", (0, 2), True),
-    *[Call.of("pinv", apart(*shape)) for shape in SHAPES],
-    Call.of("linalg.pinv", apart(2, 3), 1e-6),
-    *[Call.of("lstsq", apart(*shape), RNG.normal(size=shape[0])) for shape in SHAPES[:3]],
-    Call.of("linalg.lstsq", apart(4, 2), RNG.normal(size=(4, 3))),
-    *[Call.of("matrix_rank", apart(*shape)) for shape in SHAPES],
-    Call.of("linalg.matrix_rank", apart(2, 3), 0.1),
-    *[Call.of("cond", apart(*shape)) for shape in SHAPES[:-2]],
-    *[Call.of("linalg.cond", apart(2, 3, 3), p) for p in (1, -2, "fro", "inf", "nuc")],
 ]
