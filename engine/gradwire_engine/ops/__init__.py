@@ -20,6 +20,8 @@ from gradwire_engine.ops import (
     entropy,
     exponential,
     factorizations,
+    fourier,
+    frequencies,
     gamma,
     hypergeometric,
     incomplete,
@@ -49,6 +51,7 @@ from gradwire_engine.ops import (
     structured,
     tables,
     trigonometric,
+    waves,
 )
 
 __all__ = [
@@ -71,6 +74,8 @@ __all__ = [
     "entropy",
     "exponential",
     "factorizations",
+    "fourier",
+    "frequencies",
     "gamma",
     "hypergeometric",
     "incomplete",
@@ -100,4 +105,5 @@ __all__ = [
     "structured",
     "tables",
     "trigonometric",
+    "waves",
 ]
