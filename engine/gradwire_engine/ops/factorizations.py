@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Cotangents, Static, macro, register
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.diagonals import Tril, Triu
 from gradwire_engine.ops.joining import Concatenate
-from gradwire_engine.ops.linalg import OfSquare, SolveTriangular, adjoint
+from gradwire_engine.ops.linalg import Cholesky, OfSquare, SolveTriangular, adjoint
 from gradwire_engine.ops.products import MatMul
 from gradwire_engine.ops.promotion import real_of
 from gradwire_engine.ops.singular import OfMatrices
@@ -136,3 +137,13 @@ class Lu(OfSquare):
         left = SolveTriangular(lower=True, adjoint=True, unit=True)(lower, inner)
         right = adjoint(SolveTriangular(lower=False)(upper, adjoint(left)))
         return (of(p.builder.cast(p, right.dtype), right),)
+
+
+@macro("cho_factor", "linalg.cho_factor")
+def cho_factor(b: Builder, a: Any, lower: Static = False) -> Any:
+    """Cholesky factor of each matrix, and whether it is lower: the pair that cho_solve takes.
+
+    The factor is upper by default; its other triangle is zero.
+    """
+    below = flag(lower, "lower")
+    return [Cholesky.record(b, a, upper=not below), below]

@@ -171,6 +171,13 @@ def test_results_and_their_derivatives_use_each_part_of_a_pair(ask):
         assert found[i, j] == pytest.approx(slope, rel=1e-6, abs=1e-5)
 
 
+@pytest.mark.parametrize("lower", ["", ", lower=True"])
+def test_what_cho_factor_gives_is_what_cho_solve_takes(ask, lower):
+    a = A @ A.T
+    found = ask.value(f"cho_solve(cho_factor(a{lower}), b)", {"a": a, "b": V})
+    np.testing.assert_allclose(found, np.linalg.solve(a, V))
+
+
 X = np.ones((2, 3))
 HALF = np.eye(2, dtype="float16")
 REFUSED = [

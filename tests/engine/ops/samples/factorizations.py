@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from gradwire_engine.check import Call
+from gradwire_engine.ops.linalg import adjoint
+from gradwire_engine.ops.products import MatMul
 
 RNG = np.random.default_rng(24)
 SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))
@@ -21,6 +23,15 @@ class LastOnly(Call):
         return super().record(b, *inputs)[-1]
 
 
+@dataclass(frozen=True, eq=False)
+class OfPositive(Call):
+    """A call on ``x x^H`` in place of a matrix ``x``: Hermitian after any step."""
+
+    def record(self, b, *inputs):
+        (x,) = inputs
+        return super().record(b, MatMul()(x, adjoint(x)))
+
+
 SAMPLES = [
     *[Call.of("qr", regular(*shape)) for shape in (*SHAPES, (4, 2), (2, 4), (2, 2, 3))],
     Call.of("linalg.qr", regular(4, 3), "r"),
@@ -28,4 +39,5 @@ SAMPLES = [
     *[Call.of("lu", regular(*shape)) for shape in SHAPES],
     Call.of("linalg.lu", regular(3, 3)[[2, 0, 1]]),
     LastOnly.of("lu", regular(3, 3)),
+    *[OfPositive.of("cho_factor", regular(2, 3, 3), lower) for lower in (False, True)],
 ]
