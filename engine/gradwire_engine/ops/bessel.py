@@ -41,7 +41,7 @@ class Jv(SpecialBinary):
 class Yv(SpecialBinary):
     """Bessel function of the second kind: ``z = Y_v(x)``, no derivative in ``v``.
 
-    -inf at 0, NaN where ``x < 0``.  Source: DLMF 10.2.3, 10.6.1.
+    -inf at 0, its slope NaN there; NaN where ``x < 0``.  Source: DLMF 10.2.3, 10.6.1.
     """
 
     ufunc = "special.yv"
@@ -151,9 +151,9 @@ class Y0(SpecialUnary):
 
 @register("y1")
 class Y1(SpecialUnary):
-    """Bessel function of the second kind and order 1: ``z = Y₁(x)``; -inf at 0.
+    """Bessel function of the second kind and order 1: ``z = Y₁(x)``.
 
-    Source: DLMF 10.6.2.
+    -inf at 0, its slope NaN there.  Source: DLMF 10.6.2.
     """
 
     ufunc = "special.y1"

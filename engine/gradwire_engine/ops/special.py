@@ -62,7 +62,11 @@ class Erfinv(SpecialUnary):
 
 @register("erfcx")
 class Erfcx(SpecialUnary):
-    """Scaled complementary error function: ``z = exp(x²) erfc x``.  Source: DLMF 7.2.2."""
+    """Scaled complementary error function: ``z = exp(x²) erfc x``.
+
+    Its slope is exact to the rounding of 1, not of the slope itself, which is small for large
+    ``x``.  Source: DLMF 7.2.2, 7.10.1.
+    """
 
     ufunc = "special.erfcx"
     kinds = "fc"
@@ -76,7 +80,8 @@ class Erfcx(SpecialUnary):
 class Dawsn(SpecialUnary):
     """Dawson's integral: ``z = exp(-x²) ∫ exp(t²) dt`` from 0 to ``x``.
 
-    Source: DLMF 7.2.5, 7.10.3.
+    Its slope is exact to the rounding of 1, not of the slope itself, which is small for large
+    ``x``.  Source: DLMF 7.2.5, 7.10.3.
     """
 
     ufunc = "special.dawsn"
