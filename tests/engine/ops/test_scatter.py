@@ -1,0 +1,110 @@
+"""Scattered updates, blocks and segments against loops; who of equals has the derivative."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine.check import Call, check, evaluate
+from gradwire_engine.errors import BadArgument, DtypeMismatch, EngineError, ShapeMismatch
+from gradwire_engine.ops.promotion import DTYPES
+
+X = np.arange(6).reshape(2, 3) % 4
+AT = np.array([[1, 2], [0, 0], [1, 2]])
+NEW = np.array([7, 0, 2])
+IDS = np.array([3, 0, 3])
+UFUNCS: dict[str, Any] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "max": np.maximum,
+    "min": np.minimum,
+    "multiply": np.multiply,
+}
+NUMBERS = [name for name, dtype in DTYPES.items() if dtype.kind in "iuf"]
+
+
+def value(name, *args):
+    call = Call.of(name, *args)
+    assert check(call.record, call.values, order=0) == []
+    return evaluate(call.record, call.values)[0]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("name", [*UFUNCS, "update"])
+def test_updates_are_applied_one_after_the_other(name, dtype):
+    found = value(f"tensor_scatter_nd_{name}", X.astype(dtype), AT, NEW.astype(dtype))
+    expected = X.astype(dtype)
+    for place, new in zip(AT, NEW.astype(dtype), strict=True):
+        old = expected[tuple(place)]
+        expected[tuple(place)] = new if name == "update" else UFUNCS[name](old, new)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("name", ["add", "max", "min", "multiply"])
+def test_segments_are_reduced(name, dtype):
+    rows = np.stack([NEW, NEW + 1, NEW * 2]).astype(dtype)
+    names = {"add": "sum", "multiply": "prod"}
+    found = value(f"segment_{names.get(name, name)}", rows, IDS, 4)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found[0], rows[1])
+    np.testing.assert_array_equal(found[3], UFUNCS[name](rows[0], rows[2]))
+
+
+def test_segments_without_rows():
+    rows = np.ones((3, 1))
+    for name, empty in (("sum", 0), ("mean", 0), ("prod", 1), ("max", -np.inf), ("min", np.inf)):
+        assert value(f"segment_{name}", rows, IDS, 4)[1] == [empty]
+    assert value("segment_max", rows.astype("int8"), IDS, 4)[1] == [-128]
+    assert value("segment_min", rows.astype("uint8"), IDS, 4)[1] == [255]
+
+
+@pytest.mark.parametrize("start", [[0, 1], [1, -5], [9, 9]])
+def test_blocks_are_moved_inside(start):
+    row, column = np.clip(start, 0, [1, 1])
+    block = value("dynamic_slice", X, start, (1, 2))
+    np.testing.assert_array_equal(block, X[row : row + 1, column : column + 2])
+    expected = X.copy()
+    expected[row : row + 1, column : column + 2] = 9
+    found = value("dynamic_update_slice", X, np.full((1, 2), 9), np.array(start))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_ties(gradients):
+    at = [[0], [0]]
+    assert gradients(lambda f, x, v: f.tensor_scatter_nd_max(x, at, v), [3, 0], [3, 3]) == [
+        [1, 1],
+        [0, 0],
+    ]
+    assert gradients(lambda f, x, v: f.tensor_scatter_nd_max(x, at, v), [1, 0], [3, 3]) == [
+        [0, 1],
+        [0.5, 0.5],
+    ]
+    assert gradients(lambda f, x, v: f.tensor_scatter_nd_update(x, at, v), [1, 0], [3, 4]) == [
+        [0, 1],
+        [0, 1],
+    ]
+    assert gradients(lambda f, x: f.segment_min(x, [0, 0, 2], 3), [2, 2, 5]) == [[0.5, 0.5, 1]]
+    assert gradients(lambda f, x: f.segment_prod(x, [0, 0, 2], 3), [0, 2, 5]) == [[2, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "error"),
+    [
+        ("segment_sum", (X, IDS, 4), ShapeMismatch),
+        ("segment_sum", (X, np.ones(2), 4), DtypeMismatch),
+        ("segment_sum", (X, IDS[:2], -1), BadArgument),
+        ("segment_max", (X + 0j, IDS[:2], 4), DtypeMismatch),
+        ("tensor_scatter_nd_add", (X, AT * 1.0, NEW), DtypeMismatch),
+        ("tensor_scatter_nd_add", (X, np.zeros((1, 3), int), NEW), ShapeMismatch),
+        ("tensor_scatter_nd_add", (X, AT, NEW[:2]), ShapeMismatch),
+        ("dynamic_slice", (X, [0], (1, 1)), BadArgument),
+        ("dynamic_slice", (X, [0, 0], (1, 4)), ShapeMismatch),
+        ("dynamic_slice", (X, [0, 0.5], (1, 1)), DtypeMismatch),
+    ],
+)
+def test_refusals(name, args, error):
+    call = Call.of(name, *args)
+    assert issubclass(error, EngineError)
+    with pytest.raises(error):
+        evaluate(call.record, call.values)
