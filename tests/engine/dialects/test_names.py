@@ -17,6 +17,8 @@ S = np.array([[2.0, 0.5], [0.5, 1.0]])
         ("scipy.linalg.cholesky(s, True)", np.linalg.cholesky(S)),
         ("np.linalg.cholesky(s)", np.linalg.cholesky(S)),
         ("scipy.linalg.norm(x) + jnp.linalg.norm(x)", 2 * np.linalg.norm(X)),
+        ("scipy.linalg.svd(s)[1] - scipy.linalg.svd(s, compute_uv=False)", [0, 0]),
+        ("scipy.linalg.eigh(s, eigvals_only=True)", np.linalg.eigvalsh(S)),
         ("scipy.special.softmax(x)", np.exp(X) / np.exp(X).sum()),
         ("special.log_softmax(x)", X - np.log(np.exp(X).sum())),
         ("scipy.special.logsumexp(x, 0, [[2.0, 1.0]])", np.log((np.exp(X) * [2, 1]).sum(0))),
@@ -66,6 +68,12 @@ def test_unknown_names_say_so_with_the_closest_of_the_dialect(ask, text, hint):
         "tf.matmul(x, x, transpose_a=True, adjoint_a=True)",
         "tf.add_n(x[0, 0])",
         "F.mse_loss(x, x, reduction='most')",
+        "torch.linalg.svd(x[:1])",
+        "scipy.linalg.svd(x[:1])",
+        "torch.narrow(x, 0, 1, 2)",
+        "tf.slice(x, [0], [1])",
+        "tf.slice(x, [0, 1], [1, 3])",
+        "F.pad(x, (1, 2, 3))",
     ],
 )
 def test_what_a_library_does_not_take_is_refused(ask, text):

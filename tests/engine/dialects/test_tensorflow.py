@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import betainc, gammainc, gammaln, polygamma
 
 X = np.array([[0.5, -1.5, 2.0], [1.0, 0.25, -0.75]])
 Y = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 4.0]])
@@ -109,6 +110,21 @@ def log_softmax(x, axis=-1):
         ('tf.meshgrid(v, [1, 2], indexing="ij")[1]', np.meshgrid(V, [1, 2], indexing="ij")[1]),
         ("tf.sort(v)", [1, 2, 3]),
         ("tf.math.top_k(v, k=2)[0]", [3, 2]),
+        ("tf.math.polygamma(1, v)", polygamma(1, V)),
+        ("tf.math.igamma(v, 1.5)", gammainc(V, 1.5)),
+        ("tf.math.betainc(v, 2.0, 0.3)", betainc(V, 2, 0.3)),
+        ("tf.math.lbeta(v)", gammaln(V).sum() - gammaln(V.sum())),
+        ("tf.math.cumulative_logsumexp(v)", np.log(np.cumsum(np.exp(V)))),
+        ("tf.searchsorted([1.0, 2.0], v)", [2, 0, 1]),
+        ("tf.slice(x, [0, 1], [-1, 2])", X[:, 1:]),
+        ("tf.linalg.svd(s)[0]", np.linalg.svd(S)[1]),
+        ("s - tf.linalg.svd(s)[1] * tf.linalg.svd(s)[0] @ tf.linalg.svd(s)[2].T", 0 * S),
+        ("tf.linalg.svd(x, compute_uv=False)", np.linalg.svd(X)[1]),
+        ("tf.linalg.lstsq(s, x)", np.linalg.solve(S, X)),
+        ("tf.linalg.band_part(x[:, :2], 0, -1)", np.triu(X[:, :2])),
+        ("tf.linalg.band_part(x, -1, 1)", np.tril(X, 1)),
+        ("tf.linalg.eigh(s)[0]", np.linalg.eigvalsh(S)),
+        ("tf.nn.embedding_lookup(x, [1])", X[[1]]),
         ("tf.nn.relu(x)", np.maximum(X, 0)),
         ("tf.nn.leaky_relu(x)", np.where(X > 0, X, 0.2 * X)),
         ("tf.nn.leaky_relu(x, alpha=0.1)", np.where(X > 0, X, 0.1 * X)),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import multigammaln, polygamma
 
 X = np.array([[0.5, -1.5, 2.0], [1.0, 0.25, -0.75]])
 Y = np.array([[1.0, 2.0, -1.0], [0.5, 3.0, 4.0]])
@@ -131,6 +132,32 @@ BCE = P * softplus(-X) + (1 - P) * softplus(X)
         ("torch.linalg.cholesky(s, upper=True)", np.linalg.cholesky(S).T),
         ("torch.cholesky_solve(x, torch.linalg.cholesky(s))", np.linalg.solve(S, X)),
         ("torch.linalg.diagonal(torch.stack([s, s]))", [[2, 1], [2, 1]]),
+        ("torch.polygamma(1, y * y)", polygamma(1, Y**2)),
+        ("torch.mvlgamma(v + 1, p=2)", multigammaln(V + 1, 2)),
+        ("torch.quantile(x, 0.5, dim=1)", np.median(X, 1)),
+        ("torch.median(x)", 0.25),
+        ("torch.median(x, dim=1)[0]", [0.5, 0.25]),
+        ("torch.median(x, 1, keepdim=True)[1]", [[0], [1]]),
+        ("torch.nansum(torch.where(x > 0, x, nan), dim=1)", [2.5, 1.25]),
+        ("torch.logcumsumexp(v, dim=0)", np.log(np.cumsum(np.exp(V)))),
+        ("torch.trapezoid(v, dx=2)", 2 * (1.5 + 1 + 1)),
+        ("torch.cov(x)", np.cov(X)),
+        ("torch.cov(x, correction=0)", np.cov(X, bias=True)),
+        ("torch.searchsorted([1.0, 2.0], v, right=True)", [2, 1, 2]),
+        ("torch.bucketize(v, [1.0, 2.0])", [2, 0, 1]),
+        ("torch.select(x, 1, 2)", X[:, 2]),
+        ("torch.narrow(x, 1, 1, 2)", X[:, 1:]),
+        ("torch.masked_fill(x, x < 0, 7.0)", np.where(X < 0, 7, X)),
+        ("torch.cdist(x, y)", np.linalg.norm(X[:, None] - Y[None], axis=-1)),
+        ("torch.linalg.svd(s)[1] - torch.linalg.svdvals(s)", [0, 0]),
+        ("torch.linalg.svd(x, full_matrices=False)[1]", np.linalg.svd(X)[1]),
+        ("torch.linalg.eigh(s)[0]", np.linalg.eigvalsh(S)),
+        ("torch.linalg.vander(v)", np.vander(V, increasing=True)),
+        ("torch.matrix_exp(torch.diag(v))", np.diag(np.exp(V))),
+        ("torch.linalg.lstsq(s, x)[0]", np.linalg.solve(S, X)),
+        ("F.embedding(k, torch.t(x))", X.T[K]),
+        ("F.cosine_similarity(x, x)", [1, 1]),
+        ("F.pad(x, (1, 0, 0, 2), value=3.0)", np.pad(X, ((0, 2), (1, 0)), constant_values=3)),
         ("F.relu(x)", np.maximum(X, 0)),
         ("torch.nn.functional.leaky_relu(x)", np.where(X > 0, X, 0.01 * X)),
         ("F.elu(x, alpha=2.0)", np.where(X > 0, X, 2 * np.expm1(X))),

@@ -161,3 +161,26 @@ def clip_by_norm(b: Builder, t: Any, clip_norm: Any, axes: Static = None) -> Any
     length = recorded("vector_norm")(b, t, axes, keepdims=True)
     scale = recorded("divide")(b, clip_norm, recorded("maximum")(b, length, clip_norm))
     return recorded("multiply")(b, t, scale)
+
+
+@TF.macro("slice")
+def slice(b: Builder, input_: Any, begin: Static, size: Static) -> Any:
+    """``size`` elements along each axis from ``begin`` on; -1 means all that follow."""
+    x = b.array(input_)
+    starts, counts = integers(begin, "begin"), integers(size, "size")
+    if not len(starts) == len(counts) == x.ndim:
+        raise BadArgument(f"slice needs a start and a size for each of {x.ndim} axes")
+    for axis, (start, count) in enumerate(zip(starts, counts, strict=True)):
+        length = x.type.shape[axis]
+        stop = length if count == -1 else start + count
+        if not 0 <= start <= stop <= length:
+            raise BadArgument(f"slice cannot take {count} of {length} elements from {start} on")
+        x = recorded("split")(b, x, [start, stop], axis)[1]
+    return x
+
+
+@TF.macro("math.lbeta")
+def lbeta(b: Builder, x: Any) -> Any:
+    """Logarithm of the beta function along the last axis: ``z = sum ln Γ(x) - ln Γ(sum x)``."""
+    parts = recorded("sum")(b, recorded("gammaln")(b, x), -1)
+    return recorded("subtract")(b, parts, recorded("gammaln")(b, recorded("sum")(b, x, -1)))

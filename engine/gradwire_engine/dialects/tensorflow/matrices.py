@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import flag, integers
+from gradwire_engine.ops.axes import flag, integer, integers
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -131,3 +131,30 @@ def norm(
         order = 2 if ord == "euclidean" else ord
         return recorded("vector_norm")(b, tensor, axis, keep, order)
     return recorded("norm")(b, tensor, ord, axis, keep)
+
+
+@TF.macro("linalg.svd")
+def svd(b: Builder, tensor: Any, full_matrices: Static = False, compute_uv: Static = True) -> Any:
+    """Singular value decomposition ``tensor = u s v^H``: the list ``s``, ``u``, ``v``."""
+    if not flag(compute_uv, "compute_uv"):
+        return recorded("svdvals")(b, tensor)
+    u, s, vh = recorded("svd")(b, tensor, full_matrices)
+    return [s, u, _turned(b, vh, transpose=False, adjoint=True)]
+
+
+@TF.macro("linalg.lstsq")
+def lstsq(b: Builder, matrix: Any, rhs: Any) -> Any:
+    """The shortest ``z`` that minimises ``|rhs - matrix z|``."""
+    return recorded("lstsq")(b, matrix, rhs)[0]
+
+
+@TF.macro("linalg.band_part")
+def band_part(b: Builder, input: Any, num_lower: Static, num_upper: Static) -> Any:
+    """Each matrix within so many diagonals below and above the main one, else 0; -1 means all."""
+    x, below, above = (
+        b.array(input),
+        integer(num_lower, "num_lower"),
+        integer(num_upper, "num_upper"),
+    )
+    x = x if below < 0 else recorded("triu")(b, x, -below)
+    return x if above < 0 else recorded("tril")(b, x, above)

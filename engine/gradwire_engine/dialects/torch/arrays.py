@@ -237,3 +237,50 @@ def meshgrid(b: Builder, *tensors: Any, indexing: Static = "ij") -> Any:
 def numel(b: Builder, input: Any) -> Any:
     """Number of elements, an integer known while recording."""
     return b.array(input).type.size
+
+
+@TORCH.macro("searchsorted")
+def searchsorted(b: Builder, sorted_sequence: Any, input: Any, *, right: Static = False) -> Any:
+    """Places in a rising sequence where elements belong, before equal ones or (``right``) after."""
+    side = "right" if flag(right, "right") else "left"
+    return recorded("searchsorted")(b, sorted_sequence, input, side)
+
+
+@TORCH.macro("bucketize")
+def bucketize(b: Builder, input: Any, boundaries: Any, *, right: Static = False) -> Any:
+    """Numbers of the buckets between rising ``boundaries``, the upper one (or ``right``) open."""
+    return searchsorted(b, boundaries, input, right=right)
+
+
+@TORCH.macro("select")
+def select(b: Builder, input: Any, dim: Static, index: Static) -> Any:
+    """The part at ``index`` along ``dim``, which goes."""
+    return recorded("take")(b, input, integer(index, "index"), dim)
+
+
+@TORCH.macro("narrow")
+def narrow(b: Builder, input: Any, dim: Static, start: Static, length: Static) -> Any:
+    """``length`` elements along ``dim`` from ``start``."""
+    x, first, count = b.array(input), integer(start, "start"), integer(length, "length")
+    most = x.type.shape[axis_of(dim, x.ndim, "narrow")]
+    if not 0 <= first <= first + count <= most:
+        raise BadArgument(f"narrow cannot take {count} of {most} elements from {first} on")
+    return recorded("split")(b, x, [first, first + count], dim)[1]
+
+
+@TORCH.macro("median")
+def median(b: Builder, input: Any, dim: Static = None, keepdim: Static = False) -> Any:
+    """The middle element, of an even number the lower; along ``dim`` a list of it and its index."""
+    x = b.array(input)
+    flat = x if dim is not None else recorded("ravel")(b, x)
+    axis = axis_of(-1 if dim is None else dim, flat.ndim, "median")
+    length = flat.type.shape[axis]
+    if not length:
+        raise ShapeMismatch("no elements have no median")
+    order = recorded("argsort")(b, flat, axis)
+    index = recorded("take")(b, order, [(length - 1) // 2], axis)
+    value = recorded("take_along_axis")(b, flat, index, axis)
+    parts = [value, index]
+    if dim is None or not flag(keepdim, "keepdim"):
+        parts = [recorded("squeeze")(b, part, axis) for part in parts]
+    return parts[0] if dim is None else parts

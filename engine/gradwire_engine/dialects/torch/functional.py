@@ -178,3 +178,29 @@ def layer_norm(
     z = recorded("multiply")(b, recorded("subtract")(b, x, mean), scale)
     z = z if weight is None else recorded("multiply")(b, z, weight)
     return z if bias is None else recorded("add")(b, z, bias)
+
+
+@TORCH.macro("nn.functional.embedding")
+def embedding(b: Builder, input: Any, weight: Any) -> Any:
+    """Rows of ``weight`` by their indices."""
+    return recorded("take")(b, weight, input, 0)
+
+
+@TORCH.macro("nn.functional.cosine_similarity")
+def cosine_similarity(b: Builder, x1: Any, x2: Any, dim: Static = 1, eps: Any = 1e-8) -> Any:
+    """``z = x1 · x2 / (max(‖x1‖, eps) max(‖x2‖, eps))`` along ``dim``."""
+    product = recorded("sum")(b, recorded("multiply")(b, x1, x2), dim)
+    lengths = [recorded("maximum")(b, recorded("vector_norm")(b, x, dim), eps) for x in (x1, x2)]
+    return recorded("divide")(b, product, recorded("multiply")(b, *lengths))
+
+
+@TORCH.macro("nn.functional.pad")
+def pad(b: Builder, input: Any, pad: Static, mode: Static = "constant", value: Any = 0) -> Any:
+    """The array with ``value`` around it; ``pad`` is (before, after) for the last axis first."""
+    x, widths = b.array(input), integers(pad, "pad")
+    if len(widths) % 2 or len(widths) > 2 * x.ndim:
+        raise BadArgument(f"pad needs pairs for at most {x.ndim} axes, got {len(widths)} numbers")
+    pairs = [(widths[i], widths[i + 1]) for i in range(0, len(widths), 2)]
+    pairs += [(0, 0)] * (x.ndim - len(pairs))
+    filled = () if value is None or mode != "constant" else (value,)
+    return recorded("pad")(b, x, pairs[::-1], mode, *filled)
