@@ -8,7 +8,6 @@ from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.indexing import FULL, GetItem
-from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.shape import View
 from gradwire_engine.tape import ArrayType, Type
 
@@ -88,46 +87,6 @@ def picked(x: Var, axis: int, index: int) -> Var:
     """The part of ``x`` at ``index`` along ``axis``, which goes."""
     pattern = tuple([index if place == axis else FULL for place in range(x.ndim)])
     return GetItem(pattern)(x)
-
-
-@macro("pad")
-def pad(
-    b: Builder, array: Any, pad_width: Static, mode: Static = "constant", constant_values: Any = 0
-) -> Any:
-    """The array with ``constant_values`` (one number) around it.
-
-    ``pad_width`` is one number, a pair (before, after), or such a pair for each axis.
-    """
-    from gradwire_engine.ops.selection import Where
-
-    if mode != "constant":
-        raise BadArgument("pad knows the mode constant only", hint="concatenate slices instead")
-    x = b.array(array)
-    literal = isinstance(constant_values, int | float | complex)
-    fill = (
-        b.scalar(constant_values, x.dtype) if literal else b.cast(b.array(constant_values), x.dtype)
-    )
-    if fill.ndim:
-        raise ShapeMismatch(f"pad needs one number as constant_values, got shape {fill.shape}")
-    widths = _widths(pad_width, x.ndim)
-    op = Pad(tuple([first for first, _ in widths]), tuple([last for _, last in widths]))
-    if not literal or constant_values:
-        inside = op(b.full(True, ArrayType(DTYPES["bool"], x.type.shape)))
-        return Where()(inside, op(x), fill)
-    return op(x)
-
-
-def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
-    hint = "one number, a pair (before, after), or such a pair for each axis"
-    rows = pad_width if isinstance(pad_width, list | tuple) else [pad_width]
-    if rows and not any(isinstance(row, list | tuple) for row in rows):
-        rows = [rows]
-    pairs = [integers(row, "pad_width") for row in rows]
-    if any(len(pair) not in (1, 2) for pair in pairs) or len(pairs) not in (1, ndim):
-        raise BadArgument(f"pad_width does not fit an array of {ndim} axes", hint=hint)
-    if any(width < 0 for pair in pairs for width in pair):
-        raise BadArgument("pad_width must not be negative")
-    return [(pair[0], pair[-1]) for pair in pairs] * (ndim if len(pairs) == 1 else 1)
 
 
 @macro("split")

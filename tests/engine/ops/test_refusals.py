@@ -61,7 +61,7 @@ REFUSED = [
     (Call.of("split", X, 0), BadArgument, "into 0 parts"),
     (Call.of("pad", X, -1), BadArgument, "negative"),
     (Call.of("pad", X, ((1, 1), (1, 1), (1, 1))), BadArgument, "does not fit"),
-    (Call.of("pad", X, 1, "reflect"), BadArgument, "mode"),
+    (Call.of("pad", X, 1, "mean"), BadArgument, "mode"),
     (Call.of("tile", X, -1), BadArgument, "negative"),
     (Call.of("repeat", X, [1, 2], 1), BadArgument, "2 repeats for an axis of length 3"),
     (Call.of("roll", X, (1, 2, 3), (0, 1)), BadArgument, "3 shifts for 2 axes"),

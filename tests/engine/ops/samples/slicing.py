@@ -10,7 +10,4 @@ SAMPLES = [
     Call.of("split", X, 2),
     *[Call.of("array_split", X, parts, 1) for parts in (2, 5, [2])],
     *[Call.of("unstack", X, axis) for axis in (0, 1, -1)],
-    *[Call.of("pad", X, width) for width in (1, (1, 2), ((0, 1), (2, 0), (0, 0)))],
-    Call.of("pad", X, ((1,), (0,), (2,)), constant_values=2.5),
-    Call.of("pad", X, 1, constant_values=np.array(0.3)),
 ]
