@@ -52,9 +52,9 @@ def _by_segment(
     """``rule`` on the rows of the array, those of the updates, and the number of each one's row."""
     x, v, _, arrays = _update(b, tensor, indices, updates)
     shape, depth = x.type.shape, len(arrays)
-    flat = b.cast(arrays[0], DTYPES["int64"])
-    for length, index in zip(shape[1:depth], arrays[1:], strict=True):
-        flat = flat * length + b.cast(index, flat.dtype)
+    # Reading the numbers of the rows treats negative and too large indices as all indexing does.
+    numbers = reshape(arange(b, math.prod(shape[:depth])), shape[:depth])
+    flat = GetItem((ARRAY,) * depth)(numbers, *arrays)
     ids = reshape(flat, (flat.type.size,))
     rest = shape[depth:]
     rows = reshape(x, (math.prod(shape[:depth]), *rest))
@@ -95,7 +95,7 @@ def tensor_scatter_nd_sub(b: Builder, tensor: Any, indices: Any, updates: Any) -
 
 @macro("tensor_scatter_nd_max", "scatter_nd_max")
 def tensor_scatter_nd_max(b: Builder, tensor: Any, indices: Any, updates: Any) -> Any:
-    """The array with the largest of each element and the ``updates`` there; indices from 0.
+    """The array with the largest of each element and the ``updates`` there.
 
     Convention: at a tie the derivative belongs to the array, among updates it is shared evenly.
     """
@@ -110,7 +110,7 @@ def tensor_scatter_nd_max(b: Builder, tensor: Any, indices: Any, updates: Any) -
 
 @macro("tensor_scatter_nd_min", "scatter_nd_min")
 def tensor_scatter_nd_min(b: Builder, tensor: Any, indices: Any, updates: Any) -> Any:
-    """The array with the smallest of each element and the ``updates`` there; indices from 0.
+    """The array with the smallest of each element and the ``updates`` there.
 
     Convention: at a tie the derivative belongs to the array, among updates it is shared evenly.
     """
@@ -125,7 +125,7 @@ def tensor_scatter_nd_min(b: Builder, tensor: Any, indices: Any, updates: Any) -
 
 @macro("tensor_scatter_nd_multiply", "scatter_nd_multiply")
 def tensor_scatter_nd_multiply(b: Builder, tensor: Any, indices: Any, updates: Any) -> Any:
-    """The array multiplied by all ``updates`` at ``indices``; indices from 0.
+    """The array multiplied by all ``updates`` at ``indices``.
 
     Convention: right to all orders where factors are zero.
     """

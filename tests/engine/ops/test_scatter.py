@@ -51,6 +51,16 @@ def test_segments_are_reduced(name, dtype):
     np.testing.assert_array_equal(found[3], UFUNCS[name](rows[0], rows[2]))
 
 
+@pytest.mark.parametrize("name", [*UFUNCS, "update"])
+def test_places_outside_are_no_places_elsewhere(name):
+    call = Call.of(f"tensor_scatter_nd_{name}", X, np.array([[0, 5]]), NEW[:1])
+    with pytest.raises(IndexError):
+        evaluate(call.record, call.values)
+    last, first = np.array([[-1, -1]]), np.array([[1, 2]])
+    found, expected = (value(call.function, X, at, NEW[:1]) for at in (last, first))
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_segments_without_rows():
     rows = np.ones((3, 1))
     for name, empty in (("sum", 0), ("mean", 0), ("prod", 1), ("max", -np.inf), ("min", np.inf)):
