@@ -19,6 +19,7 @@ S = np.array([[2.0, 0.5], [0.5, 1.0]])
         ("scipy.linalg.norm(x) + jnp.linalg.norm(x)", 2 * np.linalg.norm(X)),
         ("scipy.linalg.svd(s)[1] - scipy.linalg.svd(s, compute_uv=False)", [0, 0]),
         ("scipy.linalg.eigh(s, eigvals_only=True)", np.linalg.eigvalsh(S)),
+        ("abs(scipy.fft.fft(x) + np.fft.fft(x))", 2 * np.abs(np.fft.fft(X))),
         ("scipy.special.softmax(x)", np.exp(X) / np.exp(X).sum()),
         ("special.log_softmax(x)", X - np.log(np.exp(X).sum())),
         ("scipy.special.logsumexp(x, 0, [[2.0, 1.0]])", np.log((np.exp(X) * [2, 1]).sum(0))),

@@ -184,3 +184,32 @@ def lbeta(b: Builder, x: Any) -> Any:
     """Logarithm of the beta function along the last axis: ``z = sum ln Γ(x) - ln Γ(sum x)``."""
     parts = recorded("sum")(b, recorded("gammaln")(b, x), -1)
     return recorded("subtract")(b, parts, recorded("gammaln")(b, recorded("sum")(b, x, -1)))
+
+
+@TF.macro("signal.rfft")
+def rfft(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
+    """Spectrum of real rows in the last axis, padded or cut to ``fft_length``, a list of one."""
+    return recorded("fft.rfft")(b, input_tensor, _length(fft_length))
+
+
+@TF.macro("signal.irfft")
+def irfft(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
+    """Real rows of length ``fft_length``, a list of one, that have this spectrum."""
+    return recorded("fft.irfft")(b, input_tensor, _length(fft_length))
+
+
+def _length(fft_length: Any) -> int | None:
+    if fft_length is None:
+        return None
+    lengths = integers(fft_length, "fft_length")
+    if len(lengths) != 1:
+        raise BadArgument("fft_length is a list of one length")
+    return lengths[0]
+
+
+@TF.macro("scatter_nd")
+def scatter_nd(b: Builder, indices: Any, updates: Any, shape: Static) -> Any:
+    """Zeros of ``shape`` to which ``updates`` are added at ``indices``, repeats summed."""
+    x = b.array(updates)
+    zeros = recorded("zeros")(b, shape, x.dtype)
+    return recorded("tensor_scatter_nd_add")(b, zeros, indices, x)

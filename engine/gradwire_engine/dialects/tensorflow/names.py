@@ -1,4 +1,4 @@
-"""TensorFlow's names: ``tf.``, ``tf.math.``, ``tf.linalg.`` and ``tf.nn.``."""
+"""TensorFlow's names: ``tf.``, ``tf.math.``, ``tf.linalg.``, ``tf.nn.`` and ``tf.signal.``."""
 
 from __future__ import annotations
 
@@ -124,3 +124,18 @@ _entry("math.cumulative_logsumexp", "cumlogsumexp", "x axis=0")
 _entry("searchsorted", "", "sorted_sequence values side='left'")
 _entry("nn.embedding_lookup", "gather", "params ids")
 _entry("linalg.qr", "", "input")
+
+_entry("signal.fft", "fft.fft", "input")
+_entry("signal.ifft", "fft.ifft", "input")
+_entry("signal.fft2d", "fft.fft2", "input")
+_entry("signal.ifft2d", "fft.ifft2", "input")
+_entry("signal.rfft2d", "fft.rfft2", "input_tensor fft_length:s=None")
+_entry("signal.irfft2d", "fft.irfft2", "input_tensor fft_length:s=None")
+_entry("signal.fftshift", "fft.fftshift", "x axes=None")
+_entry("signal.ifftshift", "fft.ifftshift", "x axes=None")
+_entry("tensor_scatter_nd_add tensor_scatter_nd_sub", "", "tensor indices updates")
+_entry("tensor_scatter_nd_max tensor_scatter_nd_min", "", "tensor indices updates")
+_entry("tensor_scatter_nd_update", "", "tensor indices updates")
+_entry("math.unsorted_segment_sum math.unsorted_segment_mean", "", "data segment_ids num_segments")
+_entry("math.unsorted_segment_max math.unsorted_segment_min", "", "data segment_ids num_segments")
+_entry("math.unsorted_segment_prod", "", "data segment_ids num_segments")

@@ -177,3 +177,10 @@ _entry("vander", "", "x N=None increasing=False")
 _entry("linalg.lstsq", "", "A B rcond=None")
 _entry("bitwise_left_shift bitwise_right_shift", "", "input other")
 _entry("masked_fill", "where", "input:y mask:condition value:x")
+
+for _name in ("fft.fft", "fft.ifft", "fft.rfft", "fft.irfft"):
+    _entry(_name, _name, "input n=None dim:axis=-1 norm=None")
+    _entry(f"{_name}2", f"{_name}2", "input s=None dim:axes=(-2,-1) norm=None")
+    _entry(f"{_name}n", f"{_name}n", "input s=None dim:axes=None norm=None")
+_entry("fft.fftshift", "fft.fftshift", "input dim:axes=None")
+_entry("fft.ifftshift", "fft.ifftshift", "input dim:axes=None")
