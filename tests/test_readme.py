@@ -18,8 +18,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-#: Whether make built this environment, for this checkout; it would change any other.
-MADE = (Path(sys.prefix) / ".runtime").exists() and ROOT in Path(sys.prefix).parents
+_STAMP = Path(sys.prefix) / ".runtime"
+#: Whether make built this environment for this checkout, and has nothing left to do to it.
+MADE = (
+    _STAMP.exists()
+    and ROOT in _STAMP.parents
+    and _STAMP.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime
+)
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 CURL = [
     command
