@@ -13,7 +13,7 @@ DEV := $(VENV)/.dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test coverage check format bench clean
+.PHONY: help setup serve test coverage check format docs bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,9 @@ check: $(DEV) ## Lint, check format, types and import directions
 format: $(DEV) ## Format and apply the safe fixes
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
+
+docs: $(DEV) ## Write docs/operations.md from the operations themselves
+	@$(BIN)/python tools/operations_page.py > docs/operations.md.new && mv docs/operations.md.new docs/operations.md
 
 bench: $(DEV) ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)

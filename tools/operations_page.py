@@ -1,0 +1,52 @@
+"""Print docs/operations.md: every operation, written from the classes themselves."""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import groupby
+from typing import Any
+
+from gradwire_engine import catalogue
+
+HEAD = """# Operations
+
+What programs can call, by family. `make docs` writes this page from the operations' own classes,
+as `GET /v1/ops` lists them.
+Names and defaults are NumPy's, the array API's and SciPy's, also under `np.` and `scipy.`;
+other libraries' names follow each operation.
+"Not differentiable" is a statement: such a gradient is null, with the reason.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    entries = sorted(catalogue(), key=lambda entry: (entry["family"], entry["name"]))
+    families = [
+        (name, list(found)) for name, found in groupby(entries, key=lambda entry: entry["family"])
+    ]
+    contents = ", ".join(f"[{name}](#{name})" for name, _ in families)
+    sections = [f"## {name}\n\n" + "\n".join(map(_item, found)) for name, found in families]
+    return "\n\n".join([HEAD + f"\n{len(entries)} in all: {contents}.", *sections]) + "\n"
+
+
+def _item(entry: dict[str, Any]) -> str:
+    summary, _, rest = entry["doc"].partition("\n\n")
+    lines = [f"- **`{entry['signature']}`** {_prose(summary)}"]
+    lines += [f"  {_prose(part)}" for part in rest.split("\n\n") if part]
+    if not entry["differentiable"]:
+        lines.append("  *Not differentiable.*")
+    if entry["aliases"]:
+        lines.append(f"  Also {', '.join(f'`{name}`' for name in entry['aliases'])}.")
+    if entry["dialects"]:
+        lines.append(f"  Elsewhere {', '.join(f'`{call}`' for call in entry['dialects'])}.")
+    return "  \n".join(lines)
+
+
+def _prose(text: str) -> str:
+    """A docstring's paragraph on one line, its code marked as Markdown does."""
+    return re.sub(r"``(.+?)``", r"`\1`", re.sub(r"\s+", " ", text)).strip()
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
