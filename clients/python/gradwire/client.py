@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -26,7 +27,7 @@ T = TypeVar("T")
 Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 
 
-class Connection(Compute, Generic[Http]):
+class Connection(Compute, ABC, Generic[Http]):
     """What both clients share: their methods, their options and a pool of connections.
 
     ``base_url`` and ``api_key`` default to the environment's ``GRADWIRE_URL`` (else
@@ -69,8 +70,9 @@ class Connection(Compute, Generic[Http]):
         )
         return other
 
+    @abstractmethod
     def _open_pool(self) -> Http:
-        raise NotImplementedError
+        """A pool of connections of this client's own."""
 
 
 class Client(Connection[httpx.Client]):
