@@ -110,44 +110,47 @@ async def test_values_that_are_no_arrays(client, value, pointer):
     [
         ("y = (x + ", "syntax_error"),
         ("import os", "syntax_error"),
-        ("x.__class__", None),
+        ("x.__class__", "bad_argument"),
         ("y = x +* 2", "syntax_error"),
-        ("", None),
+        ("", "invalid_program"),
         ("nothing_like_this(x)", "unknown_op"),
         ("x + nothing_like_this", "unknown_name"),
-        ("x.nothing_like_this", None),
+        ("x.nothing_like_this", "bad_argument"),
         ("matmul(x, ones((3, 4)))", "shape_mismatch"),
         ("x + ones(3)", "shape_mismatch"),
-        ("reshape(x, (7,))", None),
+        ("reshape(x, (7,))", "shape_mismatch"),
         ("sum(x, axis=5)", "shape_mismatch"),
         ("sum(x, nothing_like_this=1)", "bad_argument"),
         ("x ^ 1.5", "dtype_mismatch"),
-        ("y = range(x)", None),
+        ("y = range(x)", "bad_argument"),
         ("arange(1, 3) ** arange(-2, 0)", "domain_error"),
-        ("def f(n):\n  return f(n)\nf(1)", None),
-        ("(" * 100_000 + "x" + ")" * 100_000, None),
-        ("-" * 100_000 + "x", None),
-        ("[" * 100_000 + "]" * 100_000, None),
+        ("def f(n):\n  return f(n)\nf(1)", "invalid_program"),
+        ("(" * 100_000 + "x" + ")" * 100_000, "syntax_error"),
+        ("-" * 100_000 + "x", "syntax_error"),
+        ("[" * 100_000 + "]" * 100_000, "syntax_error"),
         ("x" + " + x" * 100 + " +", "syntax_error"),
-        ("if True:\n" * 1000, None),
+        ("if True:\n" * 1000, "syntax_error"),
         ("y = " + ECHO * 1000 + "(x)", "unknown_op"),
-        ("y = '" + ECHO * 1000 + "' + x", None),
+        ("y = '" + ECHO * 1000 + "' + x", "bad_argument"),
         ("zeros((100000, 100000))", "over_budget"),
         ("ones(1000000000)", "over_budget"),
-        ("y = x\nfor i in range(1000000000): y = y * 2", None),
-        ("2 ** 3 ** 4 ** 5 ** 6", None),
-        ("10 ** 10 ** 10", None),
-        ("1 << 10000000000", None),
-        ("'a' * 10000000000", None),
+        # which of the two comes first depends on the machine
+        ("y = x\nfor i in range(1000000000): y = y * 2", ("over_budget", "deadline_exceeded")),
+        ("2 ** 3 ** 4 ** 5 ** 6", "bad_argument"),
+        ("10 ** 10 ** 10", "bad_argument"),
+        ("1 << 10000000000", "bad_argument"),
+        ("'a' * 10000000000", "bad_argument"),
         ("y = \x00", "syntax_error"),
-        ("y = x \u202e", None),
+        ("y = x \u202e", "syntax_error"),
     ],
 )
 async def test_programs_that_do_not_work(client, program, code):
     request = {"program": program, "variables": {"x": [1.0, 2.0]}, "timeout_ms": 2000}
     response = await post(client, request)
     assert response.status_code in (413, 422, 504), response.text[:300]
-    document = problem(response, code or response.json()["code"])
+    codes = (code,) if isinstance(code, str) else code
+    assert response.json()["code"] in codes
+    document = problem(response, response.json()["code"])
     if document["code"] == "syntax_error":
         assert document["node"]["line"] >= 1
         assert document["node"]["column"] >= 1
@@ -169,29 +172,32 @@ def graph(*nodes, outputs="a"):
     [
         (
             graph({"id": "a", "op": "sin", "args": ["b"]}, {"id": "b", "op": "sin", "args": ["a"]}),
-            None,
+            "invalid_program",
         ),
-        (graph({"id": "a", "op": "sin", "args": ["a"]}), None),
-        (graph({"id": "a", "op": "sin", "args": [1]}, {"id": "a", "op": "cos", "args": [1]}), None),
+        (graph({"id": "a", "op": "sin", "args": ["a"]}), "invalid_program"),
+        (
+            graph({"id": "a", "op": "sin", "args": [1]}, {"id": "a", "op": "cos", "args": [1]}),
+            "invalid_program",
+        ),
         (graph({"id": "a", "op": "nothing_like_this", "args": [1]}), "unknown_op"),
-        (graph({"id": "a", "op": "sin"}), None),
-        (graph({"id": "a", "op": "sin", "args": [1], "attrs": {"nothing": 1}}), None),
-        (graph({"id": "a", "args": [1]}), None),
-        (graph({"id": "a", "op": "sin", "args": [None]}), None),
-        (graph({"id": ["a"], "op": {}, "args": "x"}), None),
-        (graph(1, None, "x", []), None),
-        (graph(), None),
-        ({"program": {"nodes": [{"id": "a", "op": "sin", "args": [1]}]}}, None),
-        ({"program": {"nodes": {}}}, None),
-        ({"program": {}}, None),
-        ({"program": {"format": "gradwire/9", "nodes": []}}, None),
-        (graph({"id": "a", "op": "sin", "args": [1]}, outputs={"x": ["zzz"]}), None),
+        (graph({"id": "a", "op": "sin"}), "bad_argument"),
+        (graph({"id": "a", "op": "sin", "args": [1], "attrs": {"nothing": 1}}), "bad_argument"),
+        (graph({"id": "a", "args": [1]}), "invalid_program"),
+        (graph({"id": "a", "op": "sin", "args": [None]}), "bad_argument"),
+        (graph({"id": ["a"], "op": {}, "args": "x"}), "invalid_program"),
+        (graph(1, None, "x", []), "invalid_program"),
+        (graph(), "unknown_name"),
+        ({"program": {"nodes": [{"id": "a", "op": "sin", "args": [1]}]}}, "invalid_program"),
+        ({"program": {"nodes": {}}}, "invalid_program"),
+        ({"program": {}}, "invalid_program"),
+        ({"program": {"format": "gradwire/9", "nodes": []}}, "invalid_program"),
+        (graph({"id": "a", "op": "sin", "args": [1]}, outputs={"x": ["zzz"]}), "unknown_name"),
     ],
 )
 async def test_graphs_that_do_not_work(client, request_, code):
     response = await post(client, request_)
     assert response.status_code == 422, response.text[:300]
-    problem(response, code or response.json()["code"])
+    problem(response, code)
 
 
 async def test_a_chain_of_many_nodes_is_fine(client):

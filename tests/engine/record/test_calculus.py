@@ -81,7 +81,7 @@ def test_third_order_by_nesting():
     assert np.asarray(value) == pytest.approx(want)
 
 
-def test_too_large_is_refused_with_its_size_before_anything_is_computed():
+def test_rule_18_too_large_is_refused_with_its_size_before_anything_is_computed():
     engine = Engine(Limits(array_bytes=1 << 20))
     program = engine.parse("y = sin(x)\njacobian(y, x)")
     call = engine.call(program, {"x": Leaf(np.zeros(1000))}, Query("evaluate"))
