@@ -16,8 +16,8 @@ from gradwire_engine.program import Program
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
-#: Characters of source text whose programs are remembered.
-_TEXT_CHARACTERS = 32 << 20
+#: Characters of source text whose programs are remembered; a program takes some 100 bytes for each.
+_TEXT_CHARACTERS = 4 << 20
 #: What an entry of the cache takes before anything is compiled.
 _ENTRY_BYTES = 2048
 

@@ -208,7 +208,7 @@ class Builder:
             if type(x) is Var and type(y) is Var and x.type.dtype is y.type.dtype:
                 return [x, y]
         arrays = [x if isinstance(x, _ARRAY) else self.array(x) for x in operands]
-        kinds = tuple([_kind(x) for x in arrays])
+        kinds = tuple(dict.fromkeys([_kind(x) for x in arrays]))
         if self.strict:
             check_strict(kinds)
         dtype, weak = rule(kinds)

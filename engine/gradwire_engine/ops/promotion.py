@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ def dtype_of(name: Any) -> DType:
     return found
 
 
-@cache
+@lru_cache(maxsize=4096)  # bounded: clients choose what is asked
 def promoted(kinds: tuple[Kind, ...]) -> Kind:
     """Dtype and weakness of an operation on operands of these kinds."""
     strong = [dtype for dtype, weak in kinds if not weak]
@@ -43,7 +43,7 @@ def promoted(kinds: tuple[Kind, ...]) -> Kind:
     return np.result_type(*strong, *literals), False
 
 
-@cache
+@lru_cache(maxsize=4096)
 def check_strict(kinds: tuple[Kind, ...]) -> None:
     """Refuse operands that only promotion would bring together, as TensorFlow does."""
     strong = [dtype for dtype, weak in kinds if not weak]
@@ -58,7 +58,7 @@ def check_strict(kinds: tuple[Kind, ...]) -> None:
             raise DtypeMismatch(f"a {dtype.name} literal cannot become {strong[0].name}")
 
 
-@cache
+@lru_cache(maxsize=4096)
 def inexact(kind: Kind) -> Kind:
     """Where ``exp`` and its like compute: floats stay, integers widen as NumPy's ufuncs do."""
     dtype, weak = kind
@@ -69,7 +69,7 @@ def inexact(kind: Kind) -> Kind:
     return DTYPES["float32" if dtype.itemsize == 2 else "float16"], weak
 
 
-@cache
+@lru_cache(maxsize=4096)
 def inexact_promoted(kinds: tuple[Kind, ...]) -> Kind:
     """As ``inexact`` for several operands: each integer widens by itself, then they promote."""
     dtype, weak = promoted(kinds)
@@ -79,14 +79,14 @@ def inexact_promoted(kinds: tuple[Kind, ...]) -> Kind:
     return np.result_type(*[inexact((kind, False))[0] for kind in strong]), False
 
 
-@cache
+@lru_cache(maxsize=4096)
 def quotient_promoted(kinds: tuple[Kind, ...]) -> Kind:
     """Where NumPy divides: integers of all sizes in float64."""
     dtype, weak = promoted(kinds)
     return (dtype if dtype.kind in "fc" else DTYPES["float64"]), weak
 
 
-@cache
+@lru_cache(maxsize=4096)
 def special_promoted(kinds: tuple[Kind, ...]) -> Kind:
     """Where SciPy computes special functions: as ``exp`` does, but in float32 at least."""
     dtype, weak = inexact_promoted(kinds)
