@@ -16,7 +16,7 @@ from gradwire_engine.program import Program
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
-#: Characters of source text whose programs are remembered; a program takes some 100 bytes for each.
+#: Characters of source text whose programs are remembered; a program takes some 70 bytes for each.
 _TEXT_CHARACTERS = 4 << 20
 #: What an entry of the cache takes before anything is compiled.
 _ENTRY_BYTES = 2048
