@@ -90,6 +90,13 @@ class Op:
         """Cotangents of the operands: the transposed derivative applied to ``z_bar``."""
         raise InternalError(f"{self.name} has no derivative")
 
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Record on all examples at once; axis 0 counts them where marked, and in the result.
+
+        At least one operand is marked; the others are the same for all examples.
+        """
+        raise InternalError(f"{self.name} has no batching rule")
+
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Predicted arithmetic operations."""
         raise InternalError(f"{self.name} has no cost")

@@ -11,7 +11,8 @@ from gradwire_engine.ops.comparison import GreaterEqual, LessEqual, LogicalAnd
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.creation import linspace
-from gradwire_engine.ops.indexing import ARRAY, GetItem, ScatterAdd
+from gradwire_engine.ops.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions import Max, Min
 from gradwire_engine.ops.selection import clip, zero_unless

@@ -2,86 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.axes import few_axes
 from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import examples, transposed
 from gradwire_engine.ops.elementwise import BOOL, broadcast_shapes
+from gradwire_engine.ops.patterns import (
+    ARRAY,
+    FULL,
+    Pattern,
+    complete_pattern,
+    from_each,
+    from_shared,
+    index_of,
+    indexed_shape,
+    into_each,
+    shape_selected,
+)
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
-
-
-class Span(NamedTuple):
-    """A slice, hashable."""
-
-    start: int | None
-    stop: int | None
-    step: int | None
-
-
-#: Stands in a pattern for the next index array.
-ARRAY = "array"
-FULL = Span(None, None, None)
-#: One entry an axis: an integer, a ``Span``, ``None`` for a new axis, or ``ARRAY``.
-Pattern = tuple[Any, ...]
-
-
-def complete_pattern(items: Pattern, ndim: int) -> Pattern:
-    """``items`` with the ellipsis written out and trailing axes taken whole."""
-    used = sum(1 for item in items if item is not None and item is not ...)
-    if used > ndim:
-        raise BadArgument(f"{used} indices for an array of {ndim} axes")
-    if items.count(...) > 1:
-        raise BadArgument("an index has at most one ellipsis")
-    missing = (FULL,) * (ndim - used)
-    if ... in items:
-        at = items.index(...)
-        return (*items[:at], *missing, *items[at + 1 :])
-    return (*items, *missing)
-
-
-@lru_cache(maxsize=4096)
-def indexed_shape(shape: Shape, pattern: Pattern, arrays: tuple[Shape, ...]) -> Shape:
-    """The shape of ``x[pattern]`` where index arrays of these shapes fill the pattern's gaps."""
-    advanced = [i for i, p in enumerate(pattern) if p == ARRAY or (arrays and type(p) is int)]
-    front: list[int] = []
-    axis = 0
-    places: list[list[int]] = []
-    for item in pattern:
-        if item is None:
-            places.append([1])
-            continue
-        length = shape[axis]
-        if isinstance(item, Span):
-            if item.step == 0:
-                raise BadArgument("the step of a slice cannot be 0")
-            places.append([len(range(*slice(*item).indices(length)))])
-        else:
-            if type(item) is int and not -length <= item < length:
-                raise BadArgument(f"index {item} is out of range for an axis of length {length}")
-            places.append([])
-        axis += 1
-    if arrays:
-        gathered = list(broadcast_shapes(*arrays))
-        if advanced[-1] - advanced[0] + 1 == len(advanced):
-            places[advanced[0]] = gathered
-        else:
-            front = gathered
-    return few_axes((*front, *[length for place in places for length in place]))
-
-
-def _index(pattern: Pattern, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-    following = iter(arrays)
-    return tuple(
-        slice(*p) if isinstance(p, Span) else next(following) if p == ARRAY else p for p in pattern
-    )
 
 
 def _check_integers(kinds: tuple[ArrayType, ...]) -> None:
@@ -116,19 +61,31 @@ class GetItem(Indexed):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Index."""
-        return operands[0][_index(self.pattern, operands[1:])]
+        return operands[0][index_of(self.pattern, operands[1:])]
 
     def bind(self, xp: Any) -> Callable[..., Any]:
         """A fixed index is made once."""
         if ARRAY in self.pattern:
             return super().bind(xp)
-        return itemgetter(_index(self.pattern, ()))
+        return itemgetter(index_of(self.pattern, ()))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar``: zeros to which ``z_bar`` is added at the selected elements."""
         x, *arrays = operands
         bar = ScatterAdd(self.pattern, x.shape)(z_bar, *arrays)
         return (bar, *[None] * len(arrays))
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Index each example, or a shared array by the indices of all."""
+        (x, *arrays), (own, *flags) = operands, batched
+        shape = x.shape[1:] if own else x.shape
+        ndim = len(shape_selected(shape, self.pattern, arrays, flags))
+        chosen = (
+            from_each(self.pattern, ndim, arrays, flags, x.shape[0])
+            if own
+            else from_shared(self.pattern, ndim, arrays, flags)
+        )
+        return transposed(GetItem(chosen.pattern)(x, *chosen.arrays), chosen.order)
 
 
 @register("scatter_add", public=False)
@@ -147,14 +104,14 @@ class ScatterAdd(Indexed):
         """Add unbuffered where an element may be selected twice."""
         z_bar, *arrays = operands
         out = xp.zeros(self.shape, z_bar.dtype)
-        xp.add.at(out, _index(self.pattern, tuple(arrays)), z_bar)
+        xp.add.at(out, index_of(self.pattern, tuple(arrays)), z_bar)
         return out
 
     def bind(self, xp: Any) -> Callable[..., Any]:
         """A fixed index is made once, and selects nothing twice."""
         if ARRAY in self.pattern:
             return super().bind(xp)
-        index, shape, zeros = _index(self.pattern, ()), self.shape, xp.zeros
+        index, shape, zeros = index_of(self.pattern, ()), self.shape, xp.zeros
 
         def scatter(z_bar: Any) -> Any:
             out = zeros(shape, z_bar.dtype)
@@ -167,6 +124,15 @@ class ScatterAdd(Indexed):
         """Read back what was scattered."""
         _, *arrays = operands
         return (GetItem(self.pattern)(z_bar, *arrays), *[None] * len(arrays))
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Add to the zeros of each example."""
+        (v, *arrays), (own, *flags) = operands, batched
+        size = examples(operands, batched)
+        ndim = len(shape_selected(self.shape, self.pattern, arrays, flags))
+        chosen = from_each(self.pattern, ndim, arrays, flags, size)
+        value = into_each(v, own, chosen, size, ndim)
+        return ScatterAdd(chosen.pattern, (size, *self.shape))(value, *chosen.arrays)
 
 
 @register("setitem", public=False)
@@ -191,7 +157,7 @@ class SetItem(Indexed):
         """Copy and assign."""
         x, v, *arrays = operands
         out = xp.array(x)
-        out[_index(self.pattern, tuple(arrays))] = v
+        out[index_of(self.pattern, tuple(arrays))] = v
         return out
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -205,6 +171,16 @@ class SetItem(Indexed):
             last = LastWriter(self.pattern, x.shape)(*arrays)
             v_bar = Where()(last, v_bar, zero)
         return (SetItem(self.pattern)(z_bar, zero, *arrays), v_bar, *[None] * len(arrays))
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Replace in each example."""
+        (x, v, *arrays), (changed, own, *flags) = operands, batched
+        size = examples(operands, batched)
+        base = x if changed else x.builder.broadcast(x, (size, *x.shape))
+        ndim = len(shape_selected(base.shape[1:], self.pattern, arrays, flags))
+        chosen = from_each(self.pattern, ndim, arrays, flags, size)
+        value = into_each(v, own, chosen, size, ndim)
+        return SetItem(chosen.pattern)(base, value, *chosen.arrays)
 
 
 @register("last_writer", public=False)
@@ -222,12 +198,20 @@ class LastWriter(Indexed):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Let each write its number, and see whose stayed."""
-        index = _index(self.pattern, operands)
+        index = index_of(self.pattern, operands)
         writer = xp.zeros(self.shape, "int64")
         region = writer[index]
         numbers = xp.arange(region.size).reshape(region.shape)
         writer[index] = numbers
         return writer[index] == numbers
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Look at the indices of each example."""
+        size = examples(operands, batched)
+        ndim = len(shape_selected(self.shape, self.pattern, operands, batched))
+        chosen = from_each(self.pattern, ndim, operands, batched, size)
+        last = LastWriter(chosen.pattern, (size, *self.shape))(*chosen.arrays)
+        return transposed(last, chosen.order)
 
 
 @register("nonzero_indices", public=False)
@@ -244,6 +228,13 @@ class NonzeroIndices(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """NumPy's nonzero, stacked."""
         return xp.stack(xp.nonzero(operands[0]))
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Refused: the examples' counts may differ."""
+        raise BadArgument(
+            "a mask that differs between the examples of a batch selects different counts",
+            hint="where keeps the shape",
+        )
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One look an element."""

@@ -10,7 +10,8 @@ from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import integers
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.creation import arange
-from gradwire_engine.ops.indexing import ARRAY, FULL, GetItem, ScatterAdd, SetItem, indexed_shape
+from gradwire_engine.ops.indexing import GetItem, ScatterAdd, SetItem
+from gradwire_engine.ops.patterns import ARRAY, FULL, indexed_shape
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.segments import SegmentMax, SegmentMin, SegmentProd
 from gradwire_engine.ops.selection import Maximum, Minimum, clip

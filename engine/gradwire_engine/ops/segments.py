@@ -12,7 +12,8 @@ from gradwire_engine.ops.comparison import Equal
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.cumulative import LinearRecurrence, shifted
 from gradwire_engine.ops.elementwise import conj
-from gradwire_engine.ops.indexing import ARRAY, FULL, GetItem, ScatterAdd
+from gradwire_engine.ops.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.rearranging import Flip
 from gradwire_engine.ops.selection import Maximum

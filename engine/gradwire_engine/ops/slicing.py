@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
-from gradwire_engine.ops.indexing import FULL, GetItem
+from gradwire_engine.ops.indexing import GetItem
+from gradwire_engine.ops.patterns import FULL
 from gradwire_engine.ops.shape import View
 from gradwire_engine.tape import ArrayType, Type
 

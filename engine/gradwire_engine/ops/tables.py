@@ -11,8 +11,9 @@ from gradwire_engine.ops.bins import SearchSorted, element
 from gradwire_engine.ops.comparison import Greater, Less
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.indexing import ARRAY, GetItem
+from gradwire_engine.ops.indexing import GetItem
 from gradwire_engine.ops.joining import Concatenate
+from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions import Sum
 from gradwire_engine.ops.selection import Where, clip

@@ -8,16 +8,8 @@ from gradwire_engine.errors import BadArgument, UnknownName
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Guard
-from gradwire_engine.ops.indexing import (
-    ARRAY,
-    FULL,
-    GetItem,
-    NonzeroIndices,
-    Pattern,
-    SetItem,
-    Span,
-    complete_pattern,
-)
+from gradwire_engine.ops.indexing import GetItem, NonzeroIndices, SetItem
+from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, complete_pattern
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder

@@ -10,7 +10,8 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axis_of, flag, integer, integers
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.cumulative import shifted
-from gradwire_engine.ops.indexing import ARRAY, GetItem, complete_pattern
+from gradwire_engine.ops.indexing import GetItem
+from gradwire_engine.ops.patterns import ARRAY, complete_pattern
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
