@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.axes import axes_of, flag, with_ones
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import axes_of, flag
+from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType, floating
 from gradwire_engine.ops.norms import Norm, squared_magnitude
 from gradwire_engine.ops.promotion import DTYPES, real_of
-from gradwire_engine.ops.reductions import Max, Min, Sum, shared_evenly
+from gradwire_engine.ops.reductions import Max, Min, Sum
 from gradwire_engine.ops.shape import reshape, transpose
-from gradwire_engine.tape import ArrayType, DType, Type
+from gradwire_engine.tape import DType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -117,71 +117,3 @@ def average(
 def ptp(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
     """Range over ``axis``: ``z = max x - min x``."""
     return Max.record(b, a, axis, keepdims) - Min.record(b, a, axis, keepdims)
-
-
-@register("order_statistic", public=False)
-class OrderStatistic(Op):
-    """Element number ``index`` in rising order along the last axis; NaN if there is one.
-
-    Convention: elements equal to it share the derivative evenly.
-    """
-
-    index: int
-
-    def infer(self, *types: ArrayType) -> ArrayType:
-        """One element for each row."""
-        (x,) = types
-        return ArrayType(x.dtype, x.shape[:-1], x.weak)
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Partition; NaNs sort last, so the last element tells."""
-        (x,) = operands
-        rows = xp.partition(x, (self.index, x.shape[-1] - 1), axis=-1)
-        largest = rows[..., -1]
-        return xp.where(xp.isnan(largest), largest, rows[..., self.index])
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar / n`` at the ``n`` elements equal to ``z``, else 0."""
-        (x,) = operands
-        axis = x.ndim - 1
-        return (shared_evenly(z_bar, reshape(z, (*z.type.shape, 1)), x, (axis,)),)
-
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """Selection is linear, with a factor."""
-        return 4 * types[0].size
-
-
-@macro("quantile")
-def quantile(b: Builder, a: Any, q: Any, axis: Static = None, keepdims: Static = False) -> Any:
-    """Quantile ``q`` over ``axis``, between the two nearest order statistics linearly.
-
-    ``q`` is a number from 0 to 1.  Convention: elements equal to an order statistic share its
-    derivative evenly.
-    """
-    if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
-        raise BadArgument(f"quantile needs q as a number from 0 to 1, got {describe(q)}")
-    x = floating(b, a)
-    if x.dtype.kind == "c":
-        raise DtypeMismatch("complex numbers have no quantiles")
-    axes = axes_of(axis, x.ndim, "quantile")
-    shape = x.type.shape
-    kept = tuple([i for i in range(x.ndim) if i not in axes])
-    count = math.prod([shape[i] for i in axes])
-    if count == 0:
-        raise ShapeMismatch(f"no elements have no quantiles, got shape {shape}")
-    rows = reshape(transpose(x, kept + axes), (*[shape[i] for i in kept], count))
-    index = q * (count - 1)
-    low = math.floor(index)
-    z = OrderStatistic(low)(rows)
-    if index > low:
-        z = z * (1 - (index - low)) + OrderStatistic(low + 1)(rows) * (index - low)
-    return reshape(z, with_ones(shape, axes)) if flag(keepdims, "keepdims") else z
-
-
-@macro("median")
-def median(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
-    """Middle value over ``axis``; of an even number, the mean of the middle two.
-
-    Convention: elements equal to a middle value share its derivative evenly.
-    """
-    return quantile(b, a, 0.5, axis, keepdims)

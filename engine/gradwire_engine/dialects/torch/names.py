@@ -150,7 +150,11 @@ _entry("float_power", "", "input exponent")
 _entry("lerp", "", "input end weight")
 _entry("nansum", "", f"{_REDUCED} * dtype=None")
 _entry("nanmean", "", _REDUCED)
-_entry("quantile", "", "input q dim:axis=None keepdim:keepdims=False")
+_entry(
+    "quantile nanquantile",
+    "",
+    "input q dim:axis=None keepdim:keepdims=False * interpolation:method='linear'",
+)
 _entry("cdist", "", "x1 x2 p=2.0")
 _entry("block_diag", "", "tensors:arrs")
 _entry("matrix_exp linalg.matrix_exp", "expm", "A")
