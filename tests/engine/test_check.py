@@ -9,6 +9,8 @@ from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.complex import Conjugate
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.exponential import Exp
+from gradwire_engine.ops.rearranging import Flip
+from gradwire_engine.ops.reductions import Sum
 
 X = np.array([0.3, 0.7])
 Z = X + 0.4j
@@ -45,9 +47,24 @@ class Nonlinear(Exp):
         return (z_bar * z_bar * z,)
 
 
+class Unshifted(Sum):
+    def batch(self, operands, batched):
+        return self(*operands)
+
+
+class Mixed(Exp):
+    def batch(self, operands, batched):
+        return Flip((0,))(self(*operands))
+
+
 class NotANumber(Exp):
     def vjp(self, z_bar, z, *operands):
         return (z_bar * z * float("nan"),)
+
+
+@pytest.mark.parametrize("wrong", [Unshifted((0,)), Mixed()])
+def test_finds_a_wrong_batching_rule(wrong):
+    assert claims(wrong, np.ones((3, 3)) * X[0]) == {("batched is a loop", 0)}
 
 
 def claims(op, *values, order=2):

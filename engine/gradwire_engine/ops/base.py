@@ -146,7 +146,7 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
         cls.parameters = tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
         if not cls.parameters:
             cls._only = SINGLETONS[name] = object.__new__(cls)
-        needed = ["infer", "flops"]
+        needed = ["infer", "batch", "flops"]
         needed += ["vjp"] if cls.differentiable else []
         needed += ["record"] if public else []
         needed += [] if cls.ufunc else ["kernel"]

@@ -67,10 +67,10 @@ def raised(x: Var, ndim: int) -> Var:
 
 def reshaped(x: Var, shape: Shape) -> Var:
     """``x`` as ``shape``."""
-    return x if x.type.shape == shape else PRIMITIVES["reshape"](shape)(x)  # type: ignore[call-arg]
+    return x if x.type.shape == shape else PRIMITIVES["reshape"](shape)(x)
 
 
 def transposed(x: Var, axes: Shape) -> Var:
     """``x`` with its axes in the order ``axes``."""
     natural = axes == tuple(range(x.ndim))
-    return x if natural else PRIMITIVES["transpose"](axes)(x)  # type: ignore[call-arg]
+    return x if natural else PRIMITIVES["transpose"](axes)(x)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Op, Static, macro, register
-from gradwire_engine.ops.comparison import GreaterEqual, LessEqual, LogicalAnd
+from gradwire_engine.ops.batching import everywhere
+from gradwire_engine.ops.comparison import GreaterEqual, Less, LessEqual, LogicalAnd
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.creation import linspace
 from gradwire_engine.ops.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.ops.reductions import Max, Min
+from gradwire_engine.ops.reductions import Max, Min, Sum
 from gradwire_engine.ops.selection import clip, zero_unless
 from gradwire_engine.ops.shape import reshape
 from gradwire_engine.tape import ArrayType, Type
@@ -55,6 +57,17 @@ class SearchSorted(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Search by halves."""
         return xp.searchsorted(*operands, side=self.side)
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Search in one shared vector, or count what goes before in each example's own."""
+        (a, v), (own, _) = operands, batched
+        if not own:
+            return self(a, v)
+        a, v = everywhere(operands, batched)
+        bounds = reshape(a, (a.shape[0], *(1,) * (v.ndim - 1), a.shape[1]))
+        sought = reshape(v, (*v.shape, 1))
+        before = (Less() if self.side == "left" else LessEqual())(bounds, sought)
+        return Sum((v.ndim,))(before)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One comparison for each halving."""

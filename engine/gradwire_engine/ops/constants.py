@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.base import PRIMITIVES, Cotangents, Op, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ class Source(Op):
     def infer(self, *types: ArrayType) -> Type:
         """Not asked: the builder knows the type."""
         return types[0]
+
+    batch = over_stacks  # not asked: there are no operands
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """No arithmetic."""
@@ -70,6 +74,7 @@ class Item(Op):
 
     index: int
     linear = True
+    batch = over_stacks
 
     def infer(self, *types: Any) -> ArrayType:
         """The item's type."""
@@ -106,6 +111,12 @@ class Guard(Op):
             raise GuardFailed
         return operands[0]
 
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Stop unless the decision is the same for all examples."""
+        (x,) = operands
+        same = x.equals(self.expected)
+        return Guard(True)(PRIMITIVES["all"]((0,))(same))
+
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One comparison."""
         return 1
@@ -119,6 +130,7 @@ class Identity(Op):
     """Give the operand itself."""
 
     template = "{0}"
+    batch = over_stacks
 
     @classmethod
     def record(cls, b: Builder, x: Any) -> Any:

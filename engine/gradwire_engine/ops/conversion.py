@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.promotion import DTYPES, dtype_of
 from gradwire_engine.tape import ArrayType, DType, Type
 
@@ -24,6 +25,7 @@ class AsType(Op):
     weak: bool = False
     elementwise = True
     linear = True
+    batch = over_stacks
 
     @classmethod
     def record(cls, b: Builder, x: Any, dtype: Static) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axis_of, flag, integer, lengths
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import everywhere
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType, floating
 from gradwire_engine.ops.promotion import DTYPES, dtype_of
@@ -83,6 +85,12 @@ class Progression(Op):
         start, step = operands
         dtype = xp.asarray(start).dtype
         return start + xp.arange(self.length).astype(dtype) * step
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Scale and shift one count by the numbers of each example."""
+        start, step = [reshape(x, (x.shape[0], 1)) for x in everywhere(operands, batched)]
+        zero, one = (start.builder.scalar(n, start.dtype) for n in (0, 1))
+        return start + self(zero, one) * step
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``start_bar = sum z_bar``, ``step_bar = sum k z_bar_k``."""

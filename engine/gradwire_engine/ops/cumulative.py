@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axis_of, integer
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.comparison import NotEqual
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL, conj
@@ -25,6 +26,7 @@ class Cumulative(Op):
     """Element i along the axis is the reduction of the elements up to i."""
 
     axis: int
+    batch = along_axes
 
     @classmethod
     def record(cls, b: Builder, a: Any, axis: Static = None, dtype: Static = None) -> Any:
@@ -83,6 +85,7 @@ class LinearRecurrence(Op):
     """``z_i = b_i + a_i z_{i-1}`` along ``axis``, from ``z_0 = b_0``; operands are ``a``, ``b``."""
 
     axis: int
+    batch = along_axes
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The operands' type."""

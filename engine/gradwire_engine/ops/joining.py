@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, few_axes
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.shape import Reshape, reshape, unsqueeze
@@ -36,6 +37,7 @@ class Concatenate(Op):
 
     axis: int
     linear = True
+    batch = along_axes
 
     @classmethod
     def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:
@@ -86,6 +88,7 @@ class Stack(Op):
 
     axis: int
     linear = True
+    batch = along_axes
 
     @classmethod
     def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integer
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.diagonals import Tril, Triu, embedded
@@ -26,6 +27,8 @@ def adjoint(x: Var) -> Var:
 
 class OfSquare(Op):
     """An operation on square matrices in the last two axes."""
+
+    batch = over_stacks
 
     @classmethod
     def record(cls, b: Builder, a: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.axes import axes_of, flag, without
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.comparison import IsFinite, NotEqual
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import broadcast_shapes
@@ -26,6 +27,7 @@ class Normalized(Op):
     """Elements along ``axes`` are normalised among each other; the shape stays."""
 
     axes: tuple[int, ...]
+    batch = along_axes
 
     @classmethod
     def record(cls, b: Builder, x: Any, axis: Static = -1) -> Any:

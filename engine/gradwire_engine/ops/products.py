@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arithmetic import Multiply
 from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import aligned
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.shape import moveaxis, reshape, swap_last, transpose, unsqueeze
 from gradwire_engine.tape import ArrayType, Type
@@ -64,6 +66,19 @@ class MatMul(Op):
         x_bar = times(bar, conj(swap_last(columns)))
         y_bar = times(conj(swap_last(rows)), bar)
         return squeezed(x_bar, -2) if row else x_bar, squeezed(y_bar, -1) if column else y_bar
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Stack the products; one shared matrix takes the rows of all examples at once."""
+        (x, y), (left, right) = operands, batched
+        row, column = x.ndim - left == 1, y.ndim - right == 1
+        if left and not right and y.ndim == 2:
+            rows = reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+            return reshape(self(rows, y), (*x.shape[:-1], y.shape[1]))
+        rows = unsqueeze(x, (x.ndim - 1,)) if row else x
+        columns = unsqueeze(y, (y.ndim,)) if column else y
+        z = self(*aligned((rows, columns), batched))
+        z = squeezed(z, -1) if column else z
+        return squeezed(z, -1 if column else -2) if row else z
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """A product and a sum for each pair of inner elements."""

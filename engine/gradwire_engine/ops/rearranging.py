@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.shape import Reshape, View, reshape, transpose, unsqueeze
 from gradwire_engine.tape import ArrayType, Type
 
@@ -19,6 +20,7 @@ class Flip(View):
     """Elements in the opposite order along ``axis`` (all axes by default)."""
 
     axes: tuple[int, ...]
+    batch = along_axes
 
     @classmethod
     def record(cls, b: Builder, m: Any, axis: Static = None) -> Any:
@@ -76,6 +78,7 @@ class Roll(Op):
     shift: tuple[int, ...]
     axes: tuple[int, ...]
     linear = True
+    batch = along_axes
 
     @classmethod
     def record(cls, b: Builder, a: Any, shift: Static, axis: Static = None) -> Any:

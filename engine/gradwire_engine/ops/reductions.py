@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, axis_of, flag, with_ones, without
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL, conj
 from gradwire_engine.ops.promotion import DTYPES
@@ -26,6 +27,7 @@ class Reduction(Op):
     axes: tuple[int, ...]
     #: Whether there is a result for no elements.
     has_identity: ClassVar[bool] = True
+    batch = along_axes
 
     @classmethod
     def along(cls, x: Var, axis: Any, keepdims: Any) -> Var:
@@ -230,6 +232,7 @@ class Place(Op):
 
     axis: int
     differentiable = False
+    batch = along_axes
 
     @classmethod
     def record(cls, b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:

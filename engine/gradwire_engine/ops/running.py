@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.comparison import NotEqual
 from gradwire_engine.ops.cumulative import backwards
 from gradwire_engine.ops.exponential import Exp
@@ -29,6 +30,7 @@ class RunningPlace(Op):
     axis: int
     differentiable = False
     larger: ClassVar[bool]
+    batch = along_axes
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Integers of the same shape."""
@@ -104,6 +106,7 @@ class CumLogSumExp(Op):
     """
 
     axis: int
+    batch = along_axes
 
     @classmethod
     def record(cls, b: Builder, a: Any, axis: Static = 0) -> Any:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import everywhere
 from gradwire_engine.ops.comparison import Equal
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.cumulative import LinearRecurrence, shifted
@@ -42,6 +46,15 @@ class SegmentReduction(Op):
     def of_none(self, dtype: DType) -> Any:
         """The reduction of no elements."""
         return 1
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Number the segments of all examples on, and see their rows as one array's."""
+        x, ids = everywhere(operands, batched)
+        size, rows, *rest = x.shape
+        first = x.builder.constant(np.arange(size, dtype=ids.dtype)[:, None] * self.count)
+        numbered = reshape(ids + first, (size * rows,))
+        z = type(self)(size * self.count)(reshape(x, (size * rows, *rest)), numbered)
+        return reshape(z, (size, self.count, *rest))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Reduce unbuffered, as ids repeat."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, axis_of, few_axes, integers, lengths, reshaped
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import raised
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.tape import ArrayType, Shape, Type
 
@@ -57,6 +58,11 @@ class Reshape(View):
         """``x_bar`` is ``z_bar`` reshaped back."""
         return (reshape(z_bar, operands[0].type.shape),)
 
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Keep the batch axis."""
+        (x,) = operands
+        return reshape(x, (x.shape[0], *self.shape))
+
 
 @register("transpose", "permute_dims")
 class Transpose(View):
@@ -92,6 +98,10 @@ class Transpose(View):
         """``x_bar`` is ``z_bar`` with the axes back in place."""
         return (transpose(z_bar, tuple([self.axes.index(i) for i in range(len(self.axes))])),)
 
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Keep the batch axis first."""
+        return Transpose((0, *[axis + 1 for axis in self.axes]))(*operands)
+
 
 @register("broadcast_to")
 class BroadcastTo(View):
@@ -118,6 +128,11 @@ class BroadcastTo(View):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar``; the reverse walk sums over what was repeated."""
         return (z_bar,)
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Keep the batch axis before the new ones."""
+        x = raised(operands[0], len(self.shape))
+        return x.builder.broadcast(x, (x.shape[0], *self.shape))
 
 
 def reshape(x: Var, shape: Shape) -> Var:

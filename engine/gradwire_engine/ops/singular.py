@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.diagonals import MatrixDiagonal, embedded
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 class OfMatrices(Op):
     """An operation on matrices of any shape in the last two axes."""
+
+    batch = over_stacks
 
     def infer(self, *types: ArrayType) -> Type:
         """Same type, of matrices that LAPACK takes."""

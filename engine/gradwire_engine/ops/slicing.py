@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -39,6 +40,11 @@ class Slice(View):
         after = tuple([length - stop for length, stop in zip(shape, self.stops, strict=True)])
         return (Pad(self.starts, after)(z_bar),)
 
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Take the batch axis whole."""
+        (x,) = operands
+        return Slice((0, *self.starts), (x.shape[0], *self.stops))(x)
+
 
 @register("zero_pad", public=False)
 class Pad(Op):
@@ -68,6 +74,10 @@ class Pad(Op):
         shape = operands[0].type.shape
         stops = tuple([first + n for first, n in zip(self.before, shape, strict=True)])
         return (Slice(self.before, stops)(z_bar),)
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Leave the batch axis as it is."""
+        return Pad((0, *self.before), (0, *self.after))(*operands)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """No arithmetic."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axis_of, flag, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.rearranging import Flip
 from gradwire_engine.ops.shape import reshape
@@ -21,6 +22,7 @@ class Ordering(Op):
     """An operation that orders the elements along ``axis``."""
 
     axis: int
+    batch = along_axes
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """``n log n`` comparisons along the axis."""
@@ -107,6 +109,7 @@ class Permute(Op):
 
     axis: int
     linear = True
+    batch = along_axes
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The type of ``x``."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.complex import Real, complex_of
 from gradwire_engine.ops.constants import Item
@@ -34,6 +35,7 @@ class PairReciprocals(Op):
     """
 
     sign: int
+    batch = over_stacks
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """One axis becomes two."""

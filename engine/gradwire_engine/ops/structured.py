@@ -9,6 +9,7 @@ import numpy as np
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.cumulative import CumProd
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
@@ -55,6 +56,7 @@ class SolveBanded(Op):
 
     lower: int
     upper: int
+    batch = over_stacks
 
     def infer(self, *types: ArrayType) -> Type:
         """The right-hand sides' shape; stacks are broadcast."""

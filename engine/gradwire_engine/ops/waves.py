@@ -12,6 +12,7 @@ import numpy as np
 
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.complex import complex_of
 from gradwire_engine.ops.promotion import real_of
 from gradwire_engine.tape import ArrayType, Type
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 class Transform(Op):
     """A sum of waves along axes, not normalised."""
+
+    batch = along_axes
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Some ``5 n log2 n``. Source: Van Loan, Computational Frameworks for the FFT, 1.4."""
