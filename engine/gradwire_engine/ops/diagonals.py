@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, integer, lengths
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.promotion import dtype_of
 from gradwire_engine.ops.reductions import Sum
@@ -27,6 +28,7 @@ class MatrixDiagonal(View):
     """Elements ``offset`` above the diagonal of each matrix: ``z_i = x[i, i + offset]``."""
 
     offset: int
+    batch = over_stacks
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Diagonals along the last axis."""
@@ -53,6 +55,7 @@ class OnDiagonal(Op):
     columns: int
     offset: int
     linear = True
+    batch = over_stacks
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """One axis becomes two."""
@@ -81,6 +84,7 @@ class Triangle(Op):
 
     k: int
     linear = True
+    batch = over_stacks
 
     @classmethod
     def record(cls, b: Builder, m: Any, k: Static = 0) -> Any:

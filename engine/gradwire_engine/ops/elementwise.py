@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.base import SINGLETONS, Op
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.promotion import DTYPES, inexact_promoted, special_promoted
 from gradwire_engine.tape import ArrayType, Shape, Type
 
@@ -44,6 +45,7 @@ class Elementwise(Op):
     kinds: ClassVar[str] = "biufc"
     #: What to do where a dtype is not taken.
     advice: ClassVar[str | None] = None
+    batch = over_stacks
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Broadcast the shapes; dtypes are equal already."""
