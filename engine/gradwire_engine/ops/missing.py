@@ -1,18 +1,24 @@
-"""Reductions that leave NaN out, as if such elements were missing."""
+"""Reductions and running totals that leave NaN out, as if such elements were missing."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import DtypeMismatch
-from gradwire_engine.ops.axes import axes_of, flag
+from gradwire_engine.errors import BadArgument, DtypeMismatch
+from gradwire_engine.ops.arithmetic import Sqrt
+from gradwire_engine.ops.axes import axes_of, flag, without
 from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.comparison import IsNan, LogicalNot
-from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.ops.reductions import AllOf, Max, Min, Prod, Sum
-from gradwire_engine.ops.selection import Where
+from gradwire_engine.ops.conversion import AsType, floating
+from gradwire_engine.ops.cumulative import CumProd, CumSum
+from gradwire_engine.ops.norms import Norm, squared_magnitude
+from gradwire_engine.ops.promotion import DTYPES, real_of
+from gradwire_engine.ops.reductions import AllOf, ArgMax, ArgMin, Max, Min, Prod, Sum
+from gradwire_engine.ops.selection import Where, zero_unless
+from gradwire_engine.ops.shape import reshape
+from gradwire_engine.tape import DType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -84,3 +90,88 @@ def nanmean(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -
     present = b.cast(LogicalNot()(IsNan()(x)), x.dtype)
     total = Sum.over(_filled(b, x, 0), axes, keepdims=keeps)
     return b.cast(total / Sum.over(present, axes, keepdims=keeps), given.dtype)
+
+
+def _spread(
+    b: Builder, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: Any, op: str
+) -> tuple[Var, Var, tuple[int, ...], bool, DType]:
+    """What is there less its mean, 0 at NaN; degrees of freedom, NaN if none; what to end in."""
+    given = floating(b, a if dtype is None else AsType.record(b, a, dtype))
+    x = b.cast(given, DTYPES["float32"]) if given.dtype.itemsize == 2 else given
+    if isinstance(ddof, bool) or not isinstance(ddof, int | float):
+        raise BadArgument(f"ddof must be a number, got {describe(ddof)}")
+    axes, keeps = axes_of(axis, x.ndim, op), flag(keepdims, "keepdims")
+    there = LogicalNot()(IsNan()(x))
+    count = Sum.over(b.cast(there, x.dtype), axes, keepdims=True)
+    mean = Sum.over(_filled(b, x, 0), axes, keepdims=True) / count
+    centred = zero_unless(there, x - mean)
+    freedom = b.cast(count, real_of(x.dtype)) - ddof
+    nothing = b.scalar(math.nan, freedom.dtype)
+    freedom = Where()(freedom.exceeds(0), freedom, nothing)
+    if not keeps:
+        freedom = reshape(freedom, without(x.shape, axes))
+    return centred, freedom, axes, keeps, real_of(given.dtype)
+
+
+@macro("nanvar")
+def nanvar(
+    b: Builder,
+    a: Any,
+    axis: Static = None,
+    dtype: Static = None,
+    ddof: Static = 0,
+    keepdims: Static = False,
+) -> Any:
+    """Variance over ``axis`` of what is not NaN: ``sum |x - mean x|² / (n - ddof)``.
+
+    NaN unless there are more than ``ddof``.  Convention: derivative 0 at NaN.
+    """
+    x, freedom, axes, keeps, end = _spread(b, a, axis, dtype, ddof, keepdims, "nanvar")
+    return b.cast(Sum.over(squared_magnitude(x), axes, keepdims=keeps) / freedom, end)
+
+
+@macro("nanstd")
+def nanstd(
+    b: Builder,
+    a: Any,
+    axis: Static = None,
+    dtype: Static = None,
+    ddof: Static = 0,
+    keepdims: Static = False,
+) -> Any:
+    """Standard deviation over ``axis`` of what is not NaN: the root of ``nanvar``.
+
+    Convention: of equal elements, or of one, the derivative is 0; at NaN too.
+    """
+    x, freedom, axes, keeps, end = _spread(b, a, axis, dtype, ddof, keepdims, "nanstd")
+    return b.cast(Norm.over(x, axes, keepdims=keeps) / Sqrt()(freedom), end)
+
+
+@macro("nanargmax", differentiable=False)
+def nanargmax(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
+    """Index along ``axis`` of the largest of what is not NaN, the first of equals.
+
+    Where all are NaN, 0.
+    """
+    return ArgMax.record(b, _filled(b, b.array(a), -math.inf), axis, keepdims)
+
+
+@macro("nanargmin", differentiable=False)
+def nanargmin(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
+    """Index along ``axis`` of the smallest of what is not NaN, the first of equals.
+
+    Where all are NaN, 0.
+    """
+    return ArgMin.record(b, _filled(b, b.array(a), math.inf), axis, keepdims)
+
+
+@macro("nancumsum")
+def nancumsum(b: Builder, a: Any, axis: Static = None, dtype: Static = None) -> Any:
+    """Running sum along ``axis`` of what is not NaN.  Convention: derivative 0 at NaN."""
+    return CumSum.record(b, _filled(b, b.array(a), 0), axis, dtype)
+
+
+@macro("nancumprod")
+def nancumprod(b: Builder, a: Any, axis: Static = None, dtype: Static = None) -> Any:
+    """Running product along ``axis`` of what is not NaN.  Convention: derivative 0 at NaN."""
+    return CumProd.record(b, _filled(b, b.array(a), 1), axis, dtype)
