@@ -1,40 +1,41 @@
-"""Batching: the instructions of a tape recorded anew, for many examples at once."""
+"""Batching: what was recorded for one example, recorded for many at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.tape import ArrayType, Tape
+from gradwire_engine.ops.constants import Guard
 
 
-def batch(
-    b: Builder, tape: Tape, inputs: Sequence[Var], batched: Sequence[bool], size: int
-) -> list[Var]:
-    """Outputs of ``tape`` for ``size`` examples, along a new first axis.
+def batch(b: Builder, outputs: Sequence[Var], examples: Mapping[Var, Var]) -> list[Var]:
+    """``outputs`` for many examples, along a new first axis.
 
-    ``inputs`` marked as ``batched`` have that axis too; the others are the same for all examples.
-    What depends on none of the former is recorded once.
+    ``examples`` gives for variables that ``outputs`` were recorded from the values of all examples,
+    stacked along that axis.  What depends on none of these is shared, and not recorded again; of
+    decisions that do depend on them, each has to be the same for all examples.
     """
-    found: list[Var] = []
-    marks = bytearray()
+    found = {one.slot: every for one, every in examples.items()}
+    size = next(iter(found.values())).shape[0]
     before = b.origin
-    for op, args, kind, b.origin in tape.instructions:
-        operands = [found[arg] for arg in args]
-        own = [bool(marks[arg]) for arg in args]
-        if isinstance(op, Input):
-            marks.append(batched[op.index])
-            found.append(inputs[op.index])
-            continue
-        if isinstance(op, Constant):
-            assert isinstance(kind, ArrayType)
-            found.append(b.constant(op.value, weak=kind.weak))
-        else:
-            found.append(op.batch(operands, own) if any(own) else b.emit(op, *operands))
-        marks.append(any(own))
+    for slot in _needed(b, outputs, min(found)):
+        op, args, _, origin = b.instructions[slot]
+        own = [arg in found for arg in args]
+        if any(own) and slot not in found:
+            b.origin = origin
+            operands = [found.get(arg) or b.vars[arg] for arg in args]
+            found[slot] = op.batch(operands, own)
     b.origin = before
-    return [
-        found[slot] if marks[slot] else b.broadcast(found[slot], (size, *found[slot].shape))
-        for slot in tape.outputs
-    ]
+    return [found.get(out.slot) or b.broadcast(out, (size, *out.shape)) for out in outputs]
+
+
+def _needed(b: Builder, outputs: Sequence[Var], first: int) -> list[int]:
+    """The slots from ``first`` that outputs and guards are computed from, rising."""
+    wanted = {out.slot for out in outputs}
+    slots = []
+    for slot in range(len(b.vars) - 1, first - 1, -1):
+        op, args, _, _ = b.instructions[slot]
+        if slot in wanted or isinstance(op, Guard):
+            wanted.update(args)
+            slots.append(slot)
+    return slots[::-1]

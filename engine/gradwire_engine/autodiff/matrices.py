@@ -1,18 +1,22 @@
-"""Jacobians: a pullback for each element of the target, or a pushforward for each of the source."""
+"""Jacobians: pullbacks for all elements of the target, or pushforwards for all of the source."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import OverBudget
-from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy
-from gradwire_engine.ops.indexing import ScatterAdd
-from gradwire_engine.tape import ArrayType, Shape
+from gradwire_engine.ops.diagonals import OnDiagonal
+from gradwire_engine.ops.joining import Concatenate
+from gradwire_engine.ops.shape import reshape, transpose
+from gradwire_engine.ops.slicing import array_split
+from gradwire_engine.tape import ArrayType
+
+#: Size up to which the largest intermediate result may grow to take many products at once.
+_AT_ONCE_BYTES = 2**26
 
 
 def jacobian(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None]:
@@ -35,42 +39,51 @@ def jacobian(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None
 
 def _rows(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None]:
     """Reverse mode: a row for each element of the target."""
-    rows = [pullback(b, [target], [unit], sources) for unit in _units(b, target)]
+    seed = _one(target)
+    bars = pullback(b, [target], [seed], sources)
     return [
-        _stacked([row[i] for row in rows], source, (*target.shape, *source.shape))
-        for i, source in enumerate(sources)
+        None if rows is None else reshape(rows, (*target.shape, *source.shape))
+        for rows, source in zip(_for_units(bars, seed), sources, strict=True)
     ]
 
 
 def _columns(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None]:
     """Forward mode, the transpose of the pullback: a column for each element of a source."""
-    seed = Copy()(b.full(1, ArrayType(target.dtype, target.shape)))
+    seed = _one(target)
     bars = pullback(b, [target], [seed], sources)
     found: list[Var | None] = []
     for source, bar in zip(sources, bars, strict=True):
-        units = [] if bar is None else _units(b, source)
-        dots = [pullback(b, [bar], [unit], [seed])[0] for unit in units if bar is not None]
-        stacked = _stacked(dots, target, (*source.shape, *target.shape))
-        if stacked is not None:
-            ahead = len(source.shape)
-            order = (*range(ahead, stacked.ndim), *range(ahead))
-            stacked = PRIMITIVES["transpose"](order)(stacked)
-        found.append(stacked)
+        dot = _one(source)
+        tangents = [None] if bar is None else pullback(b, [bar], [dot], [seed])
+        (columns,) = _for_units(tangents, dot)
+        if columns is not None:
+            ahead, ndim = source.ndim, source.ndim + target.ndim
+            columns = reshape(columns, (*source.shape, *target.shape))
+            columns = transpose(columns, (*range(ahead, ndim), *range(ahead)))
+        found.append(columns)
     return found
 
 
-def _units(b: Builder, like: Var) -> list[Var]:
-    """Arrays like ``like`` with a one in turn at each element, else zeros."""
-    one = b.scalar(1, like.dtype)
-    return [ScatterAdd(index, like.shape)(one) for index in np.ndindex(*like.shape)]
+def _one(like: Var) -> Var:
+    """A variable of its own to differentiate for, with the type of ``like``."""
+    return Copy()(like.builder.full(1, ArrayType(like.dtype, like.shape)))
 
 
-def _stacked(parts: Sequence[Var | None], like: Var, shape: Shape) -> Var | None:
-    """The parts along a new first axis, zeros for None, as ``shape``; None if all are None."""
-    present = next((part for part in parts if part is not None), None)
-    if present is None:
-        return None
-    zeros = present.builder.full(0, ArrayType(present.dtype, like.shape))
-    stack = PRIMITIVES["stack"](0)
-    stacked = stack(*[zeros if part is None else part for part in parts])
-    return PRIMITIVES["reshape"](shape)(stacked)
+def _for_units(products: Sequence[Var | None], seed: Var) -> list[Var | None]:
+    """``products``, recorded for ``seed``, for all arrays like it with a one and zeros: stacked.
+
+    As many at once as fit in some memory.
+    """
+    b, size = seed.builder, seed.type.size
+    present = [product for product in products if product is not None]
+    if not present:
+        return [*products]
+    largest = max(i.type.nbytes for i in b.instructions[seed.slot :])
+    count = min(size, max(1, _AT_ONCE_BYTES // max(1, largest)))
+    units = OnDiagonal(size, size, 0)(b.full(1, ArrayType(seed.dtype, (size,))))
+    parts = [
+        batch(b, present, {seed: reshape(part, (part.shape[0], *seed.shape))})
+        for part in array_split(b, units, -(-size // count) if size else 1)
+    ]
+    joined = iter([x[0] if len(x) == 1 else Concatenate(0)(*x) for x in zip(*parts, strict=True)])
+    return [None if product is None else next(joined) for product in products]

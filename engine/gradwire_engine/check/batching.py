@@ -1,4 +1,4 @@
-"""Does a tape for many examples give what a loop over them gives?"""
+"""Does what is recorded for many examples at once give what a loop over them gives?"""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Array, Limits
+from gradwire_engine.answer import Array
 from gradwire_engine.autodiff.batching import batch
-from gradwire_engine.check.recordings import (
-    Finding,
-    Recording,
-    check_results,
-    interpret,
-    trace,
-)
-from gradwire_engine.ops.builder import Builder
+from gradwire_engine.check.recordings import Finding, Recording, check_results, interpret, trace
 from gradwire_engine.tape import ArrayType
 
 _EXAMPLES = 3
@@ -26,30 +19,23 @@ _TOLERANCE = 1e-9
 
 def check_batching(recording: Recording, values: Sequence[Array], order: int) -> Iterator[Finding]:
     """Compare for examples that differ in all inputs, and in each by itself."""
-    if not values:
-        return
-    b, _, outputs = trace(recording, values)
-    tape = b.tape(outputs)
-    several = [_examples(v) for v in values]
-    every = [True] * len(values)
-    alone = [[i == j for j in range(len(values))] for i in range(len(values))]
-    for marks in [every, *alone] if len(values) > 1 else [every]:
-        b = Builder(Limits())
-        given = [v if own else v[0] for v, own in zip(several, marks, strict=True)]
-        inputs = [b.input(ArrayType(v.dtype, v.shape)) for v in given]
-        found = batch(b, tape, inputs, marks, _EXAMPLES)
-        results = interpret(b.tape(found), given)
+    every = [*range(len(values))]
+    for differing in [every, *[[i] for i in every if len(values) > 1]] if every else []:
+        b, inputs, outputs = trace(recording, values)
+        tape = b.tape(outputs)
+        stacks = {i: _examples(values[i]) for i in differing}
+        stacked = {inputs[i]: b.input(ArrayType(v.dtype, v.shape)) for i, v in stacks.items()}
+        together = b.tape(batch(b, outputs, stacked))
+        results = interpret(together, [*values, *stacks.values()])
         yield from check_results(b, results, order)
         for k in range(_EXAMPLES):
-            one = [v[k if own else 0] for v, own in zip(several, marks, strict=True)]
+            one = [stacks[i][k] if i in stacks else v for i, v in enumerate(values)]
             looped = interpret(tape, one)
-            for together, slot in zip(found, tape.outputs, strict=True):
-                got, expected = results[together.slot][k], np.asarray(looped[slot])
+            for slot, output in zip(together.outputs, tape.outputs, strict=True):
+                got, expected = results[slot][k], np.asarray(looped[output])
                 if not _close(got, expected):
-                    which = f"example {k} of inputs {[i for i, own in enumerate(marks) if own]}"
-                    yield Finding(
-                        "batched is a loop", order, f"{which}: {got!r} instead of {expected!r}"
-                    )
+                    detail = f"example {k} of inputs {differing}: {got!r} instead of {expected!r}"
+                    yield Finding("batched is a loop", order, detail)
 
 
 def _examples(v: Array) -> Array:

@@ -1,57 +1,51 @@
 """Tapes for many examples: what is shared is computed once, what differs is refused or guarded."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.check import Call, check, interpret, trace
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.base import FUNCTIONS
-from gradwire_engine.ops.builder import Builder
-from gradwire_engine.ops.constants import Guard, GuardFailed
+from gradwire_engine.ops.constants import Guard
 from gradwire_engine.ops.indexing import GetItem, NonzeroIndices, ScatterAdd, SetItem
 from gradwire_engine.ops.patterns import ARRAY, FULL
+from gradwire_engine.ops.reductions import AllOf
 from gradwire_engine.tape import ArrayType
 
 RNG = np.random.default_rng(3)
 
 
-def recorded(recording, values, marks):
-    """The tape for the examples along axis 0 of the marked values."""
-    size = next(len(v) for v, own in zip(values, marks, strict=True) if own)
-    one = [v[0] if own else v for v, own in zip(values, marks, strict=True)]
-    b, _, outputs = trace(recording, one)
-    tape = b.tape(outputs)
-    b = Builder(Limits())
-    inputs = [b.input(ArrayType(v.dtype, v.shape)) for v in values]
-    return b.tape(batch(b, tape, inputs, marks, size))
+def recorded(recording, *values):
+    """Results for examples along axis 0 of the first value, and what was recorded for them."""
+    b, inputs, outputs = trace(recording, [values[0][0], *values[1:]])
+    before = len(b.instructions)
+    every = b.input(ArrayType(values[0].dtype, values[0].shape))
+    tape = b.tape(batch(b, outputs, {inputs[0]: every}))
+    results = interpret(tape, [values[0][0], *values[1:], values[0]])
+    return [results[slot] for slot in tape.outputs], tape.instructions[before:]
 
 
-def test_what_examples_share_is_computed_once():
+def test_what_examples_share_is_not_recorded_again():
     def program(b, x, w):
         f = FUNCTIONS["exp"].record
         return f(b, x) * f(b, w)
 
-    tape = recorded(program, [np.ones((5, 3)), np.ones(3)], [True, False])
-    shapes = [i.type.shape for i in tape.instructions if i.op.name == "exp"]
-    assert shapes == [(5, 3), (3,)]
+    (z,), added = recorded(program, np.ones((5, 3)), np.zeros(3))
+    assert [i.type.shape for i in added if i.op.name == "exp"] == [(5, 3)]
+    np.testing.assert_allclose(z, np.full((5, 3), np.e))
 
 
 def test_an_output_that_all_examples_share_is_repeated():
-    tape = recorded(lambda b, x, w: (x, w), [np.ones((5, 3)), np.arange(2.0)], [True, False])
-    _, w = (interpret(tape, [np.ones((5, 3)), np.arange(2.0)])[slot] for slot in tape.outputs)
+    (_, w), _ = recorded(lambda b, x, w: (x, w), np.ones((5, 3)), np.arange(2.0))
     np.testing.assert_array_equal(w, np.tile(np.arange(2.0), (5, 1)))
 
 
-def test_one_shared_matrix_is_one_product():
+def test_rows_of_all_examples_are_one_product_with_a_shared_matrix():
     def program(b, x, w):
         return FUNCTIONS["matmul"].record(b, x, w)
 
-    tape = recorded(program, [np.ones((5, 3, 4)), np.ones((4, 2))], [True, False])
-    product = next(i for i in tape.instructions if i.op.name == "matmul")
-    assert product.type.shape == (15, 2)
+    _, added = recorded(program, np.ones((5, 3, 4)), np.ones((4, 2)))
+    assert [i.type.shape for i in added if i.op.name == "matmul"] == [(15, 2)]
 
 
 INDEX, OTHER = np.array([[0, 2], [1, 1]]), np.array([1, 0])
@@ -83,21 +77,20 @@ def test_indexing_of_every_pattern(pattern, arrays):
         assert check(lambda b, *xs, op=op: op(*xs), values) == []
 
 
-def test_a_decision_holds_for_all_examples_or_fails():
-    tape = recorded(lambda b, x: Guard(True)(x), [np.array([True, True])], [True])
-    (slot,) = (s for s, i in enumerate(tape.instructions) if isinstance(i.op, Guard))
-    tape = replace(tape, outputs=(slot,))
-    interpret(tape, [np.array([True, True])])
-    with pytest.raises(GuardFailed):
-        interpret(tape, [np.array([True, False])])
+def decided(b, x):
+    Guard(True)(x)
+    return x
+
+
+def test_a_decision_has_to_be_the_same_for_all_examples():
+    (z,), added = recorded(decided, np.array([True, True]))
+    assert z.all()
+    assert [i.op for i in added if i.op.name in ("all", "guard")] == [AllOf((0,)), Guard(True)]
 
 
 def test_a_mask_that_differs_between_examples_is_refused():
-    def program(b, mask):
-        return NonzeroIndices(1)(mask)
-
     with pytest.raises(BadArgument, match="different counts"):
-        recorded(program, [np.array([[True, False], [False, True]])], [True])
+        recorded(lambda b, mask: NonzeroIndices(1)(mask), np.array([[True, False], [False, True]]))
 
 
 def test_products_of_vectors_and_stacks():
