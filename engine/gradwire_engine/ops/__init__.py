@@ -21,6 +21,7 @@ from gradwire_engine.ops import (
     entropy,
     exponential,
     factorizations,
+    filtering,
     fourier,
     frequencies,
     gamma,
@@ -57,6 +58,7 @@ from gradwire_engine.ops import (
     tables,
     trigonometric,
     waves,
+    windows,
 )
 
 __all__ = [
@@ -80,6 +82,7 @@ __all__ = [
     "entropy",
     "exponential",
     "factorizations",
+    "filtering",
     "fourier",
     "frequencies",
     "gamma",
@@ -116,4 +119,5 @@ __all__ = [
     "tables",
     "trigonometric",
     "waves",
+    "windows",
 ]

@@ -36,11 +36,11 @@ def conv(
 ) -> Any:
     """Layer of filters: ``z[..., f, o] = sum x[..., c, i] w[f, c, k]`` over ``c`` and ``k``.
 
-    ``i = stride o + dilation k - padding``.  Shapes: ``x`` ends in channels and as many lengths as ``w`` has after its two axes, filters and
-    channels; with ``groups`` a filter sees only the channels of its group.  ``padding`` is a
-    number, one for each axis, a pair (before, after) for each, ``same`` or ``valid``;
-    ``input_dilation`` puts zeros between elements.  Source: Dumoulin and Visin, A guide to
-    convolution arithmetic for deep learning (2016).
+    ``i = stride o + dilation k - padding``.  Shapes: ``x`` ends in channels and as many lengths as
+    ``w`` has after its two axes, filters and channels; with ``groups`` a filter sees only the
+    channels of its group.  ``padding`` is a number, one for each axis, a pair (before, after) for
+    each, ``same`` or ``valid``; ``input_dilation`` puts zeros between elements.  Source: Dumoulin
+    and Visin, A guide to convolution arithmetic for deep learning (2016).
     """
     x, w = b.promote(x, w)
     n = _lengths(x, w, "conv")
