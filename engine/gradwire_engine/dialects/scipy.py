@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import Dialect, recorded
+from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.diagonals import Tril, Triu
+from gradwire_engine.ops.elementwise import conj
+from gradwire_engine.ops.linalg import Cholesky, SolveTriangular, adjoint
+from gradwire_engine.ops.shape import swap_last
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
 
 SCIPY = Dialect("scipy", {"scipy.": "scipy.", "special.": "scipy.special."})
+
+#: What ``solve`` may assume of a matrix beside nothing.
+_STRUCTURES = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
 
 SCIPY.entry("special.softmax special.log_softmax", parameters="x axis=None")
 SCIPY.entry("special.logsumexp", parameters="a axis=None b=None keepdims=False")
@@ -23,19 +33,78 @@ def cholesky(b: Builder, a: Any, lower: Static = False) -> Any:
     return recorded("cholesky")(b, a, upper=not flag(lower, "lower"))
 
 
-@SCIPY.macro("linalg.svd")
-def svd(b: Builder, a: Any, full_matrices: Static = True, compute_uv: Static = True) -> Any:
-    """Singular value decomposition ``a = u s v^H``: the list ``u``, ``s``, ``v^H``.
-
-    ``full_matrices`` is only known of square matrices, which have no others.
-    """
-    shape = b.array(a).type.shape
-    full = flag(full_matrices, "full_matrices") and shape[-2:-1] != shape[-1:]
-    return recorded("svd")(b, a, full and flag(compute_uv, "compute_uv"), compute_uv)
+@SCIPY.macro("linalg.qr")
+def qr(b: Builder, a: Any, *, mode: Static = "full") -> Any:
+    """Unitary ``q`` and upper triangular ``r``, ``a = q r``; or "economic" ones, or ``r`` alone."""
+    if mode not in ("full", "economic", "r"):
+        raise BadArgument("scipy.linalg.qr knows the modes 'full', 'economic' and 'r'")
+    if mode == "r":
+        return [recorded("qr")(b, a, "complete")[1]]
+    return recorded("qr")(b, a, "complete" if mode == "full" else "reduced")
 
 
 @SCIPY.macro("linalg.eigh")
-def eigh(b: Builder, a: Any, *, lower: Static = True, eigvals_only: Static = False) -> Any:
-    """Ascending eigenvalues, and eigenvectors, of a Hermitian matrix read from one triangle."""
+def eigh(
+    builder: Builder,
+    a: Any,
+    b: Any = None,
+    *,
+    lower: Static = True,
+    eigvals_only: Static = False,
+) -> Any:
+    """Ascending eigenvalues, and eigenvectors, of a Hermitian matrix read from one triangle.
+
+    With ``b``, positive definite, those of ``a v = b v w``, and ``v^H b v = 1``.  Source: Golub and
+    Van Loan, Matrix Computations (2013), 8.7.2.
+    """
     name = "eigvalsh" if flag(eigvals_only, "eigvals_only") else "eigh"
-    return recorded(name)(b, a, "L" if flag(lower, "lower") else "U")
+    triangle = "L" if flag(lower, "lower") else "U"
+    if b is None:
+        return recorded(name)(builder, a, triangle)
+    x, metric = (floating(builder, v) for v in builder.promote(a, b))
+    below, strictly = (Tril(), Tril(-1)) if lower else (Triu(), Triu(1))
+    hermitian = below(x) + adjoint(strictly(x))
+    factor = Cholesky()(metric if lower else adjoint(metric))
+    solve = SolveTriangular(lower=True)
+    found = recorded(name)(builder, solve(factor, adjoint(solve(factor, hermitian))))
+    if eigvals_only:
+        return found
+    w, v = found
+    return [w, SolveTriangular(lower=True, adjoint=True)(factor, v)]
+
+
+@SCIPY.macro("linalg.eigvalsh")
+def eigvalsh(builder: Builder, a: Any, b: Any = None, *, lower: Static = True) -> Any:
+    """Ascending eigenvalues of a Hermitian matrix, or with ``b`` of ``a v = b v w``."""
+    return eigh(builder, a, b, lower=lower, eigvals_only=True)
+
+
+@SCIPY.macro("linalg.solve")
+def solve(
+    builder: Builder,
+    a: Any,
+    b: Any,
+    lower: Static = False,
+    *,
+    assume_a: Static = "gen",
+    transposed: Static = False,
+) -> Any:
+    """Solution of ``a z = b``, or of ``a^T z = b`` if ``transposed``.
+
+    ``assume_a`` "sym", "her" and "pos" read one triangle, the upper or the ``lower``, and promise
+    that the other is its (conjugate) transpose; "pos" also that there is a Cholesky factor.
+    """
+    x = builder.array(a)
+    below = flag(lower, "lower")
+    if assume_a not in ("gen", "general", *_STRUCTURES):
+        raise BadArgument(
+            f"solve cannot assume {describe(assume_a)}", hint=f"gen, {', '.join(_STRUCTURES)}"
+        )
+    if assume_a in _STRUCTURES:
+        half, strictly = (Tril(), Tril(-1)) if below else (Triu(), Triu(1))
+        other = swap_last(strictly(x))
+        x = half(x) + (other if assume_a.startswith("sym") else conj(other))
+    x = swap_last(x) if flag(transposed, "transposed") else x
+    if not assume_a.startswith("pos"):
+        return recorded("solve")(builder, x, b)
+    return recorded("cho_solve")(builder, (Cholesky.record(builder, x), True), b)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument
+import numpy as np
+
+from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Cotangents, Static, macro, register
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.comparison import Equal
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.diagonals import Tril, Triu
+from gradwire_engine.ops.elementwise import conj
 from gradwire_engine.ops.joining import Concatenate
-from gradwire_engine.ops.linalg import Cholesky, OfSquare, SolveTriangular, adjoint
+from gradwire_engine.ops.linalg import Cholesky, SolveTriangular, adjoint
 from gradwire_engine.ops.products import MatMul
-from gradwire_engine.ops.promotion import real_of
-from gradwire_engine.ops.singular import OfMatrices
-from gradwire_engine.ops.slicing import sliced
+from gradwire_engine.ops.promotion import DTYPES, real_of
+from gradwire_engine.ops.shape import swap_last, unsqueeze
+from gradwire_engine.ops.singular import OfMatrices, completed
+from gradwire_engine.ops.slicing import Pad, sliced
 from gradwire_engine.tape import ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
@@ -79,64 +86,133 @@ class Qr(OfMatrices):
 def qr(b: Builder, a: Any, mode: Static = "reduced") -> Any:
     """Orthonormal columns ``q`` and upper triangular ``r``: the list of both, ``a = q r``.
 
-    ``mode`` "r" gives ``r`` alone.  The derivative needs independent columns, of a wide matrix the
-    first ones; it is not finite, or raises, elsewhere.
+    ``mode`` "complete" gives a square ``q``, "r" gives ``r`` alone.  The derivative needs
+    independent columns, of a wide matrix the first ones; it is not finite, or raises, elsewhere.
+    Convention: columns of ``q`` beyond those of ``a`` are arbitrary and turn as little as they can.
     """
-    if mode not in ("reduced", "r"):
-        raise BadArgument(
-            "qr knows the modes 'reduced' and 'r'",
-            hint="the other columns of a complete q are arbitrary and have no derivative",
-        )
+    if mode not in ("reduced", "complete", "r"):
+        raise BadArgument("qr knows the modes 'reduced', 'complete' and 'r'")
     pair = Qr()(floating(b, a))
-    return Item(1)(pair) if mode == "r" else [Item(0)(pair), Item(1)(pair)]
+    q, r = Item(0)(pair), Item(1)(pair)
+    if mode == "complete":
+        rest = q.shape[-2] - q.shape[-1]
+        below = Pad((0,) * r.ndim, (*[0] * (r.ndim - 2), rest, 0))
+        return [completed(q), below(r) if rest else r]
+    return r if mode == "r" else [q, r]
 
 
 @register("lu", "linalg.lu")
-class Lu(OfSquare):
+class Lu(OfMatrices):
     """Permutation, unit lower and upper triangular matrix, a triple: ``a = p l u``.
 
-    Rows are permuted for the largest pivots; the permutation carries no derivative, which needs
-    regular matrices.  Source: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra
+    With ``permute_l`` the pair ``p l`` and ``u``.  Rows are permuted for the largest pivots; the
+    permutation carries no derivative, which needs that the first columns, as many as there are
+    rows, are regular.  Source: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra
     Functions (2012).
     """
 
     @classmethod
-    def record(cls, b: Builder, a: Any) -> Any:
+    def record(cls, b: Builder, a: Any, permute_l: Static = False) -> Any:
         """Record the triple and its items."""
         triple = cls()(floating(b, a))
-        return [Item(i)(triple) for i in range(3)]
+        p, lower, upper = (Item(i)(triple) for i in range(3))
+        if flag(permute_l, "permute_l"):
+            return [MatMul()(b.cast(p, lower.dtype), lower), upper]
+        return [p, lower, upper]
 
     def infer(self, *types: ArrayType) -> Type:
-        """Three square matrices, the first real."""
+        """A square real matrix, and as many columns and rows as the shorter side has."""
         super().infer(*types)
         (a,) = types
-        return TupleType((a._replace(dtype=real_of(a.dtype)), a, a))
+        *batch, rows, columns = a.shape
+        count = min(rows, columns)
+        shapes = ((*batch, rows, rows), (*batch, rows, count), (*batch, count, columns))
+        p, lower, upper = (a._replace(shape=shape) for shape in shapes)
+        return TupleType((p._replace(dtype=real_of(a.dtype)), lower, upper))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Gaussian elimination with partial pivoting."""
         (a,) = operands
-        parts: Any = (a, a, a)
-        if a.size:
-            matrices = a.reshape(-1, *a.shape[-2:])
-            each = [xp.scipy_linalg.lu(m, check_finite=False) for m in matrices]
-            parts = [xp.stack(part).reshape(a.shape) for part in zip(*each, strict=True)]
-        p, *triangles = parts
-        return xp.asarray(p.real, dtype=real_of(a.dtype)), *triangles
+        kind = self.infer(ArrayType(a.dtype, a.shape))
+        assert isinstance(kind, TupleType)
+        parts = [xp.empty(item.shape, item.dtype) for item in kind.items]
+        parts[0][...] = xp.eye(a.shape[-2])
+        for place in xp.ndindex(*a.shape[:-2]) if min(a.shape[-2:]) else ():
+            for part, found in zip(parts, xp.scipy_linalg.lu(a[place]), strict=True):
+                part[place] = found.real if part.dtype.kind == "f" else found
+        return tuple(parts)
 
     def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
-        """``a_bar = p l^-H (lower(l^H l_bar) + upper(u_bar u^H)) u^-H``, the lower one strictly."""
+        """``a_bar = p l^-H (lower(l^H l_bar) + upper(u_bar u^H)) u^-H``, the lower one strictly.
+
+        That is of the square part.  Rows below it are ``l2 = a2 u^-1``, columns beside it
+        ``u2 = l^-1 a2``: their cotangents go to ``a2`` and, negative, to ``u`` or ``l``.
+        """
         _, l_bar, u_bar = z_bar
         p, lower, upper = (Item(i)(z) for i in range(3))
-        of = MatMul()
-        inner = None if l_bar is None else Tril(-1)(of(adjoint(lower), l_bar))
-        if u_bar is not None:
-            part = Triu()(of(u_bar, adjoint(upper)))
-            inner = part if inner is None else inner + part
-        if inner is None:
-            return (None,)
-        left = SolveTriangular(lower=True, adjoint=True, unit=True)(lower, inner)
-        right = adjoint(SolveTriangular(lower=False)(upper, adjoint(left)))
-        return (of(p.builder.cast(p, right.dtype), right),)
+        of, b, ndim = MatMul(), p.builder, p.ndim
+        l_bar = b.full(0, ArrayType(lower.dtype, lower.shape)) if l_bar is None else l_bar
+        u_bar = b.full(0, ArrayType(upper.dtype, upper.shape)) if u_bar is None else u_bar
+        rows, columns, k = lower.shape[-2], upper.shape[-1], lower.shape[-1]
+        through_l = SolveTriangular(lower=True, adjoint=True, unit=True)
+        rest = None
+        if rows > k:
+            below, below_bar = (sliced(x, ndim - 2, k, rows) for x in (lower, l_bar))
+            lower, l_bar = (sliced(x, ndim - 2, 0, k) for x in (lower, l_bar))
+            rest = adjoint(SolveTriangular(lower=False)(upper, adjoint(below_bar)))
+            u_bar = u_bar - of(adjoint(below), rest)
+        if columns > k:
+            beside, beside_bar = (sliced(x, ndim - 1, k, columns) for x in (upper, u_bar))
+            upper, u_bar = (sliced(x, ndim - 1, 0, k) for x in (upper, u_bar))
+            rest = through_l(lower, beside_bar)
+            l_bar = l_bar - of(rest, adjoint(beside))
+        inner = Tril(-1)(of(adjoint(lower), l_bar)) + Triu()(of(u_bar, adjoint(upper)))
+        left = through_l(lower, inner)
+        a_bar = adjoint(SolveTriangular(lower=False)(upper, adjoint(left)))
+        if rest is not None:
+            a_bar = Concatenate(ndim - 2 if rows > k else ndim - 1)(a_bar, rest)
+        return (of(b.cast(p, a_bar.dtype), a_bar),)
+
+
+@macro("lu_factor", "linalg.lu_factor")
+def lu_factor(b: Builder, a: Any) -> Any:
+    """Both triangles of ``a[order] = l u`` in one matrix, and ``order``: what lu_solve takes.
+
+    The ones on the diagonal of ``l`` are left out.  ``order`` is the order of rows itself, not the
+    list of swaps that LAPACK keeps.
+    """
+    p, lower, upper = Lu.record(b, a)
+    if lower.shape[-2] != upper.shape[-1]:
+        raise ShapeMismatch(f"lu_factor needs square matrices, got {b.array(a).type}")
+    order = MatMul()(swap_last(p), b.constant(np.arange(p.shape[-1], dtype=p.dtype)))
+    return [Tril(-1)(lower) + upper, b.cast(order, DTYPES["int64"])]
+
+
+@macro("lu_solve", "linalg.lu_solve")
+def lu_solve(builder: Builder, lu_and_piv: Any, b: Any, trans: Static = 0) -> Any:
+    """Solution of ``a z = b`` from the pair that lu_factor gives.
+
+    ``trans`` 1 is ``a^T z = b``, 2 is ``a^H z = b``.
+    """
+    if not isinstance(lu_and_piv, list | tuple) or len(lu_and_piv) != 2:
+        raise BadArgument("lu_solve needs a pair: the packed triangles, and the order of rows")
+    if trans not in (0, 1, 2):
+        raise BadArgument(f"trans must be 0, 1 or 2, got {describe(trans)}")
+    packed, order = builder.array(lu_and_piv[0]), builder.array(lu_and_piv[1])
+    numbers = builder.constant(np.arange(order.shape[-1])[:, None])
+    chosen = Equal()(numbers, unsqueeze(order, (order.ndim - 1,)))
+    solved = [SolveTriangular(lower=True, unit=True), SolveTriangular(lower=False)]
+    packed, right = (floating(builder, x) for x in builder.promote(packed, b))
+    p = builder.cast(chosen, packed.dtype)
+    if trans == 0:
+        right = MatMul()(swap_last(p), right)
+    else:
+        solved = [replace(op, adjoint=True) for op in reversed(solved)]
+    right = conj(right) if trans == 1 else right
+    for op in solved:
+        right = op.of(builder, packed, right)
+    right = conj(right) if trans == 1 else right
+    return right if trans == 0 else MatMul()(p, right)
 
 
 @macro("cho_factor", "linalg.cho_factor")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.diagonals import MatrixDiagonal, embedded
+from gradwire_engine.ops.joining import Concatenate
 from gradwire_engine.ops.linalg import adjoint
 from gradwire_engine.ops.products import MatMul
 from gradwire_engine.ops.promotion import real_of
@@ -109,31 +110,58 @@ class Svd(OfMatrices):
         return (a_bar,)
 
 
+@register("orthonormal_complement", public=False)
+class Complement(OfMatrices):
+    """Orthonormal columns ``c`` that complete the orthonormal columns ``q`` to a basis.
+
+    Convention: which ones is arbitrary; as ``q`` moves they turn no more than to stay orthogonal
+    to it, ``dc = -q dq^H c``.
+    """
+
+    def infer(self, *types: ArrayType) -> Type:
+        """As many columns as ``q`` lacks."""
+        super().infer(*types)
+        (q,) = types
+        return q._replace(shape=(*q.shape[:-1], q.shape[-2] - q.shape[-1]))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Householder reflections."""
+        (q,) = operands
+        return xp.linalg.qr(q, mode="complete")[0][..., q.shape[-1] :]
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``q_bar = -c c_bar^H q``."""
+        return (-MatMul()(z, MatMul()(adjoint(z_bar), operands[0])),)
+
+
+def completed(q: Var) -> Var:
+    """The unitary matrix whose first columns are the orthonormal ``q``."""
+    return q if q.shape[-2] == q.shape[-1] else Concatenate(q.ndim - 1)(q, Complement()(q))
+
+
 @macro("svd", "linalg.svd")
 def svd(
     b: Builder,
     a: Any,
-    full_matrices: Static = False,
+    full_matrices: Static = True,
     compute_uv: Static = True,
     hermitian: Static = False,
 ) -> Any:
     """Singular value decomposition ``a = u s v^H``: the list ``u``, ``s`` (descending), ``v^H``.
 
-    Shapes: as many columns of ``u`` and rows of ``v^H`` as there are singular values, the minimum
-    of rows and columns.  Convention: vectors of equal singular values have derivative 0 within
-    their space; their signs (phases) are arbitrary, so only what does not depend on them has a
-    meaningful derivative.
+    Shapes: ``u`` and ``v^H`` are square, or without ``full_matrices`` have as many columns and rows
+    as there are singular values, the minimum of rows and columns.  Convention: vectors of equal
+    singular values have derivative 0 within their space, so have those beyond the singular values;
+    their signs (phases) are arbitrary, so only what does not depend on them has a meaningful
+    derivative.
     """
-    if flag(full_matrices, "full_matrices"):
-        raise BadArgument(
-            "svd gives as many vectors as singular values",
-            hint="full_matrices=False; the other vectors are arbitrary and have no derivative",
-        )
+    full = flag(full_matrices, "full_matrices")
     flag(hermitian, "hermitian")
     if not flag(compute_uv, "compute_uv"):
         return SvdVals.record(b, a)
     triple = Svd()(floating(b, a))
-    return [Item(i)(triple) for i in range(3)]
+    u, s, vh = (Item(i)(triple) for i in range(3))
+    return [completed(u), s, adjoint(completed(adjoint(vh)))] if full else [u, s, vh]
 
 
 @register("svdvals", "linalg.svdvals")

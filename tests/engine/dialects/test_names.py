@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 from gradwire_engine.catalogue import catalogue
 from gradwire_engine.dialects import DIALECTS
 from gradwire_engine.errors import BadArgument, UnknownOperation
@@ -18,7 +19,14 @@ S = np.array([[2.0, 0.5], [0.5, 1.0]])
         ("np.linalg.cholesky(s)", np.linalg.cholesky(S)),
         ("scipy.linalg.norm(x) + jnp.linalg.norm(x)", 2 * np.linalg.norm(X)),
         ("scipy.linalg.svd(s)[1] - scipy.linalg.svd(s, compute_uv=False)", [0, 0]),
+        ("scipy.linalg.svd(x[:1])[2].shape[0] + torch.linalg.svd(x[:1])[2].shape[0]", 4),
         ("scipy.linalg.eigh(s, eigvals_only=True)", np.linalg.eigvalsh(S)),
+        ("scipy.linalg.eigh(s, 2.0 * s + x.T @ x)[0]", scipy.linalg.eigvalsh(S, 2 * S + X.T @ X)),
+        ("scipy.linalg.eigvalsh(s, s)", [1, 1]),
+        ("scipy.linalg.qr(s)[1] - np.linalg.qr(s)[1]", 0 * S),
+        ("scipy.linalg.qr(x, mode='economic')[0] @ scipy.linalg.qr(x, mode='r')[0]", X),
+        ("scipy.linalg.solve(s, x, assume_a='pos')", np.linalg.solve(S, X)),
+        ("scipy.linalg.solve(s, x, True, assume_a='sym')", np.linalg.solve(S, X)),
         ("abs(scipy.fft.fft(x) + np.fft.fft(x))", 2 * np.abs(np.fft.fft(X))),
         ("scipy.special.softmax(x)", np.exp(X) / np.exp(X).sum()),
         ("special.log_softmax(x)", X - np.log(np.exp(X).sum())),
@@ -69,8 +77,6 @@ def test_unknown_names_say_so_with_the_closest_of_the_dialect(ask, text, hint):
         "tf.matmul(x, x, transpose_a=True, adjoint_a=True)",
         "tf.add_n(x[0, 0])",
         "F.mse_loss(x, x, reduction='most')",
-        "torch.linalg.svd(x[:1])",
-        "scipy.linalg.svd(x[:1])",
         "torch.narrow(x, 0, 1, 2)",
         "tf.slice(x, [0], [1])",
         "tf.slice(x, [0, 1], [1, 3])",

@@ -136,6 +136,34 @@ def test_the_parts_multiply_to_the_matrix():
     np.testing.assert_allclose(q @ r, a)
 
 
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (2, 3, 3), (3, 0)])
+def test_the_square_parts_are_unitary_and_multiply_to_the_matrix(shape):
+    a = RNG.normal(size=shape) + 1j * RNG.normal(size=shape)
+    u, s, vh = evaluate(Call.of("svd", a).record, [a])
+    rectangle = np.zeros(shape)
+    np.einsum("...ii->...i", rectangle[..., : s.shape[-1], : s.shape[-1]])[...] = s
+    np.testing.assert_allclose(u @ rectangle @ vh, a, atol=1e-12)
+    q, r = evaluate(Call.of("qr", a, "complete").record, [a])
+    np.testing.assert_allclose(q @ r, a, atol=1e-12)
+    for unitary in (u, vh, q):
+        one = np.broadcast_to(np.eye(unitary.shape[-1]), unitary.shape)
+        np.testing.assert_allclose(unitary @ unitary.conj().swapaxes(-1, -2), one, atol=1e-12)
+
+
+def test_a_rectangular_lu_is_scipys():
+    for a in (TALL, TALL.T):
+        for found, wanted in zip(
+            evaluate(Call.of("lu", a).record, [a]), scipy.linalg.lu(a), strict=True
+        ):
+            np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+def test_what_lu_factor_gives_is_what_lu_solve_takes(ask):
+    for trans, matrix in enumerate([A, A.T, A.T]):
+        found = ask.value(f"lu_solve(lu_factor(a), b, {trans})", {"a": A, "b": V})
+        np.testing.assert_allclose(found, np.linalg.solve(matrix, V))
+
+
 def test_a_symmetric_function_of_equal_eigenvalues_is_smooth():
     def sum_of_cubes(b, x):
         w = FUNCTIONS["eigvalsh"].record(b, x)
@@ -183,7 +211,7 @@ HALF = np.eye(2, dtype="float16")
 REFUSED = [
     *[
         (Call.of(name, X), ShapeMismatch, f"{name} needs square matrices, got shape (2, 3)")
-        for name in ("eigh", "eigvalsh", "eig", "expm", "logm", "sqrtm", "lu")
+        for name in ("eigh", "eigvalsh", "eig", "expm", "logm", "sqrtm")
     ],
     *[
         (Call.of(name, HALF), DtypeMismatch, "does not take float16")
@@ -194,12 +222,15 @@ REFUSED = [
         for name in ("svd", "svdvals", "pinv", "qr", "matrix_rank", "cond")
     ],
     (Call.of("eigh", S, "lower"), BadArgument, "reads the triangle 'L' or 'U', got a string"),
-    (Call.of("svd", X, True), BadArgument, "as many vectors as singular values"),
     (Call.of("svd", X, 1), BadArgument, "full_matrices must be true or false"),
     (Call.of("pinv", X, V), BadArgument, "rcond must be a known number"),
     (Call.of("matrix_rank", X, 0.1, 0.1), BadArgument, "exclude each other"),
     (Call.of("lstsq", X, V), ShapeMismatch, "as many right-hand rows"),
-    (Call.of("qr", X, "complete"), BadArgument, "modes 'reduced' and 'r'"),
+    (Call.of("qr", X, "raw"), BadArgument, "modes 'reduced', 'complete' and 'r'"),
+    (Call.of("lu", V), ShapeMismatch, "needs at least 2 axes"),
+    (Call.of("lu_factor", X), ShapeMismatch, "needs square matrices"),
+    (Call.of("lu_solve", A, V), BadArgument, "needs a pair"),
+    (Call.of("lu_solve", (A, V), V, 3), BadArgument, "trans must be 0, 1 or 2"),
     (Call.of("solve_sylvester", X, A, X), ShapeMismatch, "needs square matrices"),
     (Call.of("solve_sylvester", A, A, X), ShapeMismatch, "right-hand sides of shape (3, 3)"),
     (Call.of("solve_banded", 1, X, V), BadArgument, "a pair"),

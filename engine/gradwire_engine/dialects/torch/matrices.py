@@ -109,17 +109,6 @@ def diag_embed(b: Builder, input: Any) -> Any:
     return recorded("multiply")(b, recorded("expand_dims")(b, x, -1), unit)
 
 
-@TORCH.macro("linalg.svd")
-def svd(b: Builder, A: Any, full_matrices: Static = True) -> Any:
-    """Singular value decomposition ``A = u s v^H``: the list ``u``, ``s``, ``v^H``.
-
-    ``full_matrices`` is only known of square matrices, which have no others.
-    """
-    shape = b.array(A).type.shape
-    full = flag(full_matrices, "full_matrices") and shape[-2:-1] != shape[-1:]
-    return recorded("svd")(b, A, full)
-
-
 @TORCH.macro("linalg.vander")
 def vander(b: Builder, x: Any, N: Static = None) -> Any:
     """Powers of a vector's elements as columns, rising from 0."""

@@ -161,6 +161,7 @@ _entry("matrix_exp linalg.matrix_exp", "expm", "A")
 _entry("linalg.eig linalg.eigvals linalg.svdvals", "", "A")
 _entry("linalg.eigh linalg.eigvalsh", "", "A UPLO='L'")
 _entry("linalg.qr", "", "A mode='reduced'")
+_entry("linalg.svd", "", "A full_matrices=True")
 _entry("linalg.pinv", "", "A rcond=None hermitian=False")
 _entry("linalg.lu", "", "A")
 

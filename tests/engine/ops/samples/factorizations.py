@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from gradwire_engine.check import Call
+from gradwire_engine.ops.factorizations import lu_factor, lu_solve
 from gradwire_engine.ops.linalg import adjoint
 from gradwire_engine.ops.products import MatMul
+from gradwire_engine.ops.slicing import sliced
 
 RNG = np.random.default_rng(24)
 SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))
@@ -32,11 +34,39 @@ class OfPositive(Call):
         return super().record(b, MatMul()(x, adjoint(x)))
 
 
+@dataclass(frozen=True, eq=False)
+class Complete(Call):
+    """A factorisation with a square ``q``: ``r``, and what does not depend on ``q``'s basis."""
+
+    def record(self, b, *inputs):
+        q, r = super().record(b, *inputs)
+        k = min(inputs[0].shape[-2:])
+        parts = (sliced(q, q.ndim - 1, 0, k), sliced(q, q.ndim - 1, k, q.shape[-1]))
+        return parts[0], r, MatMul()(parts[1], adjoint(parts[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class OfFactors(Call):
+    """A solution with the factors of the matrix that is given first."""
+
+    def record(self, b, *inputs):
+        matrix, *rest = inputs
+        return lu_solve(b, lu_factor(b, matrix), *rest, **self.kwargs)
+
+
 SAMPLES = [
     *[Call.of("qr", regular(*shape)) for shape in (*SHAPES, (4, 2), (2, 4), (2, 2, 3))],
     Call.of("linalg.qr", regular(4, 3), "r"),
     LastOnly.of("qr", regular(2, 3)),
-    *[Call.of("lu", regular(*shape)) for shape in SHAPES],
+    *[Complete.of("qr", regular(*shape), "complete") for shape in ((4, 2), (2, 3), (2, 4, 2))],
+    *[Call.of("lu", regular(*shape)) for shape in (*SHAPES, (4, 2), (2, 4), (2, 2, 3), (3, 0))],
+    Call.of("lu", regular(4, 3), True),
+    *[Call.of("lu_factor", regular(*shape)) for shape in SHAPES],
+    *[
+        OfFactors.of("lu_solve", regular(*shape), RNG.normal(size=size), trans=trans)
+        for shape, size in (((3, 3), 3), ((2, 3, 3), (3, 2)))
+        for trans in (0, 1, 2)
+    ],
     Call.of("linalg.lu", regular(3, 3)[[2, 0, 1]]),
     LastOnly.of("lu", regular(3, 3)),
     *[OfPositive.of("cho_factor", regular(2, 3, 3), lower) for lower in (False, True)],

@@ -35,9 +35,21 @@ class OfTriple(Call):
         return s, rebuilt, mixed, MatMul()(left, adjoint(left)), MatMul()(adjoint(right), right)
 
 
+@dataclass(frozen=True, eq=False)
+class OfSquares(Call):
+    """A decomposition with square matrices of vectors: projectors on those without a value."""
+
+    def record(self, b, *inputs):
+        u, s, vh = super().record(b, *inputs)
+        k = s.shape[-1]
+        left = sliced(u, u.ndim - 1, k, u.shape[-1])
+        right = sliced(vh, vh.ndim - 2, k, vh.shape[-1])
+        return MatMul()(left, adjoint(left)), s, MatMul()(adjoint(right), right)
+
+
 SAMPLES = [
-    *[OfTriple.of("svd", apart(*shape)) for shape in SHAPES],
-    OfTriple.of("linalg.svd", apart(2, 3), False),
+    *[OfTriple.of("svd", apart(*shape), False) for shape in SHAPES],
+    *[OfSquares.of("linalg.svd", apart(*shape)) for shape in (*SHAPES, (2, 4, 2))],
     Call.of("svd", apart(3, 2), compute_uv=False),
     *[Call.of("svdvals", apart(*shape)) for shape in SHAPES],
     *[Call.of("norm", apart(3, 4), order) for order in ("nuc", 2, -2)],
