@@ -1,0 +1,11 @@
+"""Expressions in the names of this library, with their variables."""
+
+import numpy as np
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(3, 4))
+
+#: Each an expression and its variables.
+CASES = [
+    ("jnp.std(x, axis=0)", {"x": X}),
+]

@@ -1,0 +1,81 @@
+"""Values and gradients are those that JAX, PyTorch and TensorFlow gave: see README.md."""
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine import Leaf
+
+HERE = Path(__file__).parent
+seed_like = runpy.run_path(str(HERE / "record.py"))["seed_like"]
+EXCEPTIONS = runpy.run_path(str(HERE / "exceptions.py"))["EXCEPTIONS"]
+#: Relative to the value, and to the largest of its array.
+TOLERANCES = {"float32": 2e-5, "complex64": 2e-5}
+TOLERANCE = 1e-9
+ANSWERS = [
+    (path.stem, case)
+    for path in sorted(HERE.glob("*.json"))
+    for case in json.loads(path.read_text())
+]
+
+
+def unpacked(packed: dict[str, Any]) -> np.ndarray[Any, Any]:
+    dtype = np.dtype(packed["dtype"])
+    parts = np.zeros(0, dtype).real.dtype
+    return np.asarray(packed["data"], parts).view(dtype).reshape(packed["shape"])
+
+
+def close(found: Any, expected: np.ndarray[Any, Any]) -> bool:
+    found = np.asarray(found)
+    if found.shape != expected.shape:
+        return False
+    if expected.dtype.kind not in "fc":
+        return bool(np.array_equal(found, expected))
+    tolerance = TOLERANCES.get(expected.dtype.name, TOLERANCE)
+    largest = np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected))
+    return bool(np.allclose(found, expected, tolerance, tolerance * largest, equal_nan=True))
+
+
+def differences(ask: Any, case: dict[str, Any]) -> list[str]:
+    """What differs: the value, or the gradient of a variable."""
+    variables = {name: Leaf(unpacked(v)) for name, v in case["variables"].items()}
+    value = unpacked(case["value"])
+    found = np.asarray(ask.value(case["text"], variables))
+    wrong = [] if close(found, value) else [f"value {found!r} instead of {value!r}"]
+    if found.dtype != value.dtype:
+        wrong.append(f"dtype {found.dtype} instead of {value.dtype}")
+    if case["gradients"] and not wrong:
+        program = f"sum(real(conj(seed) * ({case['text']})))"
+        given = variables | {"seed": Leaf(seed_like(value))}
+        gradients = ask.gradients(program, given, sources=[*case["gradients"]])
+        for name, gradient in zip(case["gradients"], gradients, strict=True):
+            source = variables[name].value
+            expected = case["gradients"][name]
+            theirs = np.zeros_like(source) if expected is None else unpacked(expected)
+            ours = np.zeros_like(source) if gradient is None else gradient
+            if not close(ours, theirs):
+                wrong.append(f"gradient of {name}: {ours!r} instead of {theirs!r}")
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("library", "case"), ANSWERS, ids=[f"{library}: {case['text']}" for library, case in ANSWERS]
+)
+def test_answer(ask, library, case):
+    found = differences(ask, case)
+    reason = EXCEPTIONS.get((library, case["text"]))
+    assert bool(found) == bool(reason), found or f"does not differ: {reason}"
+
+
+@pytest.mark.parametrize("library", ["jax", "tensorflow", "torch"])
+def test_every_case_is_recorded(library):
+    cases = runpy.run_path(str(HERE / "cases" / f"{library}.py"))["CASES"]
+    recorded = [case["text"] for name, case in ANSWERS if name == library]
+    assert recorded == [text for text, _ in cases]
+
+
+def test_exceptions_are_of_recorded_answers():
+    assert set(EXCEPTIONS) <= {(library, case["text"]) for library, case in ANSWERS}
