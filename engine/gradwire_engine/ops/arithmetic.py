@@ -112,12 +112,14 @@ class Power(Binary):
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (y x**(y-1))*``, ``y_bar = z_bar (z log x)*``, with the conventions."""
+        from gradwire_engine.ops.comparison import LogicalAnd
         from gradwire_engine.ops.exponential import Log
         from gradwire_engine.ops.selection import Where
 
         x, y = operands
-        # y - 1 is replaced by 1 where y is 0, so that 0 * 0**-1 is 0 and not NaN.
-        less_one = Where()(y.equals(0), y.builder.scalar(1, y.dtype), y - 1)
+        # y - 1 is replaced by 1 where both are 0, so that 0 * 0**-1 is 0 and not NaN.
+        neither = LogicalAnd()(x.equals(0), y.equals(0))
+        less_one = Where()(neither, y.builder.scalar(1, y.dtype), y - 1)
         x_bar = z_bar * conj(y * Power()(x, less_one))
         if x.type.dtype.kind == "c":
             nonzero = Where()(x.equals(0), x.builder.scalar(1, x.dtype), x)

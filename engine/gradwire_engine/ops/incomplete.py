@@ -123,6 +123,27 @@ def betainc(builder: Builder, a: Any, b: Any, x: Any) -> Any:
     return BetaInc()(*builder.promote(a, b, x, rule=special_promoted))
 
 
+@register("betaincc", public=False)
+class BetaIncC(Special):
+    """Complement of the regularised incomplete beta function: ``z = 1 - I_x(a, b)``."""
+
+    ufunc = "special.betaincc"
+    flops_per_element = 100
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """As of ``I``, of opposite sign."""
+        return BetaIncInAB(0, 0).vjp(-z_bar, z, *operands)
+
+
+@macro("betaincc")
+def betaincc(builder: Builder, a: Any, b: Any, x: Any) -> Any:
+    """Complement of the incomplete beta function, exact where it is small: ``1 - I_x(a, b)``.
+
+    Derivatives in all three operands.  Source: DLMF 8.17.4.
+    """
+    return BetaIncC()(*builder.promote(a, b, x, rule=special_promoted))
+
+
 @register("betainc_in_ab", public=False)
 class BetaIncInAB(Special):
     """Derivative of ``I_x(a, b)``, ``m`` times in ``a`` and ``n`` times in ``b``, not both 0.

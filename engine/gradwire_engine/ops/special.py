@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.base import Cotangents, macro, register
 from gradwire_engine.ops.comparison import LogicalAnd
+from gradwire_engine.ops.complex import Complex, Real, complex_of
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
 from gradwire_engine.ops.exponential import Exp, Log1p
+from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.selection import Where
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Var
+    from gradwire_engine.ops.builder import Builder, Var
 
 TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
@@ -60,6 +62,30 @@ class Erfinv(SpecialUnary):
         return (z_bar * (Exp()(z * z) / TWO_OVER_ROOT_PI),)
 
 
+@register("erfcinv")
+class Erfcinv(SpecialUnary):
+    """Inverse of erfc, exact for small ``x``: ``erfc z = x``; infinite slope at 0 and 2."""
+
+    ufunc = "special.erfcinv"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar sqrt(π) / 2 exp(z²)``."""
+        return (-(z_bar * (Exp()(z * z) / TWO_OVER_ROOT_PI)),)
+
+
+@register("erfi")
+class Erfi(SpecialUnary):
+    """Imaginary error function: ``z = -i erf(i x)``.  Source: DLMF 7.2.1."""
+
+    ufunc = "special.erfi"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (2 / sqrt(π) exp(x²))*``."""
+        (x,) = operands
+        return (z_bar * conj(Exp()(x * x) * TWO_OVER_ROOT_PI),)
+
+
 @register("erfcx")
 class Erfcx(SpecialUnary):
     """Scaled complementary error function: ``z = exp(x²) erfc x``.
@@ -90,6 +116,39 @@ class Dawsn(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (1 - 2 x z)*``."""
         return (z_bar * conj(1 - operands[0] * z * 2),)
+
+
+@register("wofz")
+class Wofz(SpecialUnary):
+    """Faddeeva's function: ``z = exp(-x²) erfc(-i x)``, complex also for real ``x``.
+
+    Its slope is exact to the rounding of 1, as that of ``erfcx``.  Source: DLMF 7.2.3, 7.10.2.
+    """
+
+    ufunc = "special.wofz"
+    kinds = "c"
+
+    @classmethod
+    def record(cls, b: Builder, x: Any) -> Any:
+        """Record on one array, made complex."""
+        (x,) = b.promote(x, rule=special_promoted)
+        return cls()(b.cast(x, complex_of(x.dtype)) if x.dtype.kind == "f" else x)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``."""
+        return (z_bar * conj(operands[0] * z * -2 + 1j * TWO_OVER_ROOT_PI),)
+
+
+@macro("voigt_profile")
+def voigt_profile(b: Builder, x: Any, sigma: Any, gamma: Any) -> Any:
+    """Density of a normal and a Cauchy variable's sum: ``z = Re w(u) / (σ sqrt(2π))``.
+
+    ``u = (x + i γ) / (σ sqrt 2)``; ``sigma`` positive, ``gamma`` at least 0.
+    Source: DLMF 7.19.1.
+    """
+    x, sigma, gamma = b.promote(x, sigma, gamma, rule=special_promoted)
+    width = sigma * math.sqrt(2)
+    return Real()(Wofz()(Complex()(x / width, gamma / width))) / (width * math.sqrt(math.pi))
 
 
 @register("logit")

@@ -17,6 +17,7 @@ SAMPLES = [
     *[Call.of(name, X) for name in ("negative", "positive", "square", "reciprocal", "absolute")],
     Call.of("sqrt", P),
     Call.of("power", P, ROW),
+    Call.of("power", P, 0 * ROW),
     Call.of("power", X, 3.0),
     Call.of("power", X, 0.0),
     Call.of("power", 2.0, X),

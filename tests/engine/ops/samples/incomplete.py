@@ -10,5 +10,5 @@ UNIT = np.array([[0.2, 0.5, 0.8], [0.4, 0.3, 0.9]])
 
 SAMPLES = [
     *[Call.of(name, A, X) for name in ("gammainc", "gammaincc")],
-    Call.of("betainc", A, B, UNIT),
+    *[Call.of(name, A, B, UNIT) for name in ("betainc", "betaincc")],
 ]

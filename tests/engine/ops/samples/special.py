@@ -8,7 +8,9 @@ P = np.array([[0.3, 0.8, 1.2], [1.7, 2.5, 4.1]])
 UNIT = np.array([0.1, 0.4, 0.8])
 
 SAMPLES = [
-    *[Call.of(name, X) for name in ("erf", "erfc", "erfcx", "dawsn")],
-    *[Call.of(name, UNIT) for name in ("erfinv", "logit")],
+    *[Call.of(name, X) for name in ("erf", "erfc", "erfcx", "erfi", "dawsn", "wofz")],
+    *[Call.of(name, UNIT) for name in ("erfinv", "erfcinv", "logit")],
     Call.of("xlog1py", X, P),
+    Call.of("voigt_profile", X, P, UNIT),
+    Call.of("voigt_profile", np.array(0.4), np.array(0.7), np.array(0.0)),
 ]

@@ -1,0 +1,96 @@
+"""Special functions at the ends of their domains are SciPy's, and their slopes there the limits."""
+
+from math import inf, nan, pi, sqrt
+
+import numpy as np
+import pytest
+import scipy.special
+from gradwire_engine.check import Call, evaluate
+
+X = np.array([-inf, -3.7, -1.0, 0.0, 1e-9, 0.5, 1.0, 2.0, 40.0, inf, nan])
+COLUMN = np.array([[0.5], [3.0]])
+UNIT = np.array([0.0, 1e-9, 0.5, 1.0, nan])
+COUNTS = np.array([[0.0], [1.0], [3.0]])
+
+CALLS = [
+    *[(name, X) for name in "erfi exprel cosm1 exp10 sindg cosdg tandg cotdg wofz".split()],
+    ("erfcinv", 2 * UNIT),
+    ("voigt_profile", X[1:-2], 0.7, COLUMN - 0.5),
+    ("powm1", X[3:9], X[3:9, None]),
+    *[(name, np.abs(X), X[3:, None]) for name in ("boxcox", "boxcox1p")],
+    *[(name, X[3:6], COLUMN - 0.5) for name in ("inv_boxcox", "inv_boxcox1p")],
+    *[(name, COLUMN, UNIT) for name in "gammaincinv gammainccinv stdtrit chdtri".split()],
+    *[(name, COLUMN, 2.5, UNIT) for name in "betaincc betaincinv betainccinv fdtri".split()],
+    ("stdtr", COLUMN, X),
+    *[(name, COLUMN, X[3:]) for name in ("chdtr", "chdtrc")],
+    *[(name, COLUMN, 2.5, X[3:]) for name in "gdtr gdtrc fdtr fdtrc".split()],
+    *[(name, COUNTS, X[3:]) for name in ("pdtr", "pdtrc")],
+    *[(name, X) for name in ("ellipk", "ellipkm1", "ellipe")],
+    *[(name, X[1:-2], COLUMN / 4) for name in ("ellipkinc", "ellipeinc")],
+    *[(name, X[3:], COLUMN, 2.0) for name in ("elliprf", "elliprd", "elliprg")],
+    ("elliprj", X[3:9], COLUMN, 2.0, 0.7),
+    ("elliprc", X[3:9], COLUMN - 1),
+    ("agm", X[3:9], COLUMN),
+    *[(name, COUNTS, 3, UNIT[:-1]) for name in "bdtr bdtrc nbdtr nbdtrc".split()],
+]
+
+
+@pytest.mark.parametrize(("name", "args"), [(c[0], c[1:]) for c in CALLS])
+def test_values_are_scipys(name, args):
+    call = Call.of(name, *args)
+    (found,) = evaluate(call.record, call.values)
+    with np.errstate(all="ignore"):
+        expected = getattr(scipy.special, name)(*args)
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected"),
+    [
+        ("exprel", [0.0], [0.5]),
+        ("erfcinv", [0.0], [-inf]),
+        ("log1mexp", [1e-20], [1e20]),
+        ("powm1", [0.0, 0.0], [0, 0]),
+        ("boxcox", [2.0, 0.0], [0.5, np.log(2) ** 2 / 2]),
+        ("boxcox1p", [0.0, 0.0], [1, 0]),
+        ("inv_boxcox", [2.0, 0.0], [np.e**2, -2 * np.e**2]),
+        ("inv_boxcox1p", [0.0, 0.0], [1, 0]),
+        ("stdtr", [1.0, 0.0], [0, 1 / pi]),
+        ("stdtr", [2.0, 0.0], [0, 1 / sqrt(8)]),
+        ("stdtrit", [1.0, 0.5], [0, pi]),
+        ("chdtr", [2.0, 0.0], [0, 0.5]),
+        ("ellipk", [0.0], [pi / 8]),
+        ("ellipe", [0.0], [-pi / 8]),
+        ("ellipe", [1.0], [-inf]),
+        ("ellipkinc", [0.0, 0.5], [1, 0]),
+        ("ellipkinc", [pi / 2, 0.0], [1, pi / 8]),
+        ("ellipeinc", [-pi, 0.0], [1, pi / 4]),
+        ("elliprf", [1.0, 1.0, 1.0], [-1 / 6, -1 / 6, -1 / 6]),
+        ("elliprf", [0.0, 1.0, 1.0], [-inf, -pi / 8, -pi / 8]),
+        ("elliprg", [1.0, 1.0, 1.0], [1 / 6, 1 / 6, 1 / 6]),
+        ("elliprc", [1.0, -1.0], [nan, nan]),
+        ("agm", [3.0, 3.0], [0.5, 0.5]),
+        ("pdtr", [0.0, 1.0], [None, -np.exp(-1)]),
+        ("bdtr", [3.0, 3.0, 0.2], [None, 0, 0]),
+        ("bdtr", [0.0, 2.0, 0.25], [None, np.log(0.75) * 0.75**2, -1.5]),
+        ("nbdtr", [0.0, 2.0, 0.5], [None, np.log(0.5) / 4, 1]),
+    ],
+)
+def test_slopes(name, args, expected, gradients):
+    found = gradients(lambda f, *xs: getattr(f, name)(*xs), *args)
+    assert [bar is None for bar in found] == [bar is None for bar in expected]
+    for bar, wanted in zip(found, expected, strict=True):
+        assert bar is None or bar == pytest.approx(wanted, rel=1e-9, abs=1e-13, nan_ok=True)
+
+
+@pytest.mark.parametrize("t", [1e-6, 0.3, 50.0, 1e6])
+def test_student_in_degrees_of_freedom(t, gradients):
+    """For two degrees ``P = 1/2 + t / (2 sqrt(2 + t²))``; its neighbours by differences."""
+    (slope, _) = gradients(lambda f, df, x: f.stdtr(df, x), 2.0, -t)
+    weights = np.array([2100, -600, 150, -25, 2]) / 2520
+    h = 0.01
+    expected = sum(
+        w * (scipy.special.stdtr(2 + k * h, -t) - scipy.special.stdtr(2 - k * h, -t))
+        for k, w in enumerate(weights, 1)
+    )
+    assert slope == pytest.approx(expected / h, rel=1e-7, abs=1e-13)
