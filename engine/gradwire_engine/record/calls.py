@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["attribute", "call", "call_shadowed", "constant", "derivative", "method", "suggestion"]
 
 #: Prefixes under which the names are NumPy's and SciPy's own.
-_NUMPY = ("np.", "numpy.", "jnp.", "scipy.special.", "special.", "scipy.linalg.", "scipy.")
+_NUMPY = ("np.", "numpy.", "jnp.", "jax.", "scipy.special.", "special.", "scipy.linalg.", "scipy.")
+#: What is not: NumPy's own draws have no key.
+_KEYLESS = ("np.random.", "numpy.random.")
 #: Methods of arrays, as NumPy has them.
 _METHODS = frozenset(
     "all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot "
@@ -49,7 +51,7 @@ _ATTRIBUTES = ("T", "mT", "real", "imag", "shape", "size", "ndim", "dtype")
 #: What to do instead of calling what no program can have.
 _INSTEAD = {
     "print": "name what you want to see in outputs",
-    "random": "a program draws nothing: send random numbers as variables",
+    "random": "draws take a key: random.normal(key, shape)",
 }
 #: How like a name must be to be suggested, and how many are compared.
 _ALIKE = 0.75
@@ -212,7 +214,7 @@ def suggestion(name: str, known: Iterable[str]) -> str | None:
 
 def _plain(name: str) -> str:
     for prefix in _NUMPY:
-        if name.startswith(prefix):
+        if name.startswith(prefix) and not name.startswith(_KEYLESS):
             return name[len(prefix) :]
     return name
 

@@ -14,7 +14,7 @@ MISTAKES = [
     ("notequal(s)", errors.UnknownOperation, "'notequal'", "did you mean not_equal?"),
     ("quuxify(s)", errors.UnknownOperation, "'quuxify'", "GET /v1/ops lists all"),
     ("print(s)", errors.UnknownOperation, "'print'", "outputs"),
-    ("np.random.normal(s)", errors.UnknownOperation, "'np.random.normal'", "send random numbers"),
+    ("np.random.normal(s)", errors.UnknownOperation, "'np.random.normal'", "draws take a key"),
     ("layers.weight", errors.UnknownName, "'layers'", "did you mean layer?"),
     ("layer.wieght", errors.UnknownName, "'wieght'", "did you mean weight?"),
     ("x[v]", errors.BadArgument, "an integer is needed", 'send v as {"value": […], "dtype":'),
