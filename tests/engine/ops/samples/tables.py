@@ -1,4 +1,4 @@
-"""Sample points of slopes, areas and interpolations of tables."""
+"""Sample points of slopes and interpolations of tables."""
 
 import numpy as np
 from gradwire_engine.check import Call
@@ -9,11 +9,6 @@ POINTS = np.array([[-1.7, -0.4], [0.3, 2.0], [3.1, 0.9]])
 
 REAL = ("interp",)
 SAMPLES = [
-    *[Call.of("trapezoid", X, axis=axis) for axis in (-1, 0)],
-    Call.of("trapezoid", X, RISING, axis=1),
-    Call.of("trapezoid", X, X * X, axis=-1),
-    Call.of("trapezoid", X, dx=0.5, axis=1),
-    Call.of("trapezoid", X[:, :0], axis=1),
     Call.of("gradient", X),
     Call.of("gradient", X, 0.5),
     Call.of("gradient", X, 0.5, np.array(2.0), axis=(0, -1)),
@@ -24,4 +19,9 @@ SAMPLES = [
     Call.of("interp", np.array(0.5), RISING, X[0, :, 0] + 1j),
     Call.of("interp", POINTS, RISING[:1], RISING[1:2]),
     Call.of("interp", POINTS[:0], RISING, RISING),
+    Call.of("gradient", X, 0.5, axis=(0, 1), edge_order=2),
+    Call.of("gradient", X, RISING, axis=1, edge_order=2),
+    Call.of("gradient", X[0, :2, 0], RISING[:2]),
+    Call.of("interp", POINTS, np.array([2.2, 0.2, -1.4]), X[0, :3, 0], period=4.0),
+    Call.of("interp", POINTS, RISING[:1], RISING[1:2], period=np.array(-2.5)),
 ]
