@@ -2,6 +2,7 @@
 
 from gradwire_engine.ops import (
     activations,
+    adaptive,
     arithmetic,
     bessel,
     beta,
@@ -45,6 +46,7 @@ from gradwire_engine.ops import (
     order_statistics,
     padding,
     pairs,
+    pooling,
     products,
     pseudoinverse,
     quadrature,
@@ -72,6 +74,7 @@ from gradwire_engine.ops import (
 
 __all__ = [
     "activations",
+    "adaptive",
     "arithmetic",
     "bessel",
     "beta",
@@ -115,6 +118,7 @@ __all__ = [
     "order_statistics",
     "padding",
     "pairs",
+    "pooling",
     "products",
     "pseudoinverse",
     "quadrature",

@@ -1,0 +1,38 @@
+"""Sample points of pooling."""
+
+import numpy as np
+from gradwire_engine.check import Call
+
+RNG = np.random.default_rng(41)
+X = RNG.permutation(42).reshape(2, 3, 7) / 10 - 2.03
+IMAGE = RNG.permutation(40).reshape(2, 5, 4) / 10 - 2.03
+
+WINDOWS = [
+    ((X, 2), {}),
+    ((X, 3, 1), {}),
+    ((X[0, 0], 7), {}),
+    ((X, 3, 2, 1), {}),
+    ((X[:0], 2), {}),
+    ((X, (2,), 3, "same", 2), {}),
+    ((X, 2, 3, 1), {"ceil_mode": True}),
+    ((IMAGE, (2, 3)), {}),
+    ((IMAGE, (3, 2), (2, 1), (1, 0), (1, 2)), {"ceil_mode": True}),
+    ((IMAGE, (3, 2), 2, ((2, 0), (0, 1))), {}),
+    ((IMAGE, 1), {}),
+    ((IMAGE, (1, 2, 2)), {}),
+]
+
+SAMPLES = [
+    *[
+        Call.of(name, *args, **kwargs)
+        for name in ("max_pool", "average_pool")
+        for args, kwargs in WINDOWS
+    ],
+    Call.of("max_pool", IMAGE, (2, 2), padding=1, return_indices=True),
+    Call.of("average_pool", IMAGE, (2, 2), padding=1, count_include_pad=True),
+    Call.of("average_pool", X, 3, 2, 1, 1, True, True),
+    Call.of("average_pool", X, 3, divisor=2),
+    Call.of("lp_pool", X, 2, 3, 1),
+    Call.of("lp_pool", IMAGE, 3, (2, 2), None, 1),
+]
+REAL = {"lp_pool"}
