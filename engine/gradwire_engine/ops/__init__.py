@@ -8,6 +8,7 @@ from gradwire_engine.ops import (
     beta,
     bins,
     choices,
+    combinatorial,
     comparison,
     complex,
     constants,
@@ -71,6 +72,7 @@ from gradwire_engine.ops import (
     trigonometric,
     waves,
     windows,
+    zeta,
 )
 
 __all__ = [
@@ -81,6 +83,7 @@ __all__ = [
     "beta",
     "bins",
     "choices",
+    "combinatorial",
     "comparison",
     "complex",
     "constants",
@@ -144,4 +147,5 @@ __all__ = [
     "trigonometric",
     "waves",
     "windows",
+    "zeta",
 ]

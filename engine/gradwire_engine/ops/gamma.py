@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, macro, register
-from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary
+from gradwire_engine.ops.elementwise import Special, SpecialUnary, conj
 from gradwire_engine.ops.promotion import special_promoted
+from gradwire_engine.ops.selection import Where
+from gradwire_engine.ops.trigonometric import Cos, Sin
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
+
+#: How far an argument is moved to the right, and the last term of the asymptotic series there.
+_MOVED, _TERMS = 16, 20
 
 
 @register("gammaln", "lgamma")
@@ -29,6 +34,25 @@ class GammaLn(SpecialUnary):
         return (z_bar * Digamma()(operands[0]),)
 
 
+@register("loggamma")
+class LogGamma(SpecialUnary):
+    """Logarithm of the gamma function, continued from positive ``x``: cut along negative ``x``.
+
+    For real ``x < 0`` NaN, where ``gammaln`` is real.  Source: DLMF 5.2.1, 4.2.2.
+    """
+
+    ufunc = "special.loggamma"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ψ(x)*``, NaN as ``z``."""
+        (x,) = operands
+        slope = conj(Digamma()(x))
+        if x.dtype.kind == "f":
+            slope = slope + z * 0
+        return (z_bar * slope,)
+
+
 @register("gamma")
 class Gamma(SpecialUnary):
     """Gamma function: ``z = Γ(x) = ∫ tˣ⁻¹ exp(-t) dt`` over positive ``t``, continued.
@@ -37,10 +61,31 @@ class Gamma(SpecialUnary):
     """
 
     ufunc = "special.gamma"
+    kinds = "fc"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar z ψ(x)``."""
-        return (z_bar * (z * Digamma()(operands[0])),)
+        """``x_bar = z_bar (z ψ(x))*``."""
+        return (z_bar * conj(z * Digamma()(operands[0])),)
+
+
+@register("rgamma")
+class RGamma(SpecialUnary):
+    """Reciprocal gamma function: ``z = 1 / Γ(x)``, 0 at 0, -1, -2, …, where it is smooth.
+
+    Source: DLMF 5.2.1, 5.5.3.
+    """
+
+    ufunc = "special.rgamma"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar (z ψ(x))*``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
+        (x,) = operands
+        right = x.exceeds(0.5)
+        mirrored = 1 - x
+        left = Cos()(x * math.pi) - Sin()(x * math.pi) * Digamma()(mirrored) * (1 / math.pi)
+        slope = Where()(right, -(z * Digamma()(x)), left * Gamma()(mirrored))
+        return (z_bar * conj(slope),)
 
 
 @register("digamma", "psi")
@@ -51,20 +96,23 @@ class Digamma(SpecialUnary):
     """
 
     ufunc = "special.digamma"
+    kinds = "fc"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ'(x)``."""
-        return (z_bar * polygamma_of(1, operands[0]),)
+        """``x_bar = z_bar ψ'(x)*``."""
+        return (z_bar * conj(polygamma_of(1, operands[0])),)
 
 
 @register("polygamma")
 class Polygamma(Special):
     """Derivative number ``n`` of digamma: ``z = ψ⁽ⁿ⁾(x) = (-1)ⁿ⁺¹ n! ζ(n + 1, x)``.
 
-    The order is static. Convention: infinite at 0, -1, -2, ….  Source: DLMF 5.15.1.
+    The order is static; ``x`` may be complex. Convention: infinite at 0, -1, -2, … for odd orders,
+    NaN for even.  Source: DLMF 5.15.1, 5.15.5, 5.15.6, 5.15.9.
     """
 
     n: int
+    kinds = "fc"
 
     @classmethod
     def record(cls, b: Builder, n: Static, x: Any) -> Any:
@@ -75,15 +123,49 @@ class Polygamma(Special):
         return polygamma_of(order, *b.promote(x, rule=special_promoted))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Hurwitz's zeta function."""
+        """Hurwitz's zeta function; for complex ``x`` the asymptotic series, far to the right."""
         (x,) = operands
+        if x.dtype.kind == "c":
+            return _complex_polygamma(xp, self.n, x.astype("complex128")).astype(x.dtype)
         order = xp.asarray(self.n + 1, dtype=x.dtype)
         sign = -1.0 if self.n % 2 == 0 else 1.0
         return xp.special.gamma(order) * sign * xp.special.zeta(order, x)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ψ⁽ⁿ⁺¹⁾(x)``."""
-        return (z_bar * polygamma_of(self.n + 1, operands[0]),)
+        """``x_bar = z_bar ψ⁽ⁿ⁺¹⁾(x)*``."""
+        return (z_bar * conj(polygamma_of(self.n + 1, operands[0])),)
+
+
+def _complex_polygamma(xp: Any, n: int, x: Any) -> Any:
+    """``ψ⁽ⁿ⁾(x)``: reflected to the right half plane, then moved to where the series is exact."""
+    left = x.real < 0.5
+    w = xp.where(left, 1 - x, x)
+    total = xp.zeros(xp.shape(x), x.dtype)
+    for _ in range(_MOVED + n):
+        total = total + math.factorial(n) / w ** (n + 1)
+        w = w + 1
+    total = total + math.factorial(n - 1) / w**n + math.factorial(n) / (2 * w ** (n + 1))
+    for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+        weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+        total = total + weight / w ** (2 * k + n)
+    return xp.where(left, -total - math.pi * _cotangent_slope(xp, n, x), (-1) ** (n + 1) * total)
+
+
+def _cotangent_slope(xp: Any, n: int, x: Any) -> Any:
+    """Derivative number ``n > 0`` of ``cot πx``: a polylogarithm of ``u = exp(2πi x)``, |u| ≤ 1.
+
+    ``cot πx = -i - 2i Li₀(u)``, and each derivative multiplies by ``2πi`` and lowers the order.
+    Source: DLMF 4.21, 25.12.10.
+    """
+    upper = xp.where(x.imag < 0, xp.conj(x), x)
+    exponent = 2j * math.pi * (upper - xp.round(upper.real))
+    numerator = u = xp.polynomial.Polynomial([0, 1])
+    for k in range(n):
+        numerator = u * ((1 - u) * numerator.deriv() + (k + 1) * numerator)
+    slope = (
+        -2j * (2j * math.pi) ** n * numerator(xp.exp(exponent)) / (-xp.expm1(exponent)) ** (n + 1)
+    )
+    return xp.where(x.imag < 0, xp.conj(slope), slope)
 
 
 def polygamma_of(n: int, x: Var) -> Var:
@@ -106,26 +188,3 @@ def multigammaln(b: Builder, a: Any, d: Static) -> Any:
     for j in range(1, dimensions):
         total = total + GammaLn()(a - j / 2)
     return total + dimensions * (dimensions - 1) / 4 * math.log(math.pi)
-
-
-@register("zeta")
-class Zeta(SpecialBinary):
-    """Zeta function of Hurwitz's: ``z = ζ(x, q) = Σ (k + q)⁻ˣ`` over ``k ≥ 0``; Riemann's: q = 1.
-
-    The exponent ``x`` is held constant: no derivative in it. NaN for ``x < 1``.
-    Source: DLMF 25.11.1, 25.11.17.
-    """
-
-    @classmethod
-    def record(cls, b: Builder, x: Any, q: Any = 1) -> Any:
-        """Record on an exponent and an offset."""
-        return super().record(b, x, q)
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """SciPy's routine."""
-        return xp.special.zeta(*operands)
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``q_bar = -z_bar x ζ(x + 1, q)``."""
-        x, q = operands
-        return None, -(z_bar * (x * Zeta()(x + 1, q)))

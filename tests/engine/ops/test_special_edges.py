@@ -31,6 +31,10 @@ CALLS = [
     ("elliprj", X[3:9], COLUMN, 2.0, 0.7),
     ("elliprc", X[3:9], COLUMN - 1),
     ("agm", X[3:9], COLUMN),
+    *[(name, X) for name in ("loggamma", "rgamma", "gamma", "digamma")],
+    *[(name, X[1:5] + 0.3j) for name in ("loggamma", "rgamma", "gamma", "digamma")],
+    *[(name, X[1:9], COLUMN) for name in ("poch", "binom")],
+    ("factorial", X[3:]),
     *[(name, COUNTS, 3, UNIT[:-1]) for name in "bdtr bdtrc nbdtr nbdtrc".split()],
 ]
 
@@ -59,6 +63,12 @@ def test_values_are_scipys(name, args):
         ("stdtr", [2.0, 0.0], [0, 1 / sqrt(8)]),
         ("stdtrit", [1.0, 0.5], [0, pi]),
         ("chdtr", [2.0, 0.0], [0, 0.5]),
+        ("rgamma", [-3.0], [-6.0]),
+        ("rgamma", [0.0], [1.0]),
+        ("loggamma", [-0.5], [nan]),
+        ("zeta", [2.0, 1.0], [-0.9375482543158437, -2 * scipy.special.zeta(3)]),
+        ("binom", [5.0, 2.0], [10 * (1 / 5 + 1 / 4), 10 * (1 / 3)]),
+        ("poch", [2.0, 0.0], [0, scipy.special.digamma(2)]),
         ("ellipk", [0.0], [pi / 8]),
         ("ellipe", [0.0], [-pi / 8]),
         ("ellipe", [1.0], [-inf]),

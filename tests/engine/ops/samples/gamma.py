@@ -8,8 +8,8 @@ P = np.array([[0.8, 1.2, 3.4], [1.7, 2.5, 9.1]])
 
 SAMPLES = [
     *[Call.of(name, X) for name in ("gammaln", "gamma", "digamma", "lgamma", "psi")],
+    *[Call.of("rgamma", x) for x in (X, np.array([-2.0, -1.0, 0.0, 0.5, 1.0]))],
+    Call.of("loggamma", P),
     *[Call.of("polygamma", n, P) for n in (0, 1, 2, 3)],
     *[Call.of("multigammaln", P + d / 2, d) for d in (1, 2, 4)],
-    Call.of("zeta", [1.4, 2.0, 3.7], P),
-    Call.of("zeta", 2.5, P),
 ]

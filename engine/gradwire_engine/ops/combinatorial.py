@@ -1,0 +1,57 @@
+"""Factorials, rising factorials and binomial coefficients of real numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.elementwise import SpecialBinary
+from gradwire_engine.ops.gamma import Digamma, Gamma
+from gradwire_engine.ops.promotion import special_promoted
+from gradwire_engine.ops.selection import Where
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@macro("factorial")
+def factorial(b: Builder, n: Any) -> Any:
+    """Factorial, continued between the integers: ``z = Γ(n + 1)``, and 0 for ``n < 0``.
+
+    Source: DLMF 5.4.1.
+    """
+    (n,) = b.promote(n, rule=special_promoted)
+    zero = b.scalar(0, n.dtype)
+    return Where()(zero.exceeds(n), zero, Gamma()(n + 1))
+
+
+@register("poch")
+class Poch(SpecialBinary):
+    """Rising factorial: ``z = (x)ₘ = Γ(x + m) / Γ(x)``, for real ``m``.
+
+    Convention: derivatives NaN where ``x`` or ``x + m`` is 0, -1, -2, ….  Source: DLMF 5.2.5.
+    """
+
+    ufunc = "special.poch"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar z (ψ(x + m) - ψ(x))``, ``m_bar = z_bar z ψ(x + m)``."""
+        x, m = operands
+        scaled, end = z_bar * z, Digamma()(x + m)
+        return scaled * (end - Digamma()(x)), scaled * end
+
+
+@register("binom")
+class Binom(SpecialBinary):
+    """Binomial coefficient of real numbers: ``z = Γ(n + 1) / (Γ(k + 1) Γ(n - k + 1))``.
+
+    Convention: derivatives NaN where one of the gamma functions has a pole.  Source: DLMF 1.2.6.
+    """
+
+    ufunc = "special.binom"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``n_bar = z_bar z (ψ(n + 1) - ψ(n - k + 1))``, ``k_bar`` with ``ψ(k + 1)``, negative."""
+        n, k = operands
+        scaled, rest = z_bar * z, Digamma()(n - k + 1)
+        return scaled * (Digamma()(n + 1) - rest), scaled * (rest - Digamma()(k + 1))
