@@ -1,4 +1,4 @@
-"""Draws that choose and count: integers, orders, classes, and masks made of them.
+"""Draws that choose and count: integers, orders, classes.
 
 What is chosen is piecewise constant in the parameters, so it carries no derivative to them; values
 that are passed on (the rows of a shuffled array) carry their own.
@@ -15,8 +15,7 @@ from gradwire_engine.ops.arithmetic import Remainder
 from gradwire_engine.ops.axes import axis_of, flag, lengths
 from gradwire_engine.ops.base import Static, macro, register
 from gradwire_engine.ops.bins import SearchSorted
-from gradwire_engine.ops.comparison import GreaterEqual, Less
-from gradwire_engine.ops.constants import StopGradient
+from gradwire_engine.ops.comparison import Less
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.creation import arange
 from gradwire_engine.ops.cumulative import CumSum
@@ -24,12 +23,10 @@ from gradwire_engine.ops.draws import DOUBLE, drawn, gumbels
 from gradwire_engine.ops.elementwise import Special
 from gradwire_engine.ops.exponential import Log, Log1p
 from gradwire_engine.ops.indexing import take
-from gradwire_engine.ops.losses import one_hot
-from gradwire_engine.ops.normalized import Softmax
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.random import Words, place_of, real_parameters, shape_for, uniforms
 from gradwire_engine.ops.reductions import ArgMax
-from gradwire_engine.ops.selection import Floor, Maximum, Minimum, NanToNum, zero_unless
+from gradwire_engine.ops.selection import Floor, Maximum, Minimum, NanToNum
 from gradwire_engine.ops.shape import moveaxis, reshape
 from gradwire_engine.ops.slicing import picked, sliced
 from gradwire_engine.ops.sorting import ArgSort, Permute
@@ -231,42 +228,3 @@ def _weighted(
     u = uniforms(b, key, shape, DOUBLE) * picked(ends, 0, count - 1)
     index: Var = SearchSorted("right")(ends, u)
     return Minimum()(index, b.scalar(count - 1, index.dtype))
-
-
-@macro("random.dropout")
-def dropout(b: Builder, key: Any, x: Any, rate: Any = 0.5) -> Any:
-    """Elements zeroed with probability ``rate``, the others scaled: ``z = x / (1 - rate)``.
-
-    So the expectation is ``x``.  Zeroed elements have derivative 0; at rate 1 all are.
-    Source: Srivastava et al., "Dropout" (2014).
-    """
-    x, chance = b.inexact(x), real_parameters(b, "dropout", rate)[0]
-    if chance.ndim:
-        raise ShapeMismatch(f"dropout needs one rate, got {chance.type}")
-    kept = GreaterEqual()(uniforms(b, key, x.type.shape, DOUBLE), b.cast(chance, DOUBLE))
-    return zero_unless(kept, x / b.cast(1 - chance, x.dtype))
-
-
-@macro("random.gumbel_softmax")
-def gumbel_softmax(
-    b: Builder,
-    key: Any,
-    logits: Any,
-    tau: Any = 1.0,
-    hard: Static = False,
-    axis: Static = -1,
-) -> Any:
-    """A relaxed choice of class: ``z = softmax((logits + gumbel) / tau)`` along ``axis``.
-
-    With ``hard`` 1 for the class chosen, else 0, and by convention the derivative of the relaxed
-    choice (straight-through).  Source: Jang, Gu and Poole, "Categorical reparameterization with
-    Gumbel-softmax" (2017).
-    """
-    x, temperature = real_parameters(b, "gumbel_softmax", logits, tau)
-    place = axis_of(axis, x.ndim, "gumbel_softmax")
-    noise = b.cast(gumbels(uniforms(b, key, x.type.shape, DOUBLE)), x.dtype)
-    z = Softmax((place,))((x + noise) / temperature)
-    if not flag(hard, "hard"):
-        return z
-    chosen = one_hot(b, ArgMax(place)(z), z.type.shape[place], place, z.dtype)
-    return chosen + (z - StopGradient()(z))

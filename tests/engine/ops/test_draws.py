@@ -204,6 +204,8 @@ REFUSED = [
     (Call.of("random.choice", 1, 0, (4,)), BadArgument, "cannot take 4 of 0"),
     (Call.of("random.choice", 1, 3, (2,), True, X[0, :2]), ShapeMismatch, "3 probabilities"),
     (Call.of("random.dropout", 1, X, X), ShapeMismatch, "one rate"),
+    (Call.of("random.dropout", 1, X, 0.5, (2, 3)), ShapeMismatch, "broadcast"),
+    (Call.of("random.dropout", 1, X, 0.5, (2, 4, 3)), ShapeMismatch, "cannot repeat (2, 4, 3)"),
     (Call.of("random.permutation", 1, np.array(3)), ShapeMismatch, "no axis 0"),
 ]
 

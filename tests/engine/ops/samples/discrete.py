@@ -27,8 +27,4 @@ SAMPLES = [
     Call.of("random.choice", KEY, X, (2, 2)),
     Call.of("random.choice", KEY, X, (2,), False, None, 1),
     *[Call.of("random.choice", KEY, X[:3], 2, replace, CHANCE) for replace in (True, False)],
-    *[Call.of("random.dropout", KEY, x, 0.4) for x in (X, X[:0], X[0, 0])],
-    Call.of("random.dropout", KEY, X, np.array(0.25)),
-    Call.of("random.gumbel_softmax", KEY, LOGITS),
-    Call.of("random.gumbel_softmax", PAIR, LOGITS, np.array(0.6), axis=0),
 ]
