@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _shifted(x: Var, axes: Sequence[int], *, back: bool) -> Var:
     shifts = [x.type.shape[axis] // 2 for axis in axes]
-    return Roll(tuple([-s if back else s for s in shifts]), tuple(axes))(x)
+    return Roll(tuple([-s if back else s for s in shifts]), tuple(axes))(x) if axes else x
 
 
 @macro("fft.fftshift")

@@ -91,10 +91,9 @@ class Roll(Op):
         count = max(len(shifts), len(places))
         if {len(shifts), len(places)} - {1, count}:
             raise BadArgument(f"roll got {len(shifts)} shifts for {len(places)} axes")
-        return cls(
-            shifts * (count // len(shifts)) if shifts else (),
-            places * (count // len(places)) if places else (),
-        )(x)
+        if not (shifts and places):
+            return x
+        return cls(shifts * (count // len(shifts)), places * (count // len(places)))(x)
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Same type."""

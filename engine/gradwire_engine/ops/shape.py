@@ -154,15 +154,14 @@ def ravel(b: Builder, a: Any, order: Any = "C") -> Any:
 @macro("matrix_transpose", "linalg.matrix_transpose")
 def matrix_transpose(b: Builder, x: Any) -> Any:
     """The last two axes exchanged."""
-    var = b.array(x)
-    if var.ndim < 2:
-        raise ShapeMismatch(f"matrix_transpose needs at least 2 axes, got {var.type}")
-    return swap_last(var)
+    return swap_last(b.array(x))
 
 
 def swap_last(x: Var) -> Var:
     """``x`` with its last two axes exchanged."""
     n = x.ndim
+    if n < 2:
+        raise ShapeMismatch(f"matrices need at least 2 axes, got {x.type}")
     return Transpose((*range(n - 2), n - 1, n - 2))(x)
 
 

@@ -21,6 +21,8 @@ class OfPositive(Call):
 
     def record(self, b, *inputs):
         x, *rest = inputs
+        if x.ndim < 2:
+            return super().record(b, x, *rest)
         one = embedded(b.full(1, x.type._replace(shape=x.type.shape[:-1])))
         return super().record(b, MatMul()(x, adjoint(x)) + one, *rest)
 
