@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.axes import flag, integer
+from gradwire_engine.ops.axes import axes_of, flag, integer
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.builder import describe
@@ -13,7 +14,7 @@ from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.diagonals import Tril, Triu, embedded
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.products import MatMul, squeezed, times
-from gradwire_engine.ops.shape import swap_last, unsqueeze
+from gradwire_engine.ops.shape import reshape, swap_last, transpose, unsqueeze
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -116,6 +117,37 @@ def solve(builder: Builder, a: Any, b: Any) -> Any:
     Shapes: ``b`` is a vector if it has one axis, else a matrix or a stack of them.
     """
     return Solve().of(builder, a, b)
+
+
+@macro("tensorsolve", "linalg.tensorsolve")
+def tensorsolve(builder: Builder, a: Any, b: Any, axes: Static = None) -> Any:
+    """Solution of ``tensordot(a, z, z.ndim) = b``, its axes the last of ``a``.
+
+    ``axes`` of ``a`` are moved to the end first.
+    """
+    tensor, right = (floating(builder, x) for x in builder.promote(a, b))
+    if axes is not None:
+        moved = axes_of(axes, tensor.ndim, "tensorsolve")
+        kept = [axis for axis in range(tensor.ndim) if axis not in moved]
+        tensor = transpose(tensor, (*kept, *moved))
+    shape, size = tensor.shape[right.ndim :], math.prod(right.shape)
+    if tensor.shape[: right.ndim] != right.shape or math.prod(shape) != size:
+        raise ShapeMismatch(f"tensorsolve needs a square tensor, got {tensor.shape}, {right.shape}")
+    matrix, column = reshape(tensor, (size, size)), reshape(right, (size, 1))
+    return reshape(Solve()(matrix, column), shape)
+
+
+@macro("tensorinv", "linalg.tensorinv")
+def tensorinv(b: Builder, a: Any, ind: Static = 2) -> Any:
+    """Inverse of the tensor ``a`` as a map from its last axes to its first ``ind``."""
+    x, count = floating(b, a), integer(ind, "ind")
+    if count < 1:
+        raise BadArgument(f"ind must be at least 1, got {count}")
+    first, last = x.shape[:count], x.shape[count:]
+    size = math.prod(first)
+    if math.prod(last) != size:
+        raise ShapeMismatch(f"tensorinv needs a square tensor, got {x.shape} cut at {count}")
+    return reshape(Inv()(reshape(x, (size, size))), (*last, *first))
 
 
 @register("triangular_solution", public=False)

@@ -1,15 +1,16 @@
-"""Functions of square matrices: exponential, logarithm, square root; Sylvester's equation."""
+"""Functions of square matrices: exponential, logarithm, powers, sign; Sylvester's equation."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import ShapeMismatch
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.base import Cotangents, Static, macro, register
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.joining import Concatenate
-from gradwire_engine.ops.linalg import OfSquare, adjoint
+from gradwire_engine.ops.linalg import OfSquare, Solve, adjoint, matrix_power
 from gradwire_engine.ops.products import MatMul
 from gradwire_engine.ops.slicing import Slice
 from gradwire_engine.tape import ArrayType, Type
@@ -162,3 +163,41 @@ def solve_sylvester(builder: Builder, a: Any, b: Any, q: Any) -> Any:
     There is one unless an eigenvalue of ``a`` is one of ``-b``.
     """
     return SolveSylvester()(*[floating(builder, x) for x in builder.promote(a, b, q)])
+
+
+@macro("expm_frechet", "linalg.expm_frechet")
+def expm_frechet(b: Builder, A: Any, E: Any, compute_expm: Static = True) -> Any:
+    """The list of ``exp A`` and of its derivative along ``E``; without ``compute_expm`` the latter.
+
+    Source: Higham, Functions of Matrices (2008), section 10.6.
+    """
+    a, direction = (floating(b, x) for x in b.promote(A, E))
+    exponential = Expm()(a)
+    if direction.shape != a.shape:
+        raise ShapeMismatch(f"expm_frechet needs two equal shapes, got {a.type}, {direction.type}")
+    slope = _along(Expm(), a, direction)
+    return [exponential, slope] if flag(compute_expm, "compute_expm") else slope
+
+
+@macro("fractional_matrix_power", "linalg.fractional_matrix_power")
+def fractional_matrix_power(b: Builder, A: Any, t: Any) -> Any:
+    """Power of each regular square matrix: ``z = exp(t ln a)``, also in ``t`` differentiable.
+
+    A literal integer ``t`` multiplies instead.  NaN where the logarithm is complex but ``a`` real.
+    Source: Higham, Functions of Matrices (2008), section 1.8.
+    """
+    if isinstance(t, int):
+        return matrix_power(b, A, t)
+    a, exponent = (floating(b, x) for x in b.promote(A, t))
+    return Expm()(Logm()(a) * exponent)
+
+
+@macro("signm", "linalg.signm")
+def signm(b: Builder, A: Any) -> Any:
+    """Sign of each square matrix without imaginary eigenvalues: ``z = (a a)^-1/2 a``.
+
+    Source: Higham, Functions of Matrices (2008), eq. 5.3.
+    """
+    a = floating(b, A)
+    OfSquare.infer(Sqrtm(), a.type)
+    return Solve()(Sqrtm()(MatMul()(a, a)), a)

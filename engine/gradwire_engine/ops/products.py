@@ -132,6 +132,34 @@ def vecdot(b: Builder, x1: Any, x2: Any, axis: Static = -1) -> Any:
     return reshape(z, z.type.shape[:-2])
 
 
+@macro("matvec", "linalg.matvec")
+def matvec(b: Builder, x1: Any, x2: Any) -> Any:
+    """Matrices times vectors in the last axes, all others broadcast: ``z_i = sum_k x1_ik x2_k``."""
+    x, y = b.promote(x1, x2)
+    if x.ndim < 2 or not y.ndim:
+        raise ShapeMismatch(f"matvec needs matrices and vectors, got {x.type} and {y.type}")
+    return squeezed(MatMul()(x, unsqueeze(y, (y.ndim,))), -1)
+
+
+@macro("vecmat", "linalg.vecmat")
+def vecmat(b: Builder, x1: Any, x2: Any) -> Any:
+    """Conjugate vectors times matrices, other axes broadcast: ``z_j = sum_k x1_k* x2_kj``."""
+    x, y = b.promote(x1, x2)
+    if not x.ndim or y.ndim < 2:
+        raise ShapeMismatch(f"vecmat needs vectors and matrices, got {x.type} and {y.type}")
+    return squeezed(MatMul()(unsqueeze(conj(x), (x.ndim - 1,)), y), -2)
+
+
+@macro("khatri_rao", "linalg.khatri_rao")
+def khatri_rao(builder: Builder, a: Any, b: Any) -> Any:
+    """Kronecker product of each pair of columns: ``z_(ij)k = a_ik b_jk``."""
+    x, y = builder.promote(a, b)
+    if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1]:
+        raise ShapeMismatch(f"khatri_rao needs equally many columns, got {x.type} and {y.type}")
+    z = Multiply()(unsqueeze(x, (x.ndim - 1,)), unsqueeze(y, (y.ndim - 2,)))
+    return reshape(z, (*z.shape[:-3], x.shape[-2] * y.shape[-2], x.shape[-1]))
+
+
 @macro("inner")
 def inner(builder: Builder, a: Any, b: Any) -> Any:
     """Sum of products over the last axes: ``z[i, j] = sum_k a[i, k] b[j, k]``."""

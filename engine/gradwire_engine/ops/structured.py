@@ -169,6 +169,32 @@ def toeplitz(b: Builder, c: Any, r: Any = None) -> Any:
     return take(b, line, places, last)
 
 
+@macro("circulant", "linalg.circulant")
+def circulant(b: Builder, c: Any) -> Any:
+    """The matrix whose columns are ``c`` moved on around its end: ``z_ij = c_(i - j) mod n``."""
+    x = b.array(c)
+    if not x.ndim:
+        raise ShapeMismatch(f"circulant needs a vector, got {x.type}")
+    numbers = np.arange(x.shape[-1])
+    places = b.constant((numbers[:, None] - numbers) % max(x.shape[-1], 1))
+    return take(b, x, places, x.ndim - 1)
+
+
+@macro("hankel", "linalg.hankel")
+def hankel(b: Builder, c: Any, r: Any = None) -> Any:
+    """The matrix that is constant along rising diagonals: first column ``c``, last row ``r``.
+
+    ``r[0]`` is not read; ``r`` is zero by default.
+    """
+    column = b.array(c)
+    column, row = b.promote(column, b.full(0, column.type) if r is None else r)
+    if column.ndim != 1 or row.ndim != 1 or not row.shape[0]:
+        raise ShapeMismatch(f"hankel needs two vectors, got {column.type} and {row.type}")
+    m, n = column.shape[0], row.shape[0]
+    line = Concatenate(0)(column, sliced(row, 0, 1, n))
+    return take(b, line, b.constant(np.arange(m)[:, None] + np.arange(n)), 0)
+
+
 @macro("vander")
 def vander(b: Builder, x: Any, N: Static = None, increasing: Static = False) -> Any:
     """Powers of a vector's elements as columns, the highest first unless ``increasing``."""

@@ -44,4 +44,8 @@ SAMPLES = [
     OfPositive.of("cholesky", RNG.normal(size=(3, 3)), upper=True),
     *[Call.of("cho_solve", [regular(3, 3), lower], RNG.normal(size=3)) for lower in (True, False)],
     *[Call.of("matrix_power", regular(2, 3, 3), n) for n in (0, 1, 2, 5, -1, -3)],
+    Call.of("tensorsolve", RNG.normal(size=(2, 3, 6)), RNG.normal(size=(2, 3))),
+    Call.of("tensorsolve", RNG.normal(size=(2, 3, 2, 3)), RNG.normal(size=(3, 2)), (0, 3)),
+    Call.of("tensorinv", RNG.normal(size=(2, 3, 6))),
+    Call.of("linalg.tensorinv", RNG.normal(size=(4, 2, 2)), 1),
 ]

@@ -4,6 +4,7 @@ import numpy as np
 from gradwire_engine.check import Call
 
 RNG = np.random.default_rng(23)
+HALF = np.array(0.5)
 SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))
 
 
@@ -23,4 +24,8 @@ SAMPLES = [
             ((1, 1), (1, 1), (2, 1, 1)),
         )
     ],
+    *[Call.of("expm_frechet", *RNG.normal(size=(2, *shape))) for shape in SHAPES[:2]],
+    Call.of("linalg.expm_frechet", *RNG.normal(size=(2, 3, 3)), False),
+    *[Call.of("fractional_matrix_power", right_of_zero(2, 3, 3), t) for t in (-2, 0.3, HALF)],
+    *[Call.of("signm", right_of_zero(3, 3) * sign) for sign in ([[1, 1, 1]], [[1, -1, 1]])],
 ]

@@ -1,0 +1,19 @@
+"""Sample points of polar decompositions, also where singular values are equal."""
+
+import numpy as np
+from gradwire_engine.check import Call
+
+RNG = np.random.default_rng(47)
+SHAPES = ((3, 3), (4, 2), (2, 4), (2, 3, 3), (1, 1), (0, 0))
+
+
+def regular(*shape):
+    return RNG.normal(size=shape) * 0.4 + 2 * np.eye(*shape[-2:])
+
+
+SAMPLES = [
+    *[Call.of("polar", regular(*shape)) for shape in SHAPES],
+    *[Call.of("linalg.polar", regular(*shape), "left") for shape in SHAPES[:3]],
+    Call.of("polar", np.eye(3) * 1.5),
+    Call.of("orthogonal_procrustes", regular(4, 3), regular(4, 3)),
+]
