@@ -35,6 +35,11 @@ CALLS = [
     *[(name, X[1:5] + 0.3j) for name in ("loggamma", "rgamma", "gamma", "digamma")],
     *[(name, X[1:9], COLUMN) for name in ("poch", "binom")],
     ("factorial", X[3:]),
+    ("hyp0f1", COLUMN, X[1:9]),
+    ("hyp1f1", COLUMN, 2.5, X[1:9]),
+    ("hyp2f1", COLUMN, 2.5, -0.5, X[1:6] + 0.3j),
+    ("hyp2f1", COLUMN, 0.5, 4.5, X[1:7]),
+    ("hyperu", COLUMN, 2.5, X[3:9]),
     *[(name, COUNTS, 3, UNIT[:-1]) for name in "bdtr bdtrc nbdtr nbdtrc".split()],
 ]
 
@@ -69,6 +74,11 @@ def test_values_are_scipys(name, args):
         ("zeta", [2.0, 1.0], [-0.9375482543158437, -2 * scipy.special.zeta(3)]),
         ("binom", [5.0, 2.0], [10 * (1 / 5 + 1 / 4), 10 * (1 / 3)]),
         ("poch", [2.0, 0.0], [0, scipy.special.digamma(2)]),
+        ("hyp1f1", [0.0, 2.0, 0.0], [0, 0, 0]),
+        ("hyp1f1", [-1.0, 2.0, 1.0], [0.4089510757272020, 0.25, -0.5]),
+        ("hyp2f1", [0.0, 2.0, 2.0, -3.0], [-np.log(4), 0, 0, 0]),
+        ("hyp2f1", [1.0, 2.0, 2.0, 0.9999], [nan, nan, nan, 1e8]),
+        ("hyperu", [1.0, 2.0, 4.0], [None, None, -1 / 16]),
         ("ellipk", [0.0], [pi / 8]),
         ("ellipe", [0.0], [-pi / 8]),
         ("ellipe", [1.0], [-inf]),
