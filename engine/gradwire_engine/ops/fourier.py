@@ -10,6 +10,7 @@ from gradwire_engine.ops.axes import axes_of, integer, integers
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.complex import complex_of
 from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.elementwise import conj
 from gradwire_engine.ops.promotion import DTYPES, real_of
 from gradwire_engine.ops.slicing import Pad, sliced
 from gradwire_engine.ops.waves import Fourier, InverseRealFourier, RealFourier
@@ -188,3 +189,23 @@ def rfftn(b: Builder, a: Any, s: Static = None, axes: Static = None, norm: Stati
 def irfftn(b: Builder, a: Any, s: Static = None, axes: Static = None, norm: Static = None) -> Any:
     """Inverse of ``fft.rfftn``, the last axis as by ``fft.irfft``."""
     return _inverse_real(b, a, s, axes, norm, "irfftn")
+
+
+def _opposite(norm: Any) -> Any:
+    """The normalisation that the opposite direction calls by this name."""
+    return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)
+
+
+@macro("fft.hfft")
+def hfft(b: Builder, a: Any, n: Static = None, axis: Static = -1, norm: Static = None) -> Any:
+    """Real Fourier transform of ``n`` samples, given by the first half of them: ``x_-t = x_t*``.
+
+    ``n`` is ``2 (m - 1)`` by default for ``m`` samples; ``norm`` as for ``fft.fft``.
+    """
+    return _inverse_real(b, conj(_complex(b, a)), _one(n), (axis,), _opposite(norm), "hfft")
+
+
+@macro("fft.ihfft")
+def ihfft(b: Builder, a: Any, n: Static = None, axis: Static = -1, norm: Static = None) -> Any:
+    """Inverse of ``fft.hfft``: the first half of the samples whose transform is real."""
+    return conj(_real_transform(b, a, _one(n), (axis,), _opposite(norm), "ihfft"))
