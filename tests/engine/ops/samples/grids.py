@@ -1,0 +1,26 @@
+"""Sample points of images at the points of grids."""
+
+import numpy as np
+from gradwire_engine.check import Call
+
+RNG = np.random.default_rng(41)
+IMAGES = RNG.normal(size=(2, 2, 3, 4))
+GRID = RNG.uniform(-1.4, 1.4, size=(2, 3, 2, 2))
+VOLUMES = RNG.normal(size=(1, 2, 2, 3, 4))
+THETA = RNG.normal(size=(2, 2, 3))
+
+REAL = ("grid_sample",)
+SAMPLES = [
+    *[
+        Call.of("grid_sample", IMAGES, GRID, mode, padding, corners)
+        for mode in ("bilinear", "bicubic", "nearest")
+        for padding in ("zeros", "border", "reflection")
+        for corners in (False, True)
+    ],
+    Call.of("grid_sample", VOLUMES, RNG.uniform(-1.2, 1.2, size=(1, 2, 2, 1, 3))),
+    Call.of("grid_sample", IMAGES[:, :, :1, :1], GRID, padding_mode="border"),
+    Call.of("grid_sample", IMAGES, GRID[:, :0]),
+    *[Call.of("affine_grid", THETA, (2, 1, 3, 4), corners) for corners in (False, True)],
+    Call.of("affine_grid", THETA, (2, 1, 1, 1), True),
+    Call.of("affine_grid", RNG.normal(size=(1, 3, 4)), (1, 1, 2, 1, 3)),
+]
