@@ -1,6 +1,13 @@
 """TensorFlow's names: tables of those that only order or call things otherwise, and functions."""
 
-from gradwire_engine.dialects.tensorflow import arrays, convolutions, matrices, networks, random
+from gradwire_engine.dialects.tensorflow import (
+    arrays,
+    convolutions,
+    images,
+    matrices,
+    networks,
+    random,
+)
 from gradwire_engine.dialects.tensorflow.names import TF
 
-__all__ = ["TF", "arrays", "convolutions", "matrices", "networks", "random"]
+__all__ = ["TF", "arrays", "convolutions", "images", "matrices", "networks", "random"]

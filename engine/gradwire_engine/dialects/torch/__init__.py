@@ -1,6 +1,13 @@
 """PyTorch's names: tables of those that only order or call things otherwise, and functions."""
 
-from gradwire_engine.dialects.torch import arrays, convolutions, functional, matrices, sampling
+from gradwire_engine.dialects.torch import (
+    arrays,
+    convolutions,
+    functional,
+    images,
+    matrices,
+    sampling,
+)
 from gradwire_engine.dialects.torch.names import TORCH
 
-__all__ = ["TORCH", "arrays", "convolutions", "functional", "matrices", "sampling"]
+__all__ = ["TORCH", "arrays", "convolutions", "functional", "images", "matrices", "sampling"]

@@ -1,0 +1,216 @@
+"""TensorFlow's ``tf.image``, and what ``tf.nn`` does with images and channels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.tensorflow.names import TF
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import flag, integer, lengths
+from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.interpolation import SPLINES, inside, sampled
+from gradwire_engine.ops.promotion import inexact_promoted
+from gradwire_engine.ops.resampling import resized
+from gradwire_engine.ops.selection import Where
+from gradwire_engine.ops.shape import reshape
+from gradwire_engine.ops.slicing import picked, sliced
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+TF.entry("nn.space_to_depth nn.depth_to_space", "", "input block_size data_format='NHWC'")
+TF.entry("image.rgb_to_grayscale image.rgb_to_hsv image.hsv_to_rgb", "", "images")
+TF.entry("image.rgb_to_yuv image.yuv_to_rgb image.rgb_to_yiq image.yiq_to_rgb", "", "images")
+TF.entry("image.adjust_brightness", "add", "image delta")
+TF.entry("image.adjust_hue", "", "image delta")
+TF.entry("image.adjust_saturation", "", "image saturation_factor")
+TF.entry("image.adjust_contrast", "", "images contrast_factor")
+TF.entry("image.adjust_gamma", "", "image gamma=1 gain=1")
+TF.entry("image.total_variation", "", "images")
+TF.entry("image.image_gradients image.sobel_edges", "", "image")
+TF.entry("image.psnr", "", "a b:other max_val")
+TF.entry("image.ssim", "", "img1 img2 max_val filter_size=11 filter_sigma=1.5 k1=0.01 k2=0.03")
+
+_METHODS = ("bilinear", "bicubic", "nearest", "area", "lanczos3", "lanczos5", "gaussian")
+
+
+def _image(b: Builder, images: Any, name: str) -> Var:
+    x = b.array(images)
+    if x.ndim not in (3, 4):
+        raise ShapeMismatch(f"{name} needs an image (h, w, channels) or several, got {x.type}")
+    return x
+
+
+@TF.macro("image.resize")
+def resize(
+    b: Builder,
+    images: Any,
+    size: Static,
+    method: Static = "bilinear",
+    preserve_aspect_ratio: Static = False,
+    antialias: Static = False,
+) -> Any:
+    """Images (h, w, channels), or several, of another ``size`` (h, w).
+
+    ``method`` is ``bilinear``, ``bicubic`` (Keys, ``a = -1/2``), ``nearest``, ``area``,
+    ``lanczos3``, ``lanczos5``, ``gaussian`` or ``mitchellcubic``.
+    """
+    x, target = _image(b, images, "resize"), lengths(size, "size")
+    if len(target) != 2:
+        raise BadArgument(f"resize needs a size (h, w), got {target}")
+    if method not in (*_METHODS, "mitchellcubic"):
+        raise BadArgument(f"resize knows the methods {', '.join(_METHODS)} and mitchellcubic")
+    height, width = x.type.shape[-3:-1]
+    if flag(preserve_aspect_ratio, "preserve_aspect_ratio"):
+        factor = min(target[0] / max(height, 1), target[1] / max(width, 1))
+        target = (round(height * factor), round(width * factor))
+    smooth = flag(antialias, "antialias")
+    if target == (height, width):
+        return x
+    x = x if method == "nearest" else b.inexact(x)
+    # Kernels that smooth do so also along an axis whose length stays.
+    for axis, count in zip((x.ndim - 3, x.ndim - 2), target, strict=True):
+        x = resized(x, axis, count, method, antialias=smooth)
+    return x
+
+
+@TF.macro("image.crop_and_resize")
+def crop_and_resize(
+    b: Builder,
+    image: Any,
+    boxes: Any,
+    box_indices: Any,
+    crop_size: Static,
+    method: Static = "bilinear",
+    extrapolation_value: Any = 0.0,
+) -> Any:
+    """Parts of images (n, h, w, channels), of ``crop_size``, the images by ``box_indices``.
+
+    Rows of ``boxes`` are y and x of a part's first pixel, then of its last, from 0 to 1 between the
+    image's own; of a single pixel, the middle.
+    """
+    x, corners, fill = b.promote(image, boxes, extrapolation_value, rule=inexact_promoted)
+    which, size = b.array(box_indices), lengths(crop_size, "crop_size")
+    if x.ndim != 4 or corners.type.shape != (*which.type.shape, 4) or len(size) != 2:
+        hint = "images (n, h, w, channels), boxes (m, 4), box_indices (m,), crop_size (h, w)"
+        raise ShapeMismatch(f"crop_and_resize got {x.type}, {corners.type}, {size}", hint=hint)
+    if method not in ("bilinear", "nearest"):
+        raise BadArgument("crop_and_resize knows the methods bilinear and nearest")
+    first, second, third, fourth = (picked(corners, 1, index) for index in range(4))
+    count = which.type.size
+    positions = [
+        reshape(_stretch(start, stop, n, length), (count, *place))
+        for start, stop, n, length, place in (
+            (first, third, size[0], x.type.shape[1], (size[0], 1)),
+            (second, fourth, size[1], x.type.shape[2], (1, size[1])),
+        )
+    ]
+    within = inside(x, positions, 1)
+    numbers = reshape(which, (count, 1, 1))
+    z = sampled(x, positions, SPLINES[method == "bilinear"], "nearest", leading=[numbers])
+    return Where()(reshape(within, (*within.type.shape, 1)), z, fill)
+
+
+def _stretch(start: Var, stop: Var, count: int, length: int) -> Var:
+    """``count`` indices from ``start`` to ``stop``, which are 1 at the last of ``length``."""
+    b = start.builder
+    share = np.linspace(0, 1, count) if count > 1 else np.full(count, 0.5)
+    parts = b.constant(share.astype(start.dtype))
+    rows = reshape(start, (*start.type.shape, 1))
+    return (rows + reshape(stop - start, rows.type.shape) * parts) * (length - 1)
+
+
+@TF.macro("image.per_image_standardization")
+def per_image_standardization(b: Builder, image: Any) -> Any:
+    """Each image with mean 0 and variance 1; its deviation counts as ``1 / sqrt(n)`` at least."""
+    x = b.inexact(_image(b, image, "per_image_standardization"))
+    count = x.type.size // max(1, x.type.shape[0] if x.ndim == 4 else 1)
+    mean, spread = (recorded(name)(b, x, (-3, -2, -1), keepdims=True) for name in ("mean", "std"))
+    least = recorded("maximum")(b, spread, max(count, 1) ** -0.5)
+    return recorded("divide")(b, recorded("subtract")(b, x, mean), least)
+
+
+@TF.macro("image.grayscale_to_rgb")
+def grayscale_to_rgb(b: Builder, images: Any) -> Any:
+    """The one channel along the last axis three times."""
+    x = b.array(images)
+    if not x.ndim or x.type.shape[-1] != 1:
+        raise ShapeMismatch(f"grayscale_to_rgb needs one channel along the last axis, got {x.type}")
+    return recorded("repeat")(b, x, 3, -1)
+
+
+@TF.macro("image.flip_left_right")
+def flip_left_right(b: Builder, image: Any) -> Any:
+    """Columns in the opposite order."""
+    return recorded("flip")(b, _image(b, image, "flip_left_right"), -2)
+
+
+@TF.macro("image.flip_up_down")
+def flip_up_down(b: Builder, image: Any) -> Any:
+    """Rows in the opposite order."""
+    return recorded("flip")(b, _image(b, image, "flip_up_down"), -3)
+
+
+@TF.macro("image.transpose")
+def transpose(b: Builder, image: Any) -> Any:
+    """Rows and columns exchanged."""
+    return recorded("swapaxes")(b, _image(b, image, "transpose"), -3, -2)
+
+
+@TF.macro("image.rot90")
+def rot90(b: Builder, image: Any, k: Static = 1) -> Any:
+    """Rotation by ``k`` quarter turns, counter-clockwise."""
+    return recorded("rot90")(b, _image(b, image, "rot90"), k, (-3, -2))
+
+
+@TF.macro("image.crop_to_bounding_box")
+def crop_to_bounding_box(
+    b: Builder,
+    image: Any,
+    offset_height: Static,
+    offset_width: Static,
+    target_height: Static,
+    target_width: Static,
+) -> Any:
+    """The part of ``target_height`` by ``target_width`` below and right of the offset."""
+    x = _image(b, image, "crop_to_bounding_box")
+    spans = ((-3, offset_height, target_height), (-2, offset_width, target_width))
+    for axis, offset, length in spans:
+        start, count = integer(offset, "the offset"), integer(length, "the target")
+        if start < 0 or count < 1 or start + count > x.type.shape[axis]:
+            raise BadArgument(f"{count} pixels from {start} are not in {x.type}")
+        x = sliced(x, x.ndim + axis, start, start + count)
+    return x
+
+
+@TF.macro("nn.batch_normalization")
+def batch_normalization(
+    b: Builder, x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any
+) -> Any:
+    """``z = (x - mean) scale / sqrt(variance + variance_epsilon) + offset``, all broadcast."""
+    factor = recorded("rsqrt")(b, recorded("add")(b, variance, variance_epsilon))
+    if scale is not None:
+        factor = recorded("multiply")(b, factor, scale)
+    z = recorded("multiply")(b, recorded("subtract")(b, x, mean), factor)
+    return z if offset is None else recorded("add")(b, z, offset)
+
+
+@TF.macro("nn.local_response_normalization nn.lrn")
+def local_response_normalization(
+    b: Builder,
+    input: Any,
+    depth_radius: Static = 5,
+    bias: Any = 1,
+    alpha: Any = 1,
+    beta: Any = 0.5,
+) -> Any:
+    """``z = x / (bias + alpha sum(x²))^beta``, the sum over channels up to ``depth_radius`` away.
+
+    Channels are along the last axis.
+    """
+    size = 2 * integer(depth_radius, "depth_radius") + 1
+    total = recorded("multiply")(b, alpha, size)
+    return recorded("local_response_norm")(b, input, size, total, beta, bias, -1)

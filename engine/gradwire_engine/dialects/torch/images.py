@@ -1,0 +1,245 @@
+"""PyTorch's ``torch.nn.functional``: images of another size, normalisation, attention."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.torch.names import TORCH
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import flag, integers
+from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.indexing import take
+from gradwire_engine.ops.resampling import centres, cubic, hat, kernel_weights, weighed
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+_F = "nn.functional"
+TORCH.entry(f"pixel_shuffle {_F}.pixel_shuffle", "", "input upscale_factor")
+TORCH.entry(f"pixel_unshuffle {_F}.pixel_unshuffle", "", "input downscale_factor")
+TORCH.entry(
+    f"{_F}.grid_sample", "", "input grid mode='bilinear' padding_mode='zeros' align_corners=False"
+)
+TORCH.entry(f"{_F}.affine_grid", "", "theta size align_corners=False")
+TORCH.entry(f"{_F}.local_response_norm", "", "input:x size alpha=1e-4 beta=0.75 k=1.0")
+TORCH.entry(
+    f"{_F}.group_norm", "", "input:x num_groups:groups weight=None bias=None eps:epsilon=1e-5"
+)
+
+#: How many axes each mode takes besides examples and channels.
+_LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
+_ELSE = ("nearest", "nearest-exact", "area", "bicubic")
+
+
+def _sizes(
+    spatial: tuple[int, ...], size: Any, scale_factor: Any
+) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """New lengths, and the old elements that each new one is worth."""
+    if (size is None) == (scale_factor is None):
+        raise BadArgument("interpolate needs either size or scale_factor")
+    if size is not None:
+        counts = integers(size, "size") * (1 if isinstance(size, list | tuple) else len(spatial))
+        factors: list[Any] = [None] * len(counts)
+    else:
+        listed = isinstance(scale_factor, list | tuple)
+        factors = [*scale_factor] if listed else [scale_factor] * len(spatial)
+        if any(isinstance(f, bool) or not isinstance(f, int | float) for f in factors):
+            raise BadArgument(f"scale_factor must be numbers, got {describe(scale_factor)}")
+        counts = tuple([math.floor(n * f) for n, f in zip(spatial, factors, strict=False)])
+    if len(counts) != len(spatial) or len(factors) != len(spatial) or min(counts, default=0) < 1:
+        raise BadArgument(f"interpolate needs a positive length for each of {len(spatial)} axes")
+    steps = [
+        n / count if factor is None else 1 / factor
+        for n, count, factor in zip(spatial, counts, factors, strict=True)
+    ]
+    return counts, tuple(steps)
+
+
+@TORCH.macro(f"{_F}.interpolate")
+def interpolate(
+    b: Builder,
+    input: Any,
+    size: Static = None,
+    scale_factor: Static = None,
+    mode: Static = "nearest",
+    align_corners: Static = None,
+    recompute_scale_factor: Static = None,
+    antialias: Static = False,
+) -> Any:
+    """Images (n, channels, ...) of another ``size``, or ``scale_factor`` times as large.
+
+    ``mode`` is ``nearest`` (rounded down), ``nearest-exact``, ``linear``, ``bilinear``,
+    ``trilinear``, ``bicubic`` (Keys, ``a = -3/4``, and -1/2 with ``antialias``) or ``area``.
+    With ``align_corners`` the outermost elements stay where they are, else the outer edges do.
+    """
+    x = b.array(input)
+    spatial = x.type.shape[2:]
+    if mode not in (*_LINEAR, *_ELSE) or not spatial:
+        raise BadArgument(f"interpolate knows the modes {', '.join([*_LINEAR, *_ELSE])}")
+    wanted = _LINEAR.get(mode, 2 if mode == "bicubic" else len(spatial))
+    if wanted != len(spatial):
+        raise ShapeMismatch(f"mode {mode} takes {wanted + 2} axes, got {x.type}")
+    smooth, corners = flag(antialias, "antialias"), flag(align_corners or False, "align_corners")
+    if smooth and mode not in ("bilinear", "bicubic"):
+        raise BadArgument("antialias is for the modes bilinear and bicubic")
+    counts, steps = _sizes(spatial, size, scale_factor)
+    if recompute_scale_factor:
+        steps = tuple([n / count for n, count in zip(spatial, counts, strict=True)])
+    for axis, (count, step) in enumerate(zip(counts, steps, strict=True), 2):
+        x = _resized(x, axis, count, step, mode, corners=corners, smooth=smooth)
+    return x
+
+
+def _resized(
+    x: Var, axis: int, count: int, step: float, mode: str, *, corners: bool, smooth: bool
+) -> Var:
+    b = x.builder
+    if mode.startswith("nearest"):
+        middle = 0.5 if mode == "nearest-exact" else 0.0
+        index = np.floor((np.arange(count) + middle) * step).astype("int64")
+        return take(b, x, b.constant(index.clip(0, max(x.type.shape[axis] - 1, 0))), axis)
+    if mode == "area":
+        return weighed(b.inexact(x), axis, count, lambda length: _area_weights(count, length))
+
+    def weights(length: int) -> Any:
+        scale = step
+        if corners:
+            scale = (length - 1) / (count - 1) if count > 1 else 0.0
+        positions = np.arange(count) * scale if corners and not smooth else centres(count, scale)
+        if smooth:
+            kernel = cubic(-0.5) if mode == "bicubic" else hat
+            return kernel_weights(positions, length, kernel, max(scale, 1.0))
+        if mode == "bicubic":
+            return kernel_weights(positions, length, cubic(-0.75), border=2)
+        return kernel_weights(positions.clip(0, length - 1), length, hat)
+
+    return weighed(b.inexact(x), axis, count, weights)
+
+
+def _area_weights(count: int, length: int) -> Any:
+    """Means of all elements that lie in a stretch, also in part."""
+    index, number = np.arange(length), np.arange(count)[:, None]
+    covered = (index >= number * length // count) & (index * count < (number + 1) * length)
+    return covered / covered.sum(1, keepdims=True)
+
+
+@TORCH.macro(f"{_F}.upsample")
+def upsample(
+    b: Builder,
+    input: Any,
+    size: Static = None,
+    scale_factor: Static = None,
+    mode: Static = "nearest",
+    align_corners: Static = None,
+) -> Any:
+    """``interpolate`` by its old name."""
+    return interpolate(b, input, size, scale_factor, mode, align_corners)
+
+
+@TORCH.macro(f"{_F}.batch_norm")
+def batch_norm(
+    b: Builder,
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: Static = False,
+    momentum: Static = 0.1,
+    eps: Any = 1e-5,
+) -> Any:
+    """``(x - mean) / sqrt(var + eps) weight + bias`` for each channel, along axis 1.
+
+    The statistics are those given, or of ``input`` itself when ``training``.  What is running is
+    not updated: a program has no state, and ``momentum`` no effect.
+    """
+    given = (None, None) if flag(training, "training") else (running_mean, running_var)
+    if given == (None, None) and not training:
+        raise BadArgument("batch_norm needs running_mean and running_var, unless training")
+    return recorded("batch_norm")(b, input, *given, weight, bias, 1, eps)
+
+
+@TORCH.macro(f"{_F}.instance_norm")
+def instance_norm(
+    b: Builder,
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: Static = True,
+    momentum: Static = 0.1,
+    eps: Any = 1e-5,
+) -> Any:
+    """Each example's channels by their own mean and variance, or by the running ones.
+
+    What is running is not updated, and ``momentum`` has no effect.
+    """
+    if flag(use_input_stats, "use_input_stats"):
+        return recorded("instance_norm")(b, input, weight, bias, 1, eps)
+    return batch_norm(b, input, running_mean, running_var, weight, bias, eps=eps)
+
+
+@TORCH.macro(f"{_F}.rms_norm")
+def rms_norm(
+    b: Builder, input: Any, normalized_shape: Static, weight: Any = None, eps: Any = None
+) -> Any:
+    """``z = x / sqrt(mean(x²) + eps) weight`` over the last axes; ``eps`` is the dtype's own."""
+    x = b.inexact(input)
+    shape = integers(normalized_shape, "normalized_shape")
+    if not shape or x.type.shape[-len(shape) :] != shape:
+        raise ShapeMismatch(f"rms_norm over {shape} of an array of shape {x.type.shape}")
+    least = float(np.finfo(x.dtype).eps) if eps is None else eps
+    return recorded("rms_norm")(b, x, weight, tuple(range(-len(shape), 0)), least)
+
+
+@TORCH.macro(f"{_F}.scaled_dot_product_attention")
+def scaled_dot_product_attention(
+    b: Builder,
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: Static = 0.0,
+    is_causal: Static = False,
+    scale: Any = None,
+    enable_gqa: Static = False,
+) -> Any:
+    """``softmax(query key^T / sqrt(features) + mask) value``; with ``enable_gqa`` heads are shared.
+
+    Shapes: (..., heads, queries, features) and so on.
+    """
+    if dropout_p:
+        raise BadArgument("attention drops nothing out here", hint="leave dropout_p at 0")
+    q, k, v = b.array(query), b.array(key), b.array(value)
+    if flag(enable_gqa, "enable_gqa"):
+        k, v = (_shared(b, part, q) for part in (k, v))
+    return recorded("scaled_dot_product_attention")(b, q, k, v, attn_mask, is_causal, scale)
+
+
+def _shared(b: Builder, x: Var, query: Var) -> Any:
+    """Heads of keys or values repeated, so many in a row as there are queries' heads for each."""
+    if min(x.ndim, query.ndim) < 3 or query.type.shape[-3] % max(x.type.shape[-3], 1):
+        raise ShapeMismatch(f"the heads of {query.type} cannot share those of {x.type}")
+    return recorded("repeat")(b, x, query.type.shape[-3] // x.type.shape[-3], -3)
+
+
+@TORCH.macro(f"{_F}.bilinear")
+def bilinear(b: Builder, input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """``z_k = x1^T weight_k x2 + bias_k`` of the last axes."""
+    z = recorded("einsum")(b, "...i,kij,...j->...k", input1, weight, input2)
+    return z if bias is None else recorded("add")(b, z, bias)
+
+
+@TORCH.macro(f"pairwise_distance {_F}.pairwise_distance")
+def pairwise_distance(
+    b: Builder, x1: Any, x2: Any, p: Static = 2.0, eps: Any = 1e-6, keepdim: Static = False
+) -> Any:
+    """``z = ‖x1 - x2 + eps‖`` with norm ``p`` along the last axis."""
+    apart = recorded("add")(b, recorded("subtract")(b, x1, x2), eps)
+    return recorded("vector_norm")(b, apart, -1, keepdims=keepdim, ord=p)

@@ -1,0 +1,105 @@
+"""Images, normalisation and attention are what PyTorch and TensorFlow make of them.
+
+``images.json`` has what they gave: values, and gradients of their sum weighed by cosines.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+
+ANSWERS = json.loads(Path(__file__).with_name("images.json").read_text())
+VARIABLES = {
+    "x": np.array([[[[1.0, -2.0, 0.5], [3.0, 0.25, -1.0]]]]),
+    "w": np.array([[[1.0, -2.0, 0.5, 0.75]]]),
+    "g": np.array(
+        [[[[-0.9, 0.3], [0.2, -0.4], [1.6, 0.7]], [[0.45, 1.3], [-1.2, -0.1], [0.05, 0.6]]]]
+    ),
+    "corners": np.array([[[[-1.0, -1.0], [1.0, 1.0], [0.0, 0.0], [-3.0, 2.0]]]]),
+    "theta": np.array([[[0.8, -0.3, 0.1], [0.2, 1.1, -0.4]]]),
+    "c": np.array([[0.5, 2.0, -1.0, 1.5], [1.0, -0.5, 0.25, 3.0]]),
+    "q": np.array([[0.5, -1.0], [2.0, 0.25], [-0.3, 0.8]]),
+    "k": np.array([[1.0, 0.5], [-0.5, 1.5], [0.2, -0.7]]),
+    "seen": np.array([[True, False, True], [False, False, False], [True, True, False]]),
+    "im": np.array(
+        [[[1.0, 0.5], [-2.0, 0.25], [0.5, 3.0]], [[3.0, -1.0], [0.25, 1.5], [-1.0, 2.0]]]
+    ),
+    "rgb": np.array([[[0.1, 0.5, 0.9], [0.8, 0.3, 0.2]]]),
+    "box": np.array([[0.1, 0.2, 0.9, 0.65], [-0.3, 0.9, 0.4, 0.15]]),
+    "which": np.array([0, 0]),
+}
+TOLERANCE = {"rtol": 2e-5, "atol": 2e-5}  # of single precision, in which some were computed
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer["text"])
+def test_answer(ask, answer):
+    text, size = answer["text"], len(answer["value"])
+    value = np.asarray(ask.value(text, VARIABLES))
+    assert list(value.shape) == answer["shape"]
+    np.testing.assert_allclose(value.ravel(), answer["value"], **TOLERANCE)
+    weighed = f"sum(ravel({text}) * cos(arange({size})))"
+    found = ask.gradients(weighed, VARIABLES, sources=[*answer["gradients"]])
+    for name, gradient in zip(answer["gradients"], found, strict=True):
+        # Rounding to the nearest element leaves no path; PyTorch calls that zeros.
+        ours = np.zeros(VARIABLES[name].size) if gradient is None else gradient.ravel()
+        np.testing.assert_allclose(ours, answer["gradients"][name], **TOLERANCE)
+
+
+def test_heads_share_keys_and_values(ask):
+    rng = np.random.default_rng(5)
+    q, k, v = rng.normal(size=(4, 3, 2)), rng.normal(size=(2, 5, 2)), rng.normal(size=(2, 5, 1))
+    given = {"q": q, "k": k, "v": v}
+    found = ask.value("F.scaled_dot_product_attention(q, k, v, enable_gqa=True)", given)
+    given |= {"k": k[[0, 0, 1, 1]], "v": v[[0, 0, 1, 1]]}
+    expected = ask.value("F.scaled_dot_product_attention(q, k, v)", given)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_given_statistics_are_used_unless_training(ask):
+    given = {"c": VARIABLES["c"], "m": np.ones(4), "s": np.full(4, 4.0)}
+    expected = (given["c"] - 1) / 2
+    for text in (
+        "F.batch_norm(c, m, s, eps=0)",
+        "F.instance_norm(c, m, s, use_input_stats=False, eps=0)",
+        "tf.nn.batch_normalization(c, m, s, None, None, 0)",
+    ):
+        np.testing.assert_allclose(ask.value(text, given), expected)
+
+
+def test_cubic_resizing_of_tensorflow_is_without_its_table(ask):
+    """TensorFlow rounds the distances to 1/1024; the kernel itself is JAX's."""
+    found = ask.value("tf.image.resize(im, (3, 3), 'bicubic')", VARIABLES)
+    np.testing.assert_array_equal(
+        found, ask.value("resize_image(im, (3, 3, 2), 'cubic', False)", VARIABLES)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("F.interpolate(x)", BadArgument),
+        ("F.interpolate(x, 3, 2.0)", BadArgument),
+        ("F.interpolate(x, 0)", BadArgument),
+        ("F.interpolate(x, (3, 4, 5))", BadArgument),
+        ("F.interpolate(x, scale_factor='2')", BadArgument),
+        ("F.interpolate(x, 3, mode='quadratic')", BadArgument),
+        ("F.interpolate(x, 3, mode='linear')", ShapeMismatch),
+        ("F.interpolate(x, 3, antialias=True)", BadArgument),
+        ("F.batch_norm(c, None, None)", BadArgument),
+        ("F.rms_norm(c, [3])", ShapeMismatch),
+        ("F.scaled_dot_product_attention(q, q, q, dropout_p=0.5)", BadArgument),
+        ("F.scaled_dot_product_attention(q, q, q, enable_gqa=True)", ShapeMismatch),
+        ("tf.image.resize(im, (3,))", BadArgument),
+        ("tf.image.resize(im, (3, 4), 'cubic')", BadArgument),
+        ("tf.image.resize(c, (3, 4))", ShapeMismatch),
+        ("tf.image.crop_and_resize(im, box, which, (2, 3))", ShapeMismatch),
+        ("tf.image.crop_and_resize(im[None], box, which, (2, 3), 'bicubic')", BadArgument),
+        ("tf.image.grayscale_to_rgb(im)", ShapeMismatch),
+        ("tf.image.crop_to_bounding_box(im, 1, 1, 2, 2)", BadArgument),
+    ],
+)
+def test_what_a_library_does_not_take_is_refused(ask, text, error):
+    with pytest.raises(error):
+        ask.value(text, VARIABLES)
