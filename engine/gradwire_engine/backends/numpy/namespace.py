@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse.linalg
 import scipy.special
 
 
 def _namespace() -> Any:
     names = {name: getattr(np, name) for name in np.__all__ if hasattr(np, name)}
-    return SimpleNamespace(**{**names, "special": scipy.special, "scipy_linalg": scipy.linalg})
+    beside = {"special": scipy.special, "scipy_linalg": scipy.linalg, "sparse": scipy.sparse}
+    return SimpleNamespace(**{**names, **beside})
 
 
 #: ``xp`` of this backend.

@@ -7,7 +7,8 @@ from gradwire_engine.dialects.tensorflow import (
     matrices,
     networks,
     random,
+    sparse,
 )
 from gradwire_engine.dialects.tensorflow.names import TF
 
-__all__ = ["TF", "arrays", "convolutions", "images", "matrices", "networks", "random"]
+__all__ = ["TF", "arrays", "convolutions", "images", "matrices", "networks", "random", "sparse"]

@@ -7,7 +7,17 @@ from gradwire_engine.dialects.torch import (
     images,
     matrices,
     sampling,
+    sparse,
 )
 from gradwire_engine.dialects.torch.names import TORCH
 
-__all__ = ["TORCH", "arrays", "convolutions", "functional", "images", "matrices", "sampling"]
+__all__ = [
+    "TORCH",
+    "arrays",
+    "convolutions",
+    "functional",
+    "images",
+    "matrices",
+    "sampling",
+    "sparse",
+]

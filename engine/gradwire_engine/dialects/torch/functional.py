@@ -180,12 +180,6 @@ def layer_norm(
     return z if bias is None else recorded("add")(b, z, bias)
 
 
-@TORCH.macro("nn.functional.embedding")
-def embedding(b: Builder, input: Any, weight: Any) -> Any:
-    """Rows of ``weight`` by their indices."""
-    return recorded("take")(b, weight, input, 0)
-
-
 @TORCH.macro("nn.functional.cosine_similarity")
 def cosine_similarity(b: Builder, x1: Any, x2: Any, dim: Static = 1, eps: Any = 1e-8) -> Any:
     """``z = x1 · x2 / (max(‖x1‖, eps) max(‖x2‖, eps))`` along ``dim``."""

@@ -1,0 +1,81 @@
+"""TensorFlow's sparse tensors, lists of indices, values and dense shape, and what takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.tensorflow.names import TF
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.sparse import matrix_shape
+from gradwire_engine.tape import Shape
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@TF.macro("SparseTensor sparse.SparseTensor")
+def sparse_tensor(b: Builder, indices: Any, values: Any, dense_shape: Static) -> Any:
+    """A sparse matrix: the list of its parts, ``indices`` with a row for each of the ``values``."""
+    return [b.array(indices), b.array(values), list(matrix_shape(dense_shape))]
+
+
+def _parts(b: Builder, tensor: Any) -> tuple[Var, list[Var], Shape]:
+    """Values, places by axis, and shape."""
+    if not isinstance(tensor, list | tuple) or len(tensor) != 3:
+        hint = "tf.SparseTensor(indices, values, dense_shape)"
+        raise BadArgument("a sparse tensor is needed: indices, values, dense shape", hint=hint)
+    indices = b.array(tensor[0])
+    if indices.ndim != 2 or indices.type.shape[1] != 2:
+        raise ShapeMismatch(f"a sparse matrix needs indices of shape (n, 2), got {indices.type}")
+    return b.array(tensor[1]), recorded("unstack")(b, indices, 1), matrix_shape(tensor[2])
+
+
+@TF.macro("sparse.sparse_dense_matmul")
+def sparse_dense_matmul(
+    builder: Builder, sp_a: Any, b: Any, adjoint_a: Static = False, adjoint_b: Static = False
+) -> Any:
+    """Product of a sparse and a dense matrix, of their adjoints if asked for."""
+    values, (row, column), shape = _parts(builder, sp_a)
+    turned = flag(adjoint_a, "adjoint_a")
+    values = recorded("conjugate")(builder, values) if turned else values
+    dense = builder.array(b)
+    if flag(adjoint_b, "adjoint_b"):
+        dense = recorded("matrix_transpose")(builder, recorded("conjugate")(builder, dense))
+    return recorded("sparse.coo_matmul")(builder, values, row, column, shape, dense, turned)
+
+
+@TF.macro("sparse.to_dense")
+def to_dense(b: Builder, sp_input: Any) -> Any:
+    """The dense matrix with these elements."""
+    values, (row, column), shape = _parts(b, sp_input)
+    return recorded("sparse.coo_todense")(b, values, row, column, shape)
+
+
+@TF.macro("nn.embedding_lookup_sparse")
+def embedding_lookup_sparse(
+    b: Builder, params: Any, sp_ids: Any, sp_weights: Any = None, combiner: Static = "mean"
+) -> Any:
+    """Rows of ``params`` named by the values of each row of ``sp_ids``, combined.
+
+    ``sum`` weighs and adds them, ``mean`` divides by the sum of the weights, ``sqrtn`` by the root
+    of the sum of their squares.
+    """
+    if combiner not in ("sum", "mean", "sqrtn"):
+        raise BadArgument("combiner must be 'sum', 'mean' or 'sqrtn'")
+    ids, (row, _), (count, _) = _parts(b, sp_ids)
+    table = b.inexact(params)
+    weights = recorded("ones_like")(b, ids, table.dtype)
+    if sp_weights is not None:
+        weights = _parts(b, sp_weights)[0]
+    shape = (count, table.type.shape[0])
+    z = recorded("sparse.coo_matmul")(b, weights, row, ids, shape, table)
+    if combiner == "sum":
+        return z
+    if combiner == "sqrtn":
+        weights = recorded("square")(b, weights)
+    total = recorded("segment_sum")(b, weights, row, count)
+    total = recorded("sqrt")(b, total) if combiner == "sqrtn" else total
+    return recorded("divide_no_nan")(b, z, recorded("expand_dims")(b, total, 1))
