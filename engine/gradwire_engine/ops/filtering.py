@@ -79,17 +79,7 @@ def convolve2d(
     as for ``signal.convolve``.
     """
     x, y = _matrices(b, in1, in2, mode)
-    if not isinstance(boundary, str) or boundary not in _BOUNDARIES:
-        raise BadArgument(f"boundary is one of {', '.join(_BOUNDARIES)}")
-    if mode == "valid" or (boundary == "fill" and isinstance(fillvalue, int) and not fillvalue):
-        return signal_convolve(b, x, y, mode, "direct")
-    around = [(m - 1, m - 1) for m in y.type.shape]
-    filled = (fillvalue,) if boundary == "fill" else ()
-    grown = pad(b, x, around, _BOUNDARIES[boundary], *filled)
-    lengths = [n + m - 1 for n, m in zip(x.type.shape, y.type.shape, strict=True)]
-    starts = [m - 1 for m in y.type.shape]
-    full = block(Convolve(2)(grown, y), list(zip(starts, lengths, strict=True)))
-    return _kept(full, x, y, mode, 2)
+    return _bounded(b, x, y, mode, boundary, fillvalue, [(m - 1) // 2 for m in y.type.shape])
 
 
 @macro("correlate2d", "signal.correlate2d")
@@ -101,9 +91,32 @@ def correlate2d(
     boundary: Static = "fill",
     fillvalue: Any = 0,
 ) -> Any:
-    """Correlation of matrices: ``convolve2d`` with the conjugate of ``in2`` reversed."""
+    """Correlation of matrices: ``convolve2d`` with the conjugate of ``in2`` reversed.
+
+    Of an even number of elements of ``in2`` the later is the middle.
+    """
     x, y = _matrices(b, in1, in2, mode)
-    return convolve2d(b, x, reversed_conj(y, 2), mode, boundary, fillvalue)
+    middle = [m // 2 for m in y.type.shape]
+    return _bounded(b, x, reversed_conj(y, 2), mode, boundary, fillvalue, middle)
+
+
+def _bounded(
+    b: Builder, x: Var, y: Var, mode: Any, boundary: Any, fillvalue: Any, middle: Sequence[int]
+) -> Var:
+    """Convolution of ``x`` within a boundary; mode ``same`` starts at ``middle`` of the full."""
+    if not isinstance(boundary, str) or boundary not in _BOUNDARIES:
+        raise BadArgument(f"boundary is one of {', '.join(_BOUNDARIES)}")
+    lengths = [n + m - 1 for n, m in zip(x.type.shape, y.type.shape, strict=True)]
+    if mode == "valid" or (boundary == "fill" and isinstance(fillvalue, int) and not fillvalue):
+        z = Convolve(2)(x, y)
+    else:
+        around = [(m - 1, m - 1) for m in y.type.shape]
+        filled = (fillvalue,) if boundary == "fill" else ()
+        grown = pad(b, x, around, _BOUNDARIES[boundary], *filled)
+        starts = [m - 1 for m in y.type.shape]
+        z = block(Convolve(2)(grown, y), list(zip(starts, lengths, strict=True)))
+    same = list(zip(middle, x.type.shape, strict=True))
+    return part(z, x.type.shape, y.type.shape, mode, same)
 
 
 def _alike(b: Builder, in1: Any, in2: Any, mode: Any) -> list[Var]:

@@ -45,6 +45,8 @@ class Windows(View):
         (x,) = types
         n = len(self.sizes)
         reach = tuple(map(span, self.sizes, self.dilations))
+        if not all(self.sizes):
+            raise ShapeMismatch(f"windows need at least 1 element along an axis, not {self.sizes}")
         if len(x.shape) < n or any(a < b for a, b in zip(x.shape[-n:], reach, strict=True)):
             raise ShapeMismatch(f"windows that reach over {reach} do not fit shape {x.shape}")
         bounds = zip(x.shape[-n:], reach, self.strides, strict=True)
