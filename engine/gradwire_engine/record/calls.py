@@ -18,7 +18,7 @@ from gradwire_engine.ops.base import FUNCTIONS, Function
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.calculus import differentiate_function as derivative
-from gradwire_engine.record.language import CONSTANTS, LANGUAGE
+from gradwire_engine.record.language import CONSTANTS, LANGUAGE, OF_ARRAYS
 from gradwire_engine.record.scope import MISSING, Operation
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ _WORDS = frozenset("not is is_not in not_in".split())
 
 def call(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """Record the operation called ``name``."""
-    special = LANGUAGE.get(name)
-    if special is not None:
+    special = LANGUAGE.get(name) or ("." in name and OF_ARRAYS.get(_plain(name)))
+    if special:
         return _invoke(name, special, r, args, named)
     return operation(r, name, args, named)
 

@@ -10,6 +10,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record import calculus, indexing, statics
+from gradwire_engine.record.counted import COUNTED
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -174,6 +175,8 @@ def _like(start: Any, carry: Any) -> Any:
     return carry
 
 
+#: Those that are NumPy's, so that its prefix may stand before them.
+OF_ARRAYS: dict[str, Callable[..., Any]] = {"where": _where, "nonzero": _nonzero, **COUNTED}
 #: Called as ``function(recorder, *args, **named)``.
 LANGUAGE: dict[str, Callable[..., Any]] = {
     "len": _len,
@@ -191,8 +194,7 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "not_in": lambda r, x, items: not _in(r, x, items),
     "max": _extreme("max", "maximum"),
     "min": _extreme("min", "minimum"),
-    "where": _where,
-    "nonzero": _nonzero,
+    **OF_ARRAYS,
     "cond": _cond,
     "while_loop": _while_loop,
     "fori_loop": _fori_loop,
