@@ -103,7 +103,7 @@ def place_of(b: Builder, key: Any) -> Var:
     """The place at which ``key`` begins to draw."""
     x = b.array(key)
     if x.dtype.kind not in "iu":
-        hint = 'send it with dtype "int64", or write a literal'
+        hint = 'send it as {"value": 7, "dtype": "int64"}, or write a literal'
         raise DtypeMismatch(f"a random key must be of integers, got {x.type}", hint=hint)
     if x.type.shape not in ((), (2,)):
         hint = "split gives several keys, one a row"

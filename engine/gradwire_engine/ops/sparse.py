@@ -38,6 +38,11 @@ def _check(op: str, row: ArrayType, column: ArrayType, *numbers: ArrayType) -> N
             raise DtypeMismatch(f"{op} does not take {kind.dtype.name}", hint="astype('float32')")
 
 
+def _check_values(values: ArrayType, row: ArrayType) -> None:
+    if values.shape != row.shape:
+        raise ShapeMismatch(f"a sparse matrix got {values.shape} values in {row.shape} places")
+
+
 def _matrix(xp: Any, values: Any, row: Any, column: Any, shape: Shape) -> Any:
     """The matrix as SciPy has it."""
     try:
@@ -57,8 +62,7 @@ class OfSparse(Op):
         """As many columns as the dense operand has."""
         values, row, column, x = types
         _check(self.name, row, column, values, x)
-        if values.shape != row.shape:
-            raise ShapeMismatch(f"{self.name} got {values.shape} values in {row.shape} places")
+        _check_values(values, row)
         return ArrayType(x.dtype, (self.size(x), *x.shape[1:]), values.weak and x.weak)
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
@@ -277,4 +281,5 @@ def coo_todense(b: Builder, values: Any, row: Any, column: Any, shape: Static) -
     """The dense matrix of ``shape`` with these nonzeros, repeated ones added up."""
     size = matrix_shape(shape)
     values, row, column = coo(b, values, row, column)
+    _check_values(values.type, row.type)
     return ScatterAdd((ARRAY, ARRAY), size)(values, row, column)

@@ -93,7 +93,7 @@ def test_indices_by_weight(ask):
         ("tf.random.stateless_uniform([2], s, 0, dtype='int32')", BadArgument, ""),
         ("tf.random.normal([3])", UnknownOperation, "draws take a key"),
         ("np.random.rand(3)", UnknownOperation, "draws take a key"),
-        ("random.normal(0.5, (3,))", DtypeMismatch, 'dtype "int64"'),
+        ("random.normal(0.5, (3,))", DtypeMismatch, '"dtype": "int64"'),
     ],
 )
 def test_a_draw_without_a_key_is_refused(ask, text, error, hint):

@@ -135,6 +135,7 @@ REFUSED = [
     (Call.of("sparse.coo_matmul", VALUES, ROW, COLUMN[1:], (6, 9), X), ShapeMismatch, "for each"),
     (Call.of("sparse.coo_matmul", VALUES[1:], ROW, COLUMN, (6, 9), X), ShapeMismatch, "(13,) val"),
     (Call.of("sparse.coo_matmul", VALUES, ROW, COLUMN, (6, 9), 2.0), ShapeMismatch, "9 rows"),
+    (Call.of("sparse.coo_todense", VALUES[1:], ROW, COLUMN, (6, 9)), ShapeMismatch, "(13,) val"),
     (Call.of("sparse.coo_solve", VALUES, ROW, COLUMN, 2.0), ShapeMismatch, "at least 1 axis"),
     (Call.of("sparse.sddmm", ROW, COLUMN, X, X[:, :2]), ShapeMismatch, "equally long rows"),
     (Call.of("embedding", X, X), DtypeMismatch, "integer indices"),
