@@ -10,12 +10,14 @@ import numpy as np
 from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.builder import refuse_too_large
 from gradwire_engine.ops.indexing import take, take_along_axis
+from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions import ArgMax, Sum
 from gradwire_engine.ops.selection import Where
 from gradwire_engine.ops.shape import moveaxis, reshape
 from gradwire_engine.ops.windows import per_axis
-from gradwire_engine.tape import Shape
+from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -28,6 +30,8 @@ def _parts(x: Var, count: int) -> tuple[Var, Any]:
     element.  Shorter ones repeat their last.
     """
     n = x.type.shape[-1]
+    table = ArrayType(DTYPES["int64"], (count, n // count + 2))
+    refuse_too_large("a table of parts", table, x.builder.limits.array_bytes)
     starts = np.arange(count) * n // count
     sizes = -(-np.arange(1, count + 1) * n // count) - starts
     if n % count == 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integers
 from gradwire_engine.ops.base import Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
-from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.builder import describe, refuse_too_large
 from gradwire_engine.ops.indexing import take
 from gradwire_engine.ops.norms import vector_norm
 from gradwire_engine.ops.promotion import DTYPES
@@ -63,38 +62,54 @@ class WindowArgMax(Op):
         return ArrayType(DTYPES["int64"], (*x.shape[: -len(counts)], *counts))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Compare the next element of all windows with the largest so far."""
-        (x,) = operands
-        n, numbers = len(self.axes), 1
-        columns: list[tuple[Any, Any]] = []
+        """Axis by axis from the last, which keeps the first of equals in row-major order."""
+        (best,) = operands
+        n = len(self.axes)
+        lengths = [axis.length for axis in self.axes]
+        numbers = xp.arange(math.prod(lengths)).reshape(lengths)
+        index = xp.broadcast_to(numbers, best.shape)
         for i, axis in reversed(list(enumerate(self.axes))):
             places = xp.asarray(axis.places)
             inside = (places >= 0) & (places < axis.length)
-            first = xp.take_along_axis(places, inside.argmax(1)[:, None], 1)
-            # What lies outside is never larger than a repeated element of the window.
-            places = xp.where(inside, places, first)
-            columns.insert(0, (places, numbers * places.reshape(-1, axis.size, *[1] * (n - 1 - i))))
-            numbers *= axis.length
-        best = index = None
-        for place in product(*[range(axis.size) for axis in self.axes]):
-            value, number = x, 0
-            for i, ((places, numbered), k) in enumerate(zip(columns, place, strict=True)):
-                value = value.take(places[:, k], axis=i - n)
-                number = number + numbered[:, k]
-            if best is None:
-                best, index = value, xp.zeros(value.shape, "int64") + number
-                continue
-            better = value > best
-            if x.dtype.kind == "f":
-                better |= (value != value) & (best == best)
-            xp.copyto(best, value, where=better)
-            xp.copyto(index, number, where=better)
+            pick = _by_window if axis.number < axis.size else _by_element
+            best, index = pick(xp, best, index, places, inside, i - n)
         return index
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One comparison for each element of a window."""
         assert isinstance(result, ArrayType)
         return result.size * math.prod([axis.size for axis in self.axes])
+
+
+def _by_element(
+    xp: Any, best: Any, index: Any, places: Any, inside: Any, along: int
+) -> tuple[Any, Any]:
+    """The largest of each window along an axis: the next element of all windows at once."""
+    first = xp.take_along_axis(places, inside.argmax(1)[:, None], 1)
+    # An element repeated in place of one outside is never larger.
+    columns = xp.where(inside, places, first).T
+    value, number = best.take(columns[0], axis=along), index.take(columns[0], axis=along)
+    for column in columns[1:]:
+        other = best.take(column, axis=along)
+        better = other > value
+        if best.dtype.kind == "f":
+            better |= (other != other) & (value == value)
+        xp.copyto(value, other, where=better)
+        xp.copyto(number, index.take(column, axis=along), where=better)
+    return value, number
+
+
+def _by_window(
+    xp: Any, best: Any, index: Any, places: Any, inside: Any, along: int
+) -> tuple[Any, Any]:
+    """The largest of each window along an axis where windows are long and few."""
+    values, numbers = [], []
+    for row, kept in zip(places, inside, strict=True):
+        block = best.take(row[kept], axis=along)
+        at = xp.expand_dims(block.argmax(axis=along), along)
+        values.append(xp.take_along_axis(block, at, along))
+        numbers.append(xp.take_along_axis(index.take(row[kept], axis=along), at, along))
+    return xp.concatenate(values, axis=along), xp.concatenate(numbers, axis=along)
 
 
 def _layout(
@@ -118,6 +133,8 @@ def _layout(
         count = min(-(-room // step), (length + before - 1) // step) if up else room // step
         found.append(Axis(length, count + 1, k, step, apart, before, after))
     for axis in found:
+        table = ArrayType(DTYPES["int64"], (max(axis.number, 0), axis.size))
+        refuse_too_large("a table of windows", table, x.builder.limits.array_bytes)
         places = axis.places
         if axis.number < 1 or not ((places >= 0) & (places < axis.length)).any(1).all():
             raise ShapeMismatch(

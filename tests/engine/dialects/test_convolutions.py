@@ -364,3 +364,18 @@ def test_torch_refuses(ask, text, error, message):
 def test_tensorflow_refuses(ask, text, error, message):
     with pytest.raises(error, match=message):
         ask.value(text, TF)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("scipy.signal.convolve(x, y, 'same')", [[0, 2, 6], [4, 17, 25]]),
+        ("scipy.signal.correlate2d(x, y, 'valid')", [[28, 35]]),
+        ("scipy.signal.fftconvolve(x, y, mode='valid')", [[17, 25]]),
+        ("np.convolve(x[0], y[0], 'valid')", [2, 6]),
+        ("np.lib.stride_tricks.sliding_window_view(x[0], 2)", [[0, 2], [2, 2]]),
+    ],
+)
+def test_scipys_and_numpys_names(ask, text, expected):
+    variables = {"x": np.array([[0.0, 2, 2], [4, 3, 5]]), "y": np.array([[1.0, 2], [3, 4]])}
+    np.testing.assert_allclose(ask.value(text, variables), expected, atol=1e-12)

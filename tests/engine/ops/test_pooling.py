@@ -5,7 +5,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 from gradwire_engine.check import Call, check, evaluate
-from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
 from gradwire_engine.ops.promotion import DTYPES
 
 RNG = np.random.default_rng(8)
@@ -40,7 +40,13 @@ def pooled(x, rows, columns, reduce):
     )
 
 
-GEOMETRIES = [(2, 2, 0, 1, False), (3, 2, 1, 1, True), (2, 3, 1, 2, True), (1, 2, 0, 1, False)]
+GEOMETRIES = [
+    (2, 2, 0, 1, False),
+    (3, 2, 1, 1, True),
+    (2, 3, 1, 2, True),
+    (1, 2, 0, 1, False),
+    (5, 4, 1, 1, True),
+]
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -87,8 +93,9 @@ def test_of_equals_the_first_has_the_derivative(gradients):
     ties = [[2, 2, 1], [2, 2, 3]]
     assert gradients(lambda f, x: f.max_pool(x, (2, 2), 1), ties) == [[[1, 0, 0], [0, 0, 1]]]
     assert gradients(lambda f, x: f.adaptive_max_pool(x, (1, 2)), ties) == [[[1, 0, 0], [0, 0, 1]]]
-    (index,) = (value("max_pool", np.zeros((2, 4)), (2, 3), 1, return_indices=True)[1],)
-    assert index.tolist() == [[0, 1]]
+    equal = np.zeros((2, 4))
+    assert value("max_pool", equal, (2, 3), 1, return_indices=True)[1].tolist() == [[0, 1]]
+    assert value("max_pool", equal, (1, 2), return_indices=True)[1].tolist() == [[0, 2], [4, 6]]
 
 
 def test_what_the_padding_adds_is_never_largest(gradients):
@@ -121,6 +128,8 @@ def test_nan_is_largest_and_stays_in_its_window(gradients):
         (Call.of("max_pool", X, 2, ceil_mode=1), BadArgument, "ceil_mode must be true or false"),
         (Call.of("average_pool", X, 2, divisor=0), BadArgument, "a number other than 0"),
         (Call.of("average_pool", X, 2, divisor="2"), BadArgument, "got a string"),
+        (Call.of("max_pool", np.zeros(10**5), 50_000, 1), OverBudget, "a table of windows"),
+        (Call.of("adaptive_max_pool", X, 10**12), OverBudget, "a table of parts"),
         (Call.of("adaptive_max_pool", X, (1,) * 4), ShapeMismatch, "the last 4 axes"),
         (Call.of("adaptive_max_pool", X[:0], 1), ShapeMismatch, "needs elements"),
         (Call.of("adaptive_average_pool", X, 0), BadArgument, "at least 1"),
