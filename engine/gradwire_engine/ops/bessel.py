@@ -1,11 +1,23 @@
-"""Bessel functions of real order, differentiable in the argument; the order is held constant."""
+"""Bessel functions of real order, differentiable in the argument and in the order."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
-from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
+from gradwire_engine.ops.bessel_orders import (
+    InOrder,
+    IveInOrder,
+    IvInOrder,
+    JvInOrder,
+    KveInOrder,
+    KvInOrder,
+    YvInOrder,
+    slope,
+)
+from gradwire_engine.ops.constants import StopGradient
+from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
 from gradwire_engine.ops.selection import Sign
 
 if TYPE_CHECKING:
@@ -17,99 +29,89 @@ def _at(v: float, x: Var) -> tuple[Var, Var]:
     return x.builder.scalar(v, x.dtype), x
 
 
-def _neighbours(op: SpecialBinary, v: Var, x: Var) -> tuple[Var, Var]:
-    """The function at the orders ``v - 1`` and ``v + 1``."""
-    return op(v - 1, x), op(v + 1, x)
+class OfOrder(SpecialBinary):
+    """A Bessel function of real order ``v``, differentiable in it where ``x`` is positive.
+
+    For complex ``x`` the order is real still, and held constant.
+    """
+
+    kinds = "fc"
+    in_order: ClassVar[type[InOrder]]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, which takes real orders only."""
+        v, x = operands
+        if x.dtype.kind == "c":
+            v = xp.where(v.imag == 0, v.real, math.nan)
+        return getattr(xp.special, self.name)(v, x)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` by the neighbouring orders, ``v_bar`` by a contour integral."""
+        v, x = operands
+        if x.dtype.kind == "c":
+            return None, z_bar * conj(slope(self, self.in_order, z, StopGradient()(v), x))
+        return z_bar * self.in_order(1)(v, x), z_bar * slope(self, self.in_order, z, v, x)
 
 
 @register("jv", "jn")
-class Jv(SpecialBinary):
-    """Bessel function of the first kind: ``z = J_v(x)``, no derivative in ``v``.
+class Jv(OfOrder):
+    """Bessel function of the first kind: ``z = J_v(x)``.
 
-    NaN where ``x < 0`` and ``v`` is no integer.  Source: DLMF 10.2.2, 10.6.1.
+    NaN where ``x < 0`` and ``v`` is no integer.  Source: DLMF 10.2.2, 10.6.1, 10.9.18.
     """
 
-    ufunc = "special.jv"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (J_(v-1) - J_(v+1)) / 2``."""
-        below, above = _neighbours(self, *operands)
-        return None, z_bar * ((below - above) * 0.5)
+    in_order = JvInOrder
 
 
 @register("yv", "yn")
-class Yv(SpecialBinary):
-    """Bessel function of the second kind: ``z = Y_v(x)``, no derivative in ``v``.
+class Yv(OfOrder):
+    """Bessel function of the second kind: ``z = Y_v(x)``.
 
-    -inf at 0, its slope NaN there; NaN where ``x < 0``.  Source: DLMF 10.2.3, 10.6.1.
+    -inf at 0, its slope NaN there; NaN where ``x < 0``.  Source: DLMF 10.2.3, 10.6.1, 10.9.18.
     """
 
-    ufunc = "special.yv"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (Y_(v-1) - Y_(v+1)) / 2``."""
-        below, above = _neighbours(self, *operands)
-        return None, z_bar * ((below - above) * 0.5)
+    in_order = YvInOrder
 
 
 @register("iv")
-class Iv(SpecialBinary):
-    """Modified Bessel function of the first kind: ``z = I_v(x)``, no derivative in ``v``.
+class Iv(OfOrder):
+    """Modified Bessel function of the first kind: ``z = I_v(x)``.
 
-    NaN where ``x < 0`` and ``v`` is no integer.  Source: DLMF 10.25.2, 10.29.1.
+    NaN where ``x < 0`` and ``v`` is no integer.  Source: DLMF 10.25.2, 10.29.1, 10.32.12.
     """
 
-    ufunc = "special.iv"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (I_(v-1) + I_(v+1)) / 2``."""
-        below, above = _neighbours(self, *operands)
-        return None, z_bar * ((below + above) * 0.5)
+    in_order = IvInOrder
 
 
 @register("ive")
-class Ive(SpecialBinary):
-    """Scaled modified Bessel function: ``z = exp(-|x|) I_v(x)``, no derivative in ``v``.
+class Ive(OfOrder):
+    """Scaled modified Bessel function: ``z = exp(-|x|) I_v(x)``.
 
-    Convention: the kink at 0 counts as flat.  Source: DLMF 10.25.2, 10.29.1.
+    Convention: the kink at 0 counts as flat.  Source: DLMF 10.25.2, 10.29.1, 10.32.12.
     """
 
-    ufunc = "special.ive"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ((z_(v-1) + z_(v+1)) / 2 - sign(x) z)``."""
-        below, above = _neighbours(self, *operands)
-        return None, z_bar * ((below + above) * 0.5 - Sign()(operands[1]) * z)
+    kinds = "f"
+    in_order = IveInOrder
 
 
 @register("kv", "kn")
-class Kv(SpecialBinary):
-    """Modified Bessel function of the second kind: ``z = K_v(x)``, no derivative in ``v``.
+class Kv(OfOrder):
+    """Modified Bessel function of the second kind: ``z = K_v(x)``.
 
-    Infinite at 0, NaN where ``x < 0``.  Source: DLMF 10.25.3, 10.29.1.
+    Infinite at 0, NaN where ``x < 0``.  Source: DLMF 10.25.3, 10.29.1, 10.32.9.
     """
 
-    ufunc = "special.kv"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = -z_bar (K_(v-1) + K_(v+1)) / 2``."""
-        below, above = _neighbours(self, *operands)
-        return None, z_bar * ((below + above) * -0.5)
+    in_order = KvInOrder
 
 
 @register("kve")
-class Kve(SpecialBinary):
-    """Scaled modified Bessel function: ``z = exp(x) K_v(x)``, no derivative in ``v``.
+class Kve(OfOrder):
+    """Scaled modified Bessel function: ``z = exp(x) K_v(x)``.
 
-    Infinite at 0, NaN where ``x < 0``.  Source: DLMF 10.25.3, 10.29.1.
+    Infinite at 0, NaN where ``x < 0``.  Source: DLMF 10.25.3, 10.29.1, 10.32.9.
     """
 
-    ufunc = "special.kve"
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar (z - (z_(v-1) + z_(v+1)) / 2)``."""
-        below, above = _neighbours(self, *operands)
-        return None, z_bar * (z - (below + above) * 0.5)
+    in_order = KveInOrder
 
 
 @register("j0")
@@ -220,8 +222,8 @@ class I1e(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (exp(-|x|) (I₀ + I₂) / 2 - sign(x) z)``, finite also at 0."""
         (x,) = operands
-        slope = (I0e()(x) + Ive()(*_at(2, x))) * 0.5
-        return (z_bar * (slope - Sign()(x) * z),)
+        mean = (I0e()(x) + Ive()(*_at(2, x))) * 0.5
+        return (z_bar * (mean - Sign()(x) * z),)
 
 
 @register("k0")

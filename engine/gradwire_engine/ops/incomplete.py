@@ -88,7 +88,7 @@ class GammaIncInA(SpecialBinary):
             density = xp.exp((a - 1) * ln_t - xp.exp(ln_t) - ln_gamma + ln_jacobian)
             return density * _powers(self.n, [ln_t + psi[0], *psi[1:]])
 
-        total = _half_line(xp, integrand, 1 / fall, reach)
+        total = half_line(xp, integrand, 1 / fall, reach)
         signed = xp.where(lower, total, -total)
         return xp.where(valid, signed, math.nan).astype(operands[0].dtype)
 
@@ -176,7 +176,7 @@ class BetaIncInAB(Special):
 
         # The far power grows as the near one falls, at most by this exponent.
         gain = xp.maximum(q - 1, 0) * -xp.log(xp.maximum(1 - ends, 1e-300))
-        total = _half_line(xp, integrand, 1 / (2 * p + 2), (1 + gain / _NEGLIGIBLE) / p)
+        total = half_line(xp, integrand, 1 / (2 * p + 2), (1 + gain / _NEGLIGIBLE) / p)
         signed = xp.where(lower, total, -total)
         return xp.where(valid, signed, math.nan).astype(operands[0].dtype)
 
@@ -238,7 +238,7 @@ def _mixed_powers(m: int, n: int, slopes: Slopes) -> Any:
     return total
 
 
-def _half_line(xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any) -> Any:
+def half_line(xp: Any, integrand: Callable[[Any], Any], scale: Any, reach: Any) -> Any:
     """``∫ f(w) dw`` over positive ``w``, where ``f`` falls like ``exp(-w / reach)`` at last.
 
     Trapezoidal in ``s``, ``w = scale exp(s - exp(-s))``: nodes are even over the orders of

@@ -1,0 +1,101 @@
+"""Derivatives of Bessel functions in the order: closed forms, recorded values, and the domain.
+
+The recorded values were computed once with mpmath, in 40 digits.
+"""
+
+from math import inf, nan, pi
+
+import numpy as np
+import pytest
+import scipy.special as sp
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.check import Call, evaluate
+from gradwire_engine.ops.bessel_orders import (
+    IveInOrder,
+    IvInOrder,
+    JvInOrder,
+    KveInOrder,
+    KvInOrder,
+    YvInOrder,
+)
+
+X = np.array([1e-6, 0.01, 0.7, 3.0, 20.0, 150.0])
+
+
+def found(op, v, x, n=1):
+    with np.errstate(all="ignore"):
+        return op(n).kernel(NUMPY, np.asarray(v, float), np.asarray(x, float))
+
+
+def test_at_order_zero():
+    """DLMF 10.15.5, 10.38.4."""
+    np.testing.assert_allclose(found(JvInOrder, 0, X), pi / 2 * sp.y0(X), rtol=1e-11)
+    np.testing.assert_allclose(found(YvInOrder, 0, X), -pi / 2 * sp.j0(X), rtol=1e-11)
+    np.testing.assert_allclose(found(IvInOrder, 0, X[:4]), -sp.k0(X[:4]), rtol=1e-11)
+    assert not found(KvInOrder, 0, X).any()
+
+
+def test_at_order_one_half():
+    """DLMF 10.15.6, 10.15.8, 10.38.6, 10.38.7."""
+    (sine, cosine), root = sp.sici(2 * X), np.sqrt(2 / (pi * X))
+    in_j = root * (cosine * np.sin(X) - sine * np.cos(X))
+    in_y = root * (cosine * np.cos(X) + (sine - pi) * np.sin(X))
+    np.testing.assert_allclose(found(JvInOrder, 0.5, X), in_j, rtol=1e-11)
+    np.testing.assert_allclose(found(YvInOrder, 0.5, X), in_y, rtol=1e-11)
+    near = X[:4]
+    one, other = sp.exp1(2 * near) * np.exp(near), sp.expi(2 * near) * np.exp(-near)
+    in_i = -(one + other) / np.sqrt(2 * pi * near)
+    np.testing.assert_allclose(found(IvInOrder, 0.5, near), in_i, rtol=1e-10)
+    in_k = np.sqrt(pi / (2 * near)) * one
+    np.testing.assert_allclose(found(KvInOrder, 0.5, near), in_k, rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("op", "n", "v", "x", "expected"),
+    [
+        (JvInOrder, 1, 40, 0.5, -5.149972055136141e-72),
+        (JvInOrder, 2, -3, 2, -3.761908119769013),
+        (JvInOrder, 1, 30, 30, -0.04319255629598024),
+        (JvInOrder, 1, 12.5, 900, 0.000843776957138511),
+        (JvInOrder, 3, 1.5, 0.2, -0.5317556898879767),
+        (YvInOrder, 1, 40, 0.5, -3.980180895221349e70),
+        (YvInOrder, 2, -3, 2, -9.218409217227006),
+        (YvInOrder, 1, 30, 30, -0.07259548275008386),
+        (YvInOrder, 1, 0.001, 0.001, -1.6292199686235527),
+        (IvInOrder, 1, 25, 0.3, -8.368118576944628e-46),
+        (IvInOrder, 2, -4, 6, 5.071412642057589),
+        (IvInOrder, 1, 3, 80, -8.824600311340997e31),
+        (KvInOrder, 1, 25, 0.3, 6.25472305781931e44),
+        (KvInOrder, 2, -4, 6, 0.0020102077538676592),
+        (KvInOrder, 1, 3, 80, 9.949554870559654e-38),
+    ],
+)
+def test_recorded(op, n, v, x, expected):
+    assert found(op, v, x, n) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("x", [0.3, 4.0, 60.0])
+@pytest.mark.parametrize("v", [-2.5, 0.0, 7.0])
+def test_scaled(v, x):
+    assert found(IveInOrder, v, x) == pytest.approx(found(IvInOrder, v, x) * np.exp(-x), rel=1e-11)
+    assert found(KveInOrder, v, x) == pytest.approx(found(KvInOrder, v, x) * np.exp(x), rel=1e-11)
+
+
+def test_outside():
+    for op in (JvInOrder, YvInOrder, IvInOrder, KvInOrder):
+        assert np.isnan(found(op, 2, [-1.0, nan, inf])).all()
+        assert np.isnan(found(op, -0.5, 0))
+    assert found(JvInOrder, 2, 0) == found(IvInOrder, 0.5, 0) == 0
+    assert np.isnan(found(KvInOrder, 2, 0))
+
+
+def test_order_of_a_complex_argument_is_held(gradients):
+    v, x = np.array([2.0 + 0j]), np.array([0.3 + 0.4j])
+    assert gradients(lambda f, v, x: f.real(f.jv(v, x)), v, x)[0] is None
+    assert np.isnan(evaluate(Call.of("jv", v + 1j, x).record, [v + 1j, x])[0])
+
+
+def test_many_elements():
+    v, x = np.linspace(-3, 9, 600), np.full(600, 2.0)
+    some = found(JvInOrder, v[::100], x[::100])
+    np.testing.assert_allclose(some, found(JvInOrder, v, x)[::100], rtol=1e-12)
