@@ -3,11 +3,17 @@
 from gradwire_engine.dialects.torch import (
     arrays,
     convolutions,
+    creation,
+    elementwise,
     functional,
     images,
+    losses,
     matrices,
+    ordering,
     sampling,
+    scatters,
     sparse,
+    statistics,
 )
 from gradwire_engine.dialects.torch.names import TORCH
 
@@ -15,9 +21,15 @@ __all__ = [
     "TORCH",
     "arrays",
     "convolutions",
+    "creation",
+    "elementwise",
     "functional",
     "images",
+    "losses",
     "matrices",
+    "ordering",
     "sampling",
+    "scatters",
     "sparse",
+    "statistics",
 ]

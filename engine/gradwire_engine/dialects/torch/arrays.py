@@ -1,139 +1,23 @@
-"""PyTorch's functions of arrays that mean something else than the unprefixed ones."""
+"""PyTorch's functions of shapes that mean something else than the unprefixed ones."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axis_of, flag, integer, integers
+from gradwire_engine.ops.axes import axes_of, axis_of, flag, integer, integers, reshaped
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.builder import refuse_too_large
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
-
-
-@TORCH.macro("add")
-def add(b: Builder, input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``z = input + alpha other``."""
-    return recorded("add")(b, input, scaled(b, other, alpha))
-
-
-@TORCH.macro("sub subtract")
-def sub(b: Builder, input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``z = input - alpha other``."""
-    return recorded("subtract")(b, input, scaled(b, other, alpha))
-
-
-def scaled(b: Builder, x: Any, by: Any) -> Any:
-    """``by x``, nothing recorded for 1."""
-    return x if isinstance(by, int | float) and by == 1 else recorded("multiply")(b, by, x)
-
-
-@TORCH.macro("addcmul")
-def addcmul(b: Builder, input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``z = input + value tensor1 tensor2``."""
-    product = scaled(b, recorded("multiply")(b, tensor1, tensor2), value)
-    return recorded("add")(b, input, product)
-
-
-@TORCH.macro("addcdiv")
-def addcdiv(b: Builder, input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``z = input + value tensor1 / tensor2``."""
-    quotient = scaled(b, recorded("divide")(b, tensor1, tensor2), value)
-    return recorded("add")(b, input, quotient)
-
-
-@TORCH.macro("var")
-def var(
-    b: Builder,
-    input: Any,
-    dim: Static = None,
-    unbiased: Static = None,
-    keepdim: Static = False,
-    *,
-    correction: Static = 1,
-) -> Any:
-    """Variance over ``dim`` of ``n`` elements: ``z = sum |x - mean x|² / (n - correction)``."""
-    return _spread(b, "var", input, dim, unbiased, keepdim, correction)
-
-
-@TORCH.macro("std")
-def std(
-    b: Builder,
-    input: Any,
-    dim: Static = None,
-    unbiased: Static = None,
-    keepdim: Static = False,
-    *,
-    correction: Static = 1,
-) -> Any:
-    """Standard deviation over ``dim``, the root of ``sum |x - mean x|² / (n - correction)``."""
-    return _spread(b, "std", input, dim, unbiased, keepdim, correction)
-
-
-def _spread(
-    b: Builder, name: str, x: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any
-) -> Any:
-    if isinstance(dim, bool):  # the older order: std(x, unbiased)
-        dim, unbiased = None, dim
-    less = correction if unbiased is None else int(flag(unbiased, "unbiased"))
-    return recorded(name)(b, x, dim, correction=less, keepdims=keepdim)
-
-
-@TORCH.macro("max")
-def largest_element(b: Builder, input: Any, dim: Any = None, keepdim: Static = False) -> Any:
-    """The largest element; with another array the elementwise maximum; along ``dim`` a list of the
-    largest elements and their indices, the first of equals.
-    """
-    return _extreme(b, "max", input, dim, keepdim)
-
-
-@TORCH.macro("min")
-def smallest_element(b: Builder, input: Any, dim: Any = None, keepdim: Static = False) -> Any:
-    """The smallest element; with another array the elementwise minimum; along ``dim`` a list of the
-    smallest elements and their indices, the first of equals.
-    """
-    return _extreme(b, "min", input, dim, keepdim)
-
-
-def _extreme(b: Builder, name: str, x: Any, dim: Any, keepdim: Any) -> Any:
-    if dim is None:
-        return recorded(name)(b, x)
-    if not isinstance(dim, int) or isinstance(dim, bool):
-        return recorded(f"{name}imum")(b, x, dim)
-    index = recorded(f"arg{name}")(b, x, dim, keepdims=True)
-    value = recorded("take_along_axis")(b, x, index, dim)
-    if flag(keepdim, "keepdim"):
-        return [value, index]
-    return [recorded("squeeze")(b, part, dim) for part in (value, index)]
-
-
-@TORCH.macro("sort")
-def sort(
-    b: Builder,
-    input: Any,
-    dim: Static = -1,
-    descending: Static = False,
-    stable: Static = False,
-) -> Any:
-    """A list of the elements in rising order along ``dim`` and their indices."""
-    return [recorded(name)(b, input, dim, descending) for name in ("sort", "argsort")]
-
-
-@TORCH.macro("topk")
-def topk(b: Builder, input: Any, k: Static, dim: Static = -1, largest: Static = True) -> Any:
-    """A list of the ``k`` largest (or smallest) elements along ``dim`` and their indices."""
-    x = b.array(input)
-    place, falling = axis_of(dim, x.ndim, "topk"), flag(largest, "largest")
-    count, length = integer(k, "k"), x.type.shape[place]
-    if not 0 <= count <= length:
-        raise BadArgument(f"topk cannot take {count} of {length} elements")
-    return [
-        recorded("split")(b, recorded(name)(b, x, place, falling), [count], place)[0]
-        for name in ("sort", "argsort")
-    ]
 
 
 @TORCH.macro("flatten")
@@ -183,49 +67,6 @@ def chunk(b: Builder, input: Any, chunks: Static, dim: Static = 0) -> Any:
     return split(b, x, size or 1, dim)
 
 
-@TORCH.macro("gather")
-def gather(b: Builder, input: Any, dim: Static, index: Any) -> Any:
-    """Elements by index along ``dim``: ``z[i, j] = input[i, index[i, j]]`` for the last axis."""
-    x, place = b.array(input), b.array(index)
-    axis = axis_of(dim, x.ndim, "gather")
-    if place.ndim == x.ndim:
-        for i, (n, most) in enumerate(zip(place.type.shape, x.type.shape, strict=True)):
-            if i != axis and n > most:
-                raise ShapeMismatch(f"gather needs an index of at most length {most} in axis {i}")
-            if i != axis and n < most:
-                x = recorded("split")(b, x, [n], i)[0]
-    return recorded("take_along_axis")(b, x, place, axis)
-
-
-@TORCH.macro("zeros")
-def zeros(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
-    """Zeros; the lengths are given one by one or as a list."""
-    return recorded("zeros")(b, _size(size), dtype)
-
-
-@TORCH.macro("ones")
-def ones(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
-    """Ones; the lengths are given one by one or as a list."""
-    return recorded("ones")(b, _size(size), dtype)
-
-
-def _size(size: tuple[Any, ...]) -> Any:
-    return size[0] if len(size) == 1 and isinstance(size[0], list | tuple) else size
-
-
-@TORCH.macro("arange")
-def arange(
-    b: Builder,
-    start: Static,
-    end: Static = None,
-    step: Static = 1,
-    *,
-    dtype: Static = None,
-) -> Any:
-    """Numbers from ``start`` (0) to before ``end`` by ``step``."""
-    return recorded("arange")(b, start, end, step, dtype)
-
-
 @TORCH.macro("meshgrid")
 def meshgrid(b: Builder, *tensors: Any, indexing: Static = "ij") -> Any:
     """Coordinates of a grid, an array for each vector; the first counts the rows."""
@@ -237,19 +78,6 @@ def meshgrid(b: Builder, *tensors: Any, indexing: Static = "ij") -> Any:
 def numel(b: Builder, input: Any) -> Any:
     """Number of elements, an integer known while recording."""
     return b.array(input).type.size
-
-
-@TORCH.macro("searchsorted")
-def searchsorted(b: Builder, sorted_sequence: Any, input: Any, *, right: Static = False) -> Any:
-    """Places in a rising sequence where elements belong, before equal ones or (``right``) after."""
-    side = "right" if flag(right, "right") else "left"
-    return recorded("searchsorted")(b, sorted_sequence, input, side)
-
-
-@TORCH.macro("bucketize")
-def bucketize(b: Builder, input: Any, boundaries: Any, *, right: Static = False) -> Any:
-    """Numbers of the buckets between rising ``boundaries``, the upper one (or ``right``) open."""
-    return searchsorted(b, boundaries, input, right=right)
 
 
 @TORCH.macro("select")
@@ -268,19 +96,44 @@ def narrow(b: Builder, input: Any, dim: Static, start: Static, length: Static) -
     return recorded("split")(b, x, [first, first + count], dim)[1]
 
 
-@TORCH.macro("median")
-def median(b: Builder, input: Any, dim: Static = None, keepdim: Static = False) -> Any:
-    """The middle element, of an even number the lower; along ``dim`` a list of it and its index."""
+@TORCH.macro("squeeze")
+def squeeze(b: Builder, input: Any, dim: Static = None) -> Any:
+    """Axes of length 1 removed: all, or those of ``dim`` that have it."""
     x = b.array(input)
-    flat = x if dim is not None else recorded("ravel")(b, x)
-    axis = axis_of(-1 if dim is None else dim, flat.ndim, "median")
-    length = flat.type.shape[axis]
-    if not length:
-        raise ShapeMismatch("no elements have no median")
-    order = recorded("argsort")(b, flat, axis)
-    index = recorded("take")(b, order, [(length - 1) // 2], axis)
-    value = recorded("take_along_axis")(b, flat, index, axis)
-    parts = [value, index]
-    if dim is None or not flag(keepdim, "keepdim"):
-        parts = [recorded("squeeze")(b, part, axis) for part in parts]
-    return parts[0] if dim is None else parts
+    shape = x.type.shape
+    places = [i for i in axes_of(dim, x.ndim, "squeeze") if shape[i] == 1]
+    return recorded("squeeze")(b, x, places)
+
+
+@TORCH.macro("unflatten")
+def unflatten(b: Builder, input: Any, dim: Static, sizes: Static) -> Any:
+    """Axis ``dim`` as several of the given lengths, one of them perhaps -1."""
+    x = b.array(input)
+    place = axis_of(dim, x.ndim, "unflatten")
+    shape = x.type.shape
+    inner = reshaped((shape[place],), integers(sizes, "sizes"))
+    return recorded("reshape")(b, x, (*shape[:place], *inner, *shape[place + 1 :]))
+
+
+@TORCH.macro("cartesian_prod")
+def cartesian_prod(b: Builder, *tensors: Any) -> Any:
+    """All combinations of elements of the vectors, one a row; of one vector itself."""
+    if len(tensors) == 1:
+        return b.array(tensors[0])
+    grids = recorded("meshgrid")(b, *tensors, indexing="ij")
+    return recorded("stack")(b, [recorded("ravel")(b, grid) for grid in grids], -1)
+
+
+@TORCH.macro("combinations")
+def combinations(b: Builder, input: Any, r: Static = 2, with_replacement: Static = False) -> Any:
+    """All choices of ``r`` elements of a vector, in its order, one a row."""
+    x, count = b.array(input), integer(r, "r")
+    if x.ndim != 1 or count < 0:
+        raise ShapeMismatch(f"combinations takes a vector and r of at least 0, got {x.type}, {r}")
+    again = flag(with_replacement, "with_replacement")
+    choose = itertools.combinations_with_replacement if again else itertools.combinations
+    length = x.type.shape[0]
+    total = math.comb(length + count - 1 if again else length, count)
+    refuse_too_large("combinations", ArrayType(x.dtype, (total, count)), b.limits.array_bytes)
+    rows = np.array([*choose(range(length), count)], np.int64).reshape(total, count)
+    return recorded("take")(b, x, b.constant(rows), 0)

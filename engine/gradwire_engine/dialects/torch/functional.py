@@ -1,11 +1,13 @@
-"""PyTorch's ``torch.nn.functional``: activations and losses."""
+"""PyTorch's ``torch.nn.functional``: activations, layers, normalisations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.arrays import scaled
+from gradwire_engine.dialects.torch.elementwise import scaled
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integer, integers
@@ -13,6 +15,9 @@ from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
+
+#: What the modes of padding are called without prefix.
+_PADDINGS = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 @TORCH.macro("nn.functional.softplus")
@@ -27,12 +32,6 @@ def softplus(b: Builder, input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
 def tanhshrink(b: Builder, input: Any) -> Any:
     """``z = x - tanh(x)``."""
     return recorded("subtract")(b, input, recorded("tanh")(b, input))
-
-
-@TORCH.macro("nn.functional.softmin")
-def softmin(b: Builder, input: Any, dim: Static) -> Any:
-    """Softmax of ``-x`` along ``dim``."""
-    return recorded("softmax")(b, recorded("negative")(b, input), dim)
 
 
 @TORCH.macro("nn.functional.linear")
@@ -55,107 +54,6 @@ def one_hot(b: Builder, tensor: Any, num_classes: Static) -> Any:
     counter = recorded("arange")(b, integer(num_classes, "num_classes"))
     same = recorded("equal")(b, recorded("expand_dims")(b, tensor, -1), counter)
     return recorded("astype")(b, same, "int64")
-
-
-def _reduced(b: Builder, loss: Any, reduction: Any) -> Any:
-    if reduction in ("mean", "sum"):
-        return recorded(reduction)(b, loss)
-    if reduction == "none":
-        return loss
-    raise BadArgument("reduction must be 'mean', 'sum' or 'none'")
-
-
-@TORCH.macro("nn.functional.binary_cross_entropy_with_logits")
-def binary_cross_entropy_with_logits(
-    b: Builder,
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    *,
-    reduction: Static = "mean",
-    pos_weight: Any = None,
-) -> Any:
-    """Cross entropy of independent labels, whose positive ones count ``pos_weight`` times."""
-    yes = recorded("softplus")(b, recorded("negative")(b, input))
-    no = recorded("softplus")(b, input)
-    weighed = target if pos_weight is None else recorded("multiply")(b, pos_weight, target)
-    missing = recorded("subtract")(b, 1.0, target)
-    loss = recorded("add")(
-        b, recorded("multiply")(b, weighed, yes), recorded("multiply")(b, missing, no)
-    )
-    return _reduced(b, loss if weight is None else recorded("multiply")(b, weight, loss), reduction)
-
-
-@TORCH.macro("nn.functional.binary_cross_entropy")
-def binary_cross_entropy(
-    b: Builder, input: Any, target: Any, weight: Any = None, *, reduction: Static = "mean"
-) -> Any:
-    """Cross entropy of independent labels with the probabilities ``input``."""
-    yes = recorded("xlogy")(b, target, input)
-    other = recorded("negative")(b, input)
-    no = recorded("xlog1py")(b, recorded("subtract")(b, 1.0, target), other)
-    loss = recorded("negative")(b, recorded("add")(b, yes, no))
-    return _reduced(b, loss if weight is None else recorded("multiply")(b, weight, loss), reduction)
-
-
-@TORCH.macro("nn.functional.cross_entropy")
-def cross_entropy(
-    b: Builder,
-    input: Any,
-    target: Any,
-    *,
-    reduction: Static = "mean",
-    label_smoothing: Static = 0.0,
-) -> Any:
-    """Cross entropy of logits whose classes stand along axis 1 (the only one of a vector).
-
-    ``target`` has the classes as integers, or a probability for each; the mean is over items.
-    """
-    x, classes = b.inexact(input), b.array(target)
-    axis = 0 if x.ndim == 1 else 1
-    logs = recorded("log_softmax")(b, x, axis)
-    count = x.type.shape[axis] if x.ndim else 1
-    if classes.dtype.kind in "iu":
-        index = recorded("expand_dims")(b, classes, axis)
-        picked = recorded("squeeze")(b, recorded("take_along_axis")(b, logs, index, axis), axis)
-    else:
-        picked = recorded("sum")(b, recorded("multiply")(b, classes, logs), axis)
-    if label_smoothing:
-        even = recorded("multiply")(b, recorded("sum")(b, logs, axis), label_smoothing / count)
-        kept = recorded("multiply")(b, picked, 1 - label_smoothing)
-        picked = recorded("add")(b, kept, even)
-    return _reduced(b, recorded("negative")(b, picked), reduction)
-
-
-@TORCH.macro("nn.functional.nll_loss")
-def nll_loss(b: Builder, input: Any, target: Any, *, reduction: Static = "mean") -> Any:
-    """``z = -input[target]`` of logarithms whose classes stand along axis 1 (0 of a vector)."""
-    logs = b.array(input)
-    axis = 0 if logs.ndim == 1 else 1
-    index = recorded("expand_dims")(b, target, axis)
-    picked = recorded("squeeze")(b, recorded("take_along_axis")(b, logs, index, axis), axis)
-    return _reduced(b, recorded("negative")(b, picked), reduction)
-
-
-@TORCH.macro("nn.functional.kl_div")
-def kl_div(
-    b: Builder,
-    input: Any,
-    target: Any,
-    *,
-    reduction: Static = "mean",
-    log_target: Static = False,
-) -> Any:
-    """``z = target (ln target - input)``, its mean by default; "batchmean" divides by the items."""
-    if flag(log_target, "log_target"):
-        apart = recorded("subtract")(b, target, input)
-        loss = recorded("multiply")(b, recorded("exp")(b, target), apart)
-    else:
-        entropy = recorded("xlogy")(b, target, target)
-        loss = recorded("subtract")(b, entropy, recorded("multiply")(b, target, input))
-    if reduction == "batchmean":
-        return recorded("divide")(b, recorded("sum")(b, loss), b.array(input).type.shape[0])
-    return _reduced(b, loss, reduction)
 
 
 @TORCH.macro("nn.functional.layer_norm")
@@ -188,13 +86,100 @@ def cosine_similarity(b: Builder, x1: Any, x2: Any, dim: Static = 1, eps: Any = 
     return recorded("divide")(b, product, recorded("multiply")(b, *lengths))
 
 
+@TORCH.macro("softmax special.softmax nn.functional.softmax")
+def softmax(b: Builder, input: Any, dim: Static, *, dtype: Static = None) -> Any:
+    """``z = exp x / sum exp x`` along ``dim``, of ``x`` as ``dtype``."""
+    return recorded("softmax")(b, _as(b, input, dtype), dim)
+
+
+@TORCH.macro("log_softmax special.log_softmax nn.functional.log_softmax")
+def log_softmax(b: Builder, input: Any, dim: Static, *, dtype: Static = None) -> Any:
+    """``z = x - ln sum exp x`` along ``dim``, of ``x`` as ``dtype``."""
+    return recorded("log_softmax")(b, _as(b, input, dtype), dim)
+
+
+@TORCH.macro("nn.functional.softmin")
+def softmin(b: Builder, input: Any, dim: Static, *, dtype: Static = None) -> Any:
+    """Softmax of ``-x`` along ``dim``."""
+    return recorded("softmax")(b, recorded("negative")(b, _as(b, input, dtype)), dim)
+
+
+def _as(b: Builder, x: Any, dtype: Any) -> Any:
+    return x if dtype is None else recorded("astype")(b, x, dtype)
+
+
+@TORCH.macro("prelu nn.functional.prelu")
+def prelu(b: Builder, input: Any, weight: Any) -> Any:
+    """``z = x`` where positive, else ``weight x``: one number, or one a channel along axis 1."""
+    x, slope = b.promote(input, weight)
+    if slope.ndim and slope.type.size > 1:
+        slope = recorded("reshape")(b, slope, (-1, *[1 for _ in range(x.ndim - 2)]))
+    return recorded("where")(b, x.exceeds(0), x, slope * x)
+
+
+@TORCH.macro("nn.functional.rrelu")
+def rrelu(
+    b: Builder, input: Any, lower: Any = 0.125, upper: Any = 1 / 3, training: Static = False
+) -> Any:
+    """``z = x`` where positive, else ``x`` times the mean of ``lower`` and ``upper``."""
+    if flag(training, "training"):
+        raise BadArgument("rrelu draws no slopes", hint="leave training out")
+    slope = recorded("multiply")(b, recorded("add")(b, lower, upper), 0.5)
+    return recorded("leaky_relu")(b, input, slope)
+
+
+@TORCH.macro("threshold nn.functional.threshold")
+def threshold(b: Builder, input: Any, threshold: Any, value: Any) -> Any:
+    """``x`` where it is above ``threshold``, else ``value``."""
+    return recorded("where")(b, recorded("greater")(b, input, threshold), input, value)
+
+
+@TORCH.macro("hardshrink nn.functional.hardshrink")
+def hardshrink(b: Builder, input: Any, lambd: Any = 0.5) -> Any:
+    """``x`` where ``|x| > lambd``, else 0."""
+    large = recorded("greater")(b, recorded("abs")(b, input), lambd)
+    return recorded("where")(b, large, input, 0)
+
+
+@TORCH.macro("nn.functional.softshrink")
+def softshrink(b: Builder, input: Any, lambd: Any = 0.5) -> Any:
+    """``x`` moved towards 0 by ``lambd`` where ``|x| > lambd``, else 0."""
+    x, bound = b.promote(b.inexact(input), lambd)
+    large = recorded("abs")(b, x).exceeds(bound)
+    return recorded("where")(b, large, x - bound * recorded("sign")(b, x), 0)
+
+
+@TORCH.macro("nn.functional.pdist pdist")
+def pdist(b: Builder, input: Any, p: Static = 2.0) -> Any:
+    """Distances in norm ``p`` of all pairs of rows, the first of each pair slowest.
+
+    Convention: derivative 0 where two rows are equal.
+    """
+    x = b.array(input)
+    if x.ndim != 2:
+        raise ShapeMismatch(f"pdist takes a matrix, got {x.type}")
+    first, second = (b.constant(index) for index in np.triu_indices(x.type.shape[0], 1))
+    apart = [recorded("take")(b, x, index, 0) for index in (first, second)]
+    return recorded("vector_norm")(b, recorded("subtract")(b, *apart), -1, ord=p)
+
+
 @TORCH.macro("nn.functional.pad")
 def pad(b: Builder, input: Any, pad: Static, mode: Static = "constant", value: Any = 0) -> Any:
-    """The array with ``value`` around it; ``pad`` is (before, after) for the last axis first."""
+    """The array with ``value`` around it, or (``reflect``, ``replicate``, ``circular``) itself.
+
+    ``pad`` is (before, after) for the last axis first; negative widths cut off.
+    """
     x, widths = b.array(input), integers(pad, "pad")
     if len(widths) % 2 or len(widths) > 2 * x.ndim:
         raise BadArgument(f"pad needs pairs for at most {x.ndim} axes, got {len(widths)} numbers")
+    if mode not in _PADDINGS:
+        raise BadArgument(f"pad knows the modes {', '.join(_PADDINGS)}")
     pairs = [(widths[i], widths[i + 1]) for i in range(0, len(widths), 2)]
-    pairs += [(0, 0)] * (x.ndim - len(pairs))
+    pairs = [*[(0, 0)] * (x.ndim - len(pairs)), *pairs[::-1]]
+    for axis, (before, after) in enumerate(pairs):
+        if min(before, after) < 0:
+            stop = x.type.shape[axis] - max(-after, 0)
+            x = recorded("split")(b, x, [max(-before, 0), stop], axis)[1]
+    grown = [(max(before, 0), max(after, 0)) for before, after in pairs]
     filled = () if value is None or mode != "constant" else (value,)
-    return recorded("pad")(b, x, pairs[::-1], mode, *filled)
+    return recorded("pad")(b, x, grown, _PADDINGS[mode], *filled)

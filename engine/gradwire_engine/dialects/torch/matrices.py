@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.arrays import scaled
+from gradwire_engine.dialects.torch.elementwise import scaled
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import ShapeMismatch
-from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.axes import axis_of, flag, integer
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def logdet(b: Builder, input: Any) -> Any:
 
 
 @TORCH.macro("adjoint")
-def adjoint(b: Builder, input: Any) -> Any:
+def _conjugate_transpose(b: Builder, input: Any) -> Any:
     """Conjugate transpose of each matrix."""
     return recorded("conj")(b, recorded("matrix_transpose")(b, input))
 
@@ -102,14 +102,100 @@ def t(b: Builder, input: Any) -> Any:
 
 
 @TORCH.macro("diag_embed")
-def diag_embed(b: Builder, input: Any) -> Any:
-    """Square matrices with the last axis of ``input`` on their diagonal, else zeros."""
-    x = b.array(input)
-    unit = recorded("eye")(b, x.type.shape[-1] if x.ndim else 1)
-    return recorded("multiply")(b, recorded("expand_dims")(b, x, -1), unit)
+def diag_embed(
+    b: Builder, input: Any, offset: Static = 0, dim1: Static = -2, dim2: Static = -1
+) -> Any:
+    """Square matrices with the last axis of ``input`` on their diagonal ``offset``, else zeros.
+
+    ``dim1`` and ``dim2`` are the axes of rows and columns in the result.
+    """
+    x, above = b.array(input), integer(offset, "offset")
+    length = x.type.shape[axis_of(-1, x.ndim, "diag_embed")]
+    rows = recorded("eye")(b, length, length + abs(above), max(above, 0), x.dtype)
+    placed = recorded("multiply")(b, recorded("expand_dims")(b, x, -1), rows)
+    before = recorded("zeros")(b, (*x.type.shape[:-1], abs(above), length + abs(above)), x.dtype)
+    parts = [placed, before] if above >= 0 else [before, placed]
+    return recorded("moveaxis")(b, recorded("concatenate")(b, parts, -2), (-2, -1), (dim1, dim2))
 
 
 @TORCH.macro("linalg.vander")
 def vander(b: Builder, x: Any, N: Static = None) -> Any:
     """Powers of a vector's elements as columns, rising from 0."""
     return recorded("vander")(b, x, N, increasing=True)
+
+
+@TORCH.macro("addr")
+def addr(b: Builder, input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``z = beta input + alpha vec1 vec2^T``."""
+    product = scaled(b, recorded("outer")(b, vec1, vec2), alpha)
+    return recorded("add")(b, scaled(b, input, beta), product)
+
+
+@TORCH.macro("addbmm")
+def addbmm(
+    b: Builder, input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1
+) -> Any:
+    """``z = beta input + alpha sum_i batch1[i] batch2[i]``."""
+    product = scaled(b, recorded("einsum")(b, "bij,bjk->ik", batch1, batch2), alpha)
+    return recorded("add")(b, scaled(b, input, beta), product)
+
+
+@TORCH.macro("cholesky_inverse")
+def cholesky_inverse(b: Builder, L: Any, upper: Static = False) -> Any:
+    """Inverse of the matrix that has the Cholesky factor ``L``."""
+    factor = b.array(L)
+    unit = recorded("eye")(b, factor.type.shape[-1] if factor.ndim else 1, dtype=factor.dtype)
+    return cholesky_solve(b, unit, factor, upper)
+
+
+@TORCH.macro("linalg.lu_factor")
+def lu_factor(b: Builder, A: Any) -> Any:
+    """Both triangles of ``P L U`` in one matrix, and the order of its rows.
+
+    The order is what lu_solve takes, not PyTorch's list of swaps.
+    """
+    return recorded("lu_factor")(b, A)
+
+
+@TORCH.macro("linalg.lu_solve")
+def lu_solve(
+    b: Builder,
+    LU: Any,
+    pivots: Any,
+    B: Any,
+    *,
+    left: Static = True,
+    adjoint: Static = False,
+) -> Any:
+    """Solution ``z`` of ``A z = B``, or of ``z A = B``, from what lu_factor gives of ``A``.
+
+    ``adjoint`` takes the conjugate transpose of ``A``.
+    """
+    conjugated = flag(adjoint, "adjoint")
+    if flag(left, "left"):
+        return recorded("lu_solve")(b, (LU, pivots), B, 2 if conjugated else 0)
+    # z A = B is A^H z^H = B^H
+    turned = _conjugate_transpose(b, B)
+    z = recorded("lu_solve")(b, (LU, pivots), turned, 0 if conjugated else 2)
+    return _conjugate_transpose(b, z)
+
+
+@TORCH.macro("svd")
+def svd(b: Builder, input: Any, some: Static = True) -> Any:
+    """A list of ``u``, the singular values, and ``v`` with ``input = u diag(s) v^H``."""
+    u, s, vh = recorded("svd")(b, input, not flag(some, "some"))
+    return [u, s, _conjugate_transpose(b, vh)]
+
+
+@TORCH.macro("triangular_solve")
+def triangular_solve(
+    bld: Builder,
+    b: Any,
+    A: Any,
+    upper: Static = True,
+    transpose: Static = False,
+    unitriangular: Static = False,
+) -> Any:
+    """A list of the solution ``z`` of ``A z = b`` with one triangle of ``A``, and ``A``."""
+    turned, lower = flag(transpose, "transpose"), not flag(upper, "upper")
+    return [recorded("solve_triangular")(bld, A, b, int(turned), lower, unitriangular), A]
