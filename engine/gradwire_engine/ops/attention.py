@@ -29,24 +29,23 @@ def attention_weights(
     factor = 1 / math.sqrt(max(query.type.shape[-1], 1)) if scale is None else scale
     query, given = b.promote(query, factor)
     scores = MatMul()(query * given, swap_last(key))
+    softmax = Softmax((scores.ndim - 1,))
     lowest = b.scalar(-math.inf, scores.dtype)
     if is_causal:
         seen = np.tri(*scores.type.shape[-2:], dtype=np.bool_)
-        scores = Where()(b.constant(seen), scores, lowest)
-    if mask is not None:
-        allowed = b.array(mask)
-        if allowed.dtype == BOOL:
-            scores = Where()(allowed, scores, lowest)
-        else:
-            scores, added = b.promote(scores, allowed)
-            scores = scores + added
-    if is_causal or mask is not None:
-        # A row of all -inf would give NaN: its weights are made finite, and then not taken.
-        reached = NotEqual()(scores, lowest)
-        floor = b.scalar(float(np.finfo(scores.dtype).min), scores.dtype)
-        weights = Softmax((scores.ndim - 1,))(Where()(reached, scores, floor))
-        return zero_unless(reached, weights)
-    return Softmax((scores.ndim - 1,))(scores)
+        return softmax(Where()(b.constant(seen), scores, lowest))
+    if mask is None:
+        return softmax(scores)
+    allowed = b.array(mask)
+    if allowed.dtype == BOOL:
+        scores = Where()(allowed, scores, lowest)
+    else:
+        scores, added = b.promote(scores, allowed)
+        scores = scores + added
+    # A row of all -inf would give NaN: its weights are made finite, and then not taken.
+    reached = NotEqual()(scores, lowest)
+    floor = b.scalar(float(np.finfo(scores.dtype).min), scores.dtype)
+    return zero_unless(reached, softmax(Where()(reached, scores, floor)))
 
 
 @macro("scaled_dot_product_attention")

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.arithmetic import Absolute, Square
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.arithmetic import Absolute, Power, Square
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.exponential import Log
 from gradwire_engine.ops.joining import Stack
 from gradwire_engine.ops.padding import pad
 from gradwire_engine.ops.promotion import inexact_promoted
 from gradwire_engine.ops.reductions import Sum
+from gradwire_engine.ops.selection import Maximum
+from gradwire_engine.ops.shape import reshape
 from gradwire_engine.ops.slicing import Pad, sliced
 
 if TYPE_CHECKING:
@@ -114,6 +117,41 @@ def psnr(b: Builder, a: Any, other: Any, max_val: Any) -> Any:
     return (Log()(peak) * 2 - Log()(error)) * (10 / math.log(10))
 
 
+def _similarity(
+    b: Builder, pair: tuple[Var, Var], scales: tuple[Any, Any, Any], taps: Any
+) -> tuple[Var, Var]:
+    """Similarity of each channel, and its part that does not depend on brightness."""
+    x, y, peak, low, high = b.promote(*pair, *scales)
+    if len(taps) > min(x.type.shape[-3:-1]):
+        raise ShapeMismatch(f"windows of {len(taps)} by {len(taps)} do not fit in {x.type}")
+
+    def windows(v: Var) -> Var:
+        return _filtered(_filtered(v, v.ndim - 3, taps), v.ndim - 2, taps)
+
+    mean_x, mean_y = windows(x), windows(y)
+    product, squares = mean_x * mean_y, Square()(mean_x) + Square()(mean_y)
+    covariance = windows(x * y) - product
+    variances = windows(Square()(x) + Square()(y)) - squares
+    c1, c2 = Square()(low * peak), Square()(high * peak)
+    structure = (covariance * 2 + c2) / (variances + c2)
+    similarity = (product * 2 + c1) / (squares + c1) * structure
+    pixels = (x.ndim - 3, x.ndim - 2)
+    count = math.prod(similarity.type.shape[-3:-1])
+    return Sum.over(similarity, pixels) / count, Sum.over(structure, pixels) / count
+
+
+def _gaussian(x: Var, filter_size: Any, filter_sigma: Any) -> Any:
+    """Weights of a window in ``x``, summing to 1."""
+    size = integer(filter_size, "filter_size")
+    if size < 1 or size > min(x.type.shape[-3:-1]):
+        raise ShapeMismatch(f"windows of {size} by {size} do not fit in {x.type}")
+    number = isinstance(filter_sigma, int | float) and not isinstance(filter_sigma, bool)
+    if not number or filter_sigma <= 0:
+        raise BadArgument(f"filter_sigma must be a positive number, got {describe(filter_sigma)}")
+    taps = np.exp(-0.5 * ((np.arange(size) - (size - 1) / 2) / filter_sigma) ** 2)
+    return taps / taps.sum()
+
+
 @macro("ssim")
 def ssim(
     b: Builder,
@@ -131,21 +169,59 @@ def ssim(
     variances in Gaussian windows, and ``c = (k max_val)²``.  Source: Wang et al., Image Quality
     Assessment: From Error Visibility to Structural Similarity (2004).
     """
-    x, y = _pair(b, img1, img2, "ssim")
-    x, y, peak, low, high = b.promote(x, y, max_val, k1, k2)
-    size = integer(filter_size, "filter_size")
-    if not 1 <= size <= min(x.type.shape[-3:-1]):
-        raise ShapeMismatch(f"windows of {size} by {size} do not fit in {x.type}")
-    taps = np.exp(-0.5 * ((np.arange(size) - (size - 1) / 2) / filter_sigma) ** 2)
-    taps /= taps.sum()
+    pair = _pair(b, img1, img2, "ssim")
+    taps = _gaussian(pair[0], filter_size, filter_sigma)
+    return _mean(_similarity(b, pair, (max_val, k1, k2), taps)[0], 1)
 
-    def windows(v: Var) -> Var:
-        return _filtered(_filtered(v, v.ndim - 3, taps), v.ndim - 2, taps)
 
-    mean_x, mean_y = windows(x), windows(y)
-    product, squares = mean_x * mean_y, Square()(mean_x) + Square()(mean_y)
-    covariance = windows(x * y) - product
-    variances = windows(Square()(x) + Square()(y)) - squares
-    c1, c2 = Square()(low * peak), Square()(high * peak)
-    structure = (covariance * 2 + c2) / (variances + c2)
-    return _mean((product * 2 + c1) / (squares + c1) * structure, 3)
+#: The share of each scale.  Source: Wang, Simoncelli and Bovik (2003).
+_SHARES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+
+
+@macro("ssim_multiscale")
+def ssim_multiscale(
+    b: Builder,
+    img1: Any,
+    img2: Any,
+    max_val: Any,
+    power_factors: Static = _SHARES,
+    filter_size: Static = 11,
+    filter_sigma: Static = 1.5,
+    k1: Any = 0.01,
+    k2: Any = 0.03,
+) -> Any:
+    """Structural similarity at several scales, each half as large as the one before.
+
+    The product over scales of ``structure^power_factor``, with brightness at the smallest alone;
+    what is negative counts 0.  Source: Wang, Simoncelli and Bovik, Multi-scale Structural
+    Similarity for Image Quality Assessment (2003).
+    """
+    if not isinstance(power_factors, list | tuple) or not power_factors:
+        raise BadArgument("power_factors is a list of numbers, one for each scale")
+    x, y = _pair(b, img1, img2, "ssim_multiscale")
+    taps = _gaussian(x, filter_size, filter_sigma)
+    factors = []
+    for scale in range(len(power_factors)):
+        if scale:
+            x, y = _halved(x), _halved(y)
+        whole, structure = _similarity(b, (x, y), (max_val, k1, k2), taps)
+        factors.append(whole if scale == len(power_factors) - 1 else structure)
+    zero = b.scalar(0, factors[0].dtype)
+    powers = [
+        Power()(Maximum()(zero, factor), b.scalar(float(power), factor.dtype))
+        for factor, power in zip(factors, power_factors, strict=True)
+    ]
+    return _mean(math.prod(powers[1:], start=powers[0]), 1)
+
+
+def _halved(x: Var) -> Var:
+    """Means of 2 by 2 pixels, the last row and column repeated where their number is odd."""
+    b = x.builder
+    for axis in (x.ndim - 3, x.ndim - 2):
+        odd = x.type.shape[axis] % 2
+        if odd:
+            x = pad(b, x, [(0, odd if place == axis else 0) for place in range(x.ndim)], "edge")
+        shape = x.type.shape
+        pairs = reshape(x, (*shape[:axis], shape[axis] // 2, 2, *shape[axis + 1 :]))
+        x = Sum((axis + 1,))(pairs) * 0.5
+    return x

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _EXTENDED, _MARGIN = {"nearest": "edge", "grid-constant": "constant"}, 12
 
 
-@macro("map_coordinates")
+@macro("map_coordinates", "ndimage.map_coordinates")
 def map_coordinates(
     b: Builder,
     input: Any,

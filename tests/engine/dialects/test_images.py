@@ -30,6 +30,7 @@ VARIABLES = {
     "box": np.array([[0.1, 0.2, 0.9, 0.65], [-0.3, 0.9, 0.4, 0.15]]),
     "which": np.array([0, 0]),
 }
+HEADS = "F.multi_head_attention_forward(c, c, c, {})"
 TOLERANCE = {"rtol": 2e-5, "atol": 2e-5}  # of single precision, in which some were computed
 
 
@@ -55,6 +56,13 @@ def test_heads_share_keys_and_values(ask):
     given |= {"k": k[[0, 0, 1, 1]], "v": v[[0, 0, 1, 1]]}
     expected = ask.value("F.scaled_dot_product_attention(q, k, v)", given)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_weights_of_attention_are_given_if_needed(ask):
+    start = "F.multi_head_attention_forward(c, c, c, 4, 2, torch.tile(c, (6, 1)), None, None, None,"
+    call = f"{start} False, 0.5, torch.eye(4), None, training=False"
+    assert ask.value(f"{call}, average_attn_weights=False)[1]", VARIABLES).shape == (2, 2, 2)
+    assert ask.value(f"{call}, need_weights=False)[1] is None", VARIABLES)
 
 
 def test_given_statistics_are_used_unless_training(ask):
@@ -91,6 +99,13 @@ def test_cubic_resizing_of_tensorflow_is_without_its_table(ask):
         ("F.rms_norm(c, [3])", ShapeMismatch),
         ("F.scaled_dot_product_attention(q, q, q, dropout_p=0.5)", BadArgument),
         ("F.scaled_dot_product_attention(q, q, q, enable_gqa=True)", ShapeMismatch),
+        (HEADS.format("3, 2, c, c, None, None, False, 0, c, c"), ShapeMismatch),
+        (HEADS.format("4, 3, c, c, None, None, False, 0, c, c"), ShapeMismatch),
+        (HEADS.format("4, 2, c, c, c, None, False, 0, c, c"), BadArgument),
+        (HEADS.format("4, 2, c, c, None, None, True, 0, c, c"), BadArgument),
+        (HEADS.format("4, 2, c, c, None, None, False, 1, c, c"), BadArgument),
+        ("tf.image.central_crop(im, 2)", BadArgument),
+        ("tf.image.pad_to_bounding_box(im, 1, 1, 2, 4)", BadArgument),
         ("tf.image.resize(im, (3,))", BadArgument),
         ("tf.image.resize(im, (3, 4), 'cubic')", BadArgument),
         ("tf.image.resize(c, (3, 4))", ShapeMismatch),

@@ -101,6 +101,10 @@ def test_differences_between_pixels():
         (("sobel_edges", X[:, :1]), ShapeMismatch),
         (("ssim", X, Y, 1.0), ShapeMismatch),
         (("ssim", X, Y, 1.0, 0), ShapeMismatch),
+        (("ssim", X, Y, 1.0, 1 << 50), ShapeMismatch),
+        (("ssim", X, Y, 1.0, 3, "1"), BadArgument),
+        (("ssim_multiscale", X, Y, 1.0, (), 3), BadArgument),
+        (("ssim_multiscale", X, Y, 1.0, (0.5, 0.5), 3), ShapeMismatch),
         (("psnr", X, Y[:, :2], 1.0), ShapeMismatch),
     ],
 )

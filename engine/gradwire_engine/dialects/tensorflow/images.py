@@ -33,6 +33,12 @@ TF.entry("image.total_variation", "", "images")
 TF.entry("image.image_gradients image.sobel_edges", "", "image")
 TF.entry("image.psnr", "", "a b:other max_val")
 TF.entry("image.ssim", "", "img1 img2 max_val filter_size=11 filter_sigma=1.5 k1=0.01 k2=0.03")
+TF.entry(
+    "image.ssim_multiscale",
+    "",
+    "img1 img2 max_val power_factors=(0.0448,0.2856,0.3001,0.2363,0.1333) "
+    "filter_size=11 filter_sigma=1.5 k1=0.01 k2=0.03",
+)
 
 _METHODS = ("bilinear", "bicubic", "nearest", "area", "lanczos3", "lanczos5", "gaussian")
 
@@ -184,6 +190,37 @@ def crop_to_bounding_box(
             raise BadArgument(f"{count} pixels from {start} are not in {x.type}")
         x = sliced(x, x.ndim + axis, start, start + count)
     return x
+
+
+@TF.macro("image.central_crop")
+def central_crop(b: Builder, image: Any, central_fraction: Static) -> Any:
+    """The middle of an image, ``central_fraction`` of its height and width."""
+    x, share = _image(b, image, "central_crop"), central_fraction
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+        raise BadArgument("central_crop needs a fraction above 0, and at most 1")
+    for axis in (x.ndim - 3, x.ndim - 2):
+        length = x.type.shape[axis]
+        start = int((length - length * share) / 2)
+        x = sliced(x, axis, start, length - start)
+    return x
+
+
+@TF.macro("image.pad_to_bounding_box")
+def pad_to_bounding_box(
+    b: Builder,
+    image: Any,
+    offset_height: Static,
+    offset_width: Static,
+    target_height: Static,
+    target_width: Static,
+) -> Any:
+    """The image below and right of the offset in zeros, ``target_height`` by ``target_width``."""
+    x = _image(b, image, "pad_to_bounding_box")
+    height, width = x.type.shape[-3:-1]
+    above, left = integer(offset_height, "the offset"), integer(offset_width, "the offset")
+    below = integer(target_height, "the target") - above - height
+    right = integer(target_width, "the target") - left - width
+    return recorded("pad")(b, x, [(0, 0)] * (x.ndim - 3) + [(above, below), (left, right), (0, 0)])
 
 
 @TF.macro("nn.batch_normalization")

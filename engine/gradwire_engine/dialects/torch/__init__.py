@@ -2,6 +2,7 @@
 
 from gradwire_engine.dialects.torch import (
     arrays,
+    attention,
     convolutions,
     creation,
     elementwise,
@@ -20,6 +21,7 @@ from gradwire_engine.dialects.torch.names import TORCH
 __all__ = [
     "TORCH",
     "arrays",
+    "attention",
     "convolutions",
     "creation",
     "elementwise",

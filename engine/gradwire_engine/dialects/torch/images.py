@@ -1,4 +1,4 @@
-"""PyTorch's ``torch.nn.functional``: images of another size, normalisation, attention."""
+"""PyTorch's ``torch.nn.functional``: images of another size, normalisation."""
 
 from __future__ import annotations
 
@@ -196,37 +196,6 @@ def rms_norm(
         raise ShapeMismatch(f"rms_norm over {shape} of an array of shape {x.type.shape}")
     least = float(np.finfo(x.dtype).eps) if eps is None else eps
     return recorded("rms_norm")(b, x, weight, tuple(range(-len(shape), 0)), least)
-
-
-@TORCH.macro(f"{_F}.scaled_dot_product_attention")
-def scaled_dot_product_attention(
-    b: Builder,
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
-    dropout_p: Static = 0.0,
-    is_causal: Static = False,
-    scale: Any = None,
-    enable_gqa: Static = False,
-) -> Any:
-    """``softmax(query key^T / sqrt(features) + mask) value``; with ``enable_gqa`` heads are shared.
-
-    Shapes: (..., heads, queries, features) and so on.
-    """
-    if dropout_p:
-        raise BadArgument("attention drops nothing out here", hint="leave dropout_p at 0")
-    q, k, v = b.array(query), b.array(key), b.array(value)
-    if flag(enable_gqa, "enable_gqa"):
-        k, v = (_shared(b, part, q) for part in (k, v))
-    return recorded("scaled_dot_product_attention")(b, q, k, v, attn_mask, is_causal, scale)
-
-
-def _shared(b: Builder, x: Var, query: Var) -> Any:
-    """Heads of keys or values repeated, so many in a row as there are queries' heads for each."""
-    if min(x.ndim, query.ndim) < 3 or query.type.shape[-3] % max(x.type.shape[-3], 1):
-        raise ShapeMismatch(f"the heads of {query.type} cannot share those of {x.type}")
-    return recorded("repeat")(b, x, query.type.shape[-3] // x.type.shape[-3], -3)
 
 
 @TORCH.macro(f"{_F}.bilinear")

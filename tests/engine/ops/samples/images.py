@@ -13,5 +13,7 @@ SAMPLES = [
     Call.of("psnr", X, Y, np.array(1.5)),
     Call.of("psnr", X, Y[0], 1.0),
     Call.of("ssim", X, Y, 1.0, 3, 0.8),
+    Call.of("ssim_multiscale", X, X * 0.9 + Y * 0.1, 1.0, (0.6, 0.4), 2, 0.8),
+    Call.of("ssim_multiscale", X, X * 0.8, np.array(1.3), (1.0,), 3),
     Call.of("ssim", X[0], Y, np.array(1.2), filter_size=2, k1=np.array(0.02), k2=0.05),
 ]
