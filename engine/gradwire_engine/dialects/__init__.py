@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire_engine.dialects.base import Dialect, Recorded
+from gradwire_engine.dialects.jax import JAX
 from gradwire_engine.dialects.scipy import SCIPY
 from gradwire_engine.dialects.tensorflow import TF
 from gradwire_engine.dialects.torch import TORCH
@@ -14,7 +15,7 @@ from gradwire_engine.ops.promotion import DTYPES
 __all__ = ["DIALECTS", "Dialect", "Recorded", "dtype", "find", "full_name", "own"]
 
 #: Every dialect whose names are not the unprefixed ones alone.
-DIALECTS = (SCIPY, TF, TORCH)
+DIALECTS = (SCIPY, JAX, TF, TORCH)
 #: Names of dtypes that only a dialect has.
 _DTYPES = {
     "tf": {"half": "float16", "double": "float64", "bool": "bool"},
@@ -48,9 +49,12 @@ def find(name: str) -> Function | None:
 
 
 def own(name: str) -> Dialect | None:
-    """The dialect that alone says what a prefixed name means: SciPy's are the unprefixed ones."""
+    """The dialect that alone says what a prefixed name means."""
     found = full_name(name)
-    return None if found is None or found[0] is SCIPY else found[0]
+    if found is None:
+        return None
+    dialect, full = found
+    return None if dialect.unprefixed and full.startswith(dialect.unprefixed) else dialect
 
 
 def dtype(name: str) -> Any:

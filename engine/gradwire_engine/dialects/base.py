@@ -22,12 +22,16 @@ _STAR = "*"
 class Dialect:
     """The functions of one library by dotted name, under the prefixes that choose it."""
 
-    def __init__(self, name: str, roots: dict[str, str], *, ignored: str = "") -> None:
+    def __init__(
+        self, name: str, roots: dict[str, str], *, ignored: str = "", unprefixed: str = ""
+    ) -> None:
         self.name = name
         #: What programs may write, and what it stands for: ``F.`` is ``torch.nn.functional.``.
         self.roots = roots
         #: A keyword that every function takes and that means nothing here.
         self.ignored = ignored
+        #: Where a name that is not among the functions means what it means without a prefix.
+        self.unprefixed = unprefixed
         self.functions: dict[str, Function] = {}
         #: The operation that each function's parameters are handed to, empty for its own.
         self.meant: dict[str, str] = {}

@@ -18,7 +18,11 @@ from gradwire_engine.ops.shape import swap_last
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
 
-SCIPY = Dialect("scipy", {"scipy.": "scipy.", "special.": "scipy.special."})
+SCIPY = Dialect(
+    "scipy",
+    {"scipy.": "scipy.", "special.": "scipy.special.", "jax.scipy.": "scipy."},
+    unprefixed="scipy.",
+)
 
 #: What ``solve`` may assume of a matrix beside nothing.
 _STRUCTURES = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")

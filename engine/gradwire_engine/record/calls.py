@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["attribute", "call", "call_shadowed", "constant", "derivative", "method", "suggestion"]
 
 #: Prefixes under which the names are NumPy's and SciPy's own.
-_NUMPY = ("np.", "numpy.", "jnp.", "jax.", "scipy.special.", "special.", "scipy.linalg.", "scipy.")
+_NUMPY = (
+    *("np.", "numpy.", "jnp.", "jax.numpy.", "jax.scipy.special.", "jax.scipy.linalg."),
+    *("jax.scipy.", "jax.", "scipy.special.", "special.", "scipy.linalg.", "scipy."),
+)
 #: What is not: NumPy's own draws have no key.
 _KEYLESS = ("np.random.", "numpy.random.")
 #: Methods of arrays, as NumPy has them.

@@ -1,0 +1,73 @@
+"""JAX's names compute what JAX says they do, and refuse what it refuses."""
+
+import numpy as np
+import pytest
+from gradwire_engine.errors import ArgumentError, UnknownOperation
+
+X = np.array([[0.5, -1.5, 2.0], [1.0, 0.25, -0.75]])
+V = np.array([3.0, -1.0, 2.0])
+S = np.array([[4.0, 1.0], [1.0, 3.0]])
+VARIABLES = {"x": X, "v": V, "s": S, "k": np.array(-1), "n": np.array([-7, 7, 5])}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("jax.lax.add(x, 1.0) - lax.add(x, 1.0)", 0 * X),
+        ("jnp.sum(x) - jax.numpy.sum(x)", 0.0),
+        ("jax.numpy.pi + jnp.linalg.norm(jnp.zeros(2))", np.pi),
+        ("jax.scipy.linalg.cholesky(s)", np.linalg.cholesky(S).T),
+        ("jax.scipy.special.softmax(v)", np.exp(V) / np.exp(V).sum()),
+        ("jax.scipy.special.expit(v)", 1 / (1 + np.exp(-V))),
+        ("lax.round(2.5 * v)", [8, -3, 5]),
+        ("lax.round(2.5 * v, 1)", [8, -2, 5]),
+        ("lax.div(n, 2)", [-3, 3, 2]),
+        ("lax.rem(n, 2)", [-1, 1, 1]),
+        ("lax.dot_general(x, v, (((1,), (0,)), ((), ())))", X @ V),
+        ("lax.dynamic_slice(v, (k,), (1,))", [2]),
+        ("lax.dynamic_update_slice_in_dim(v, v[:1], k, 0)", [3, -1, 3]),
+        ("lax.pad(v, 9.0, [(1, -1, 1)])", [9, 3, 9, -1, 9]),
+        ("lax.pad(v, 9.0, [(-9, 9, 1)])", [9] * 5),
+        ("lax.pad(v[:0], 9.0, [(1, 1, 5)])", [9, 9]),
+        ("lax.pad(v, 9.0, [(-1, 0, 0)], precision='highest')", [-1, 2]),
+        ("lax.collapse(x, 0)", X.ravel()),
+        ("jax.nn.softmax(v, where=v > 0)", np.exp([3, -np.inf, 2]) / (np.e**3 + np.e**2)),
+        ("jax.nn.gelu(v) - jax.nn.gelu(v, True)", 0 * V),
+    ],
+)
+def test_value(ask, text, expected):
+    np.testing.assert_allclose(np.asarray(ask.value(text, VARIABLES)), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lax.round(x, 2)",
+        "lax.select_n(x > 0, x, x, x)",
+        "lax.slice(x, (0, 0), (2, 4))",
+        "lax.slice(x, (0,), (2,))",
+        "lax.split(v, (1, 1))",
+        "lax.collapse(x, 1, 1)",
+        "lax.broadcast_in_dim(x, (2, 3), (1, 0))",
+        "lax.pad(v, 0.0, [(0, 0)])",
+        "lax.pad(v, 0.0, [(0, 0, -1)])",
+        "lax.pad(v, 0.0, [(-2, -2, 0)])",
+        "lax.dynamic_slice(x, (0,), (1, 1))",
+        "lax.dot_general(x, v, (((1,), ()), ((), ())))",
+        "lax.conv_general_dilated(x, x, (), 'SAME', dimension_numbers=('NC', 'OI'))",
+        "lax.conv_general_dilated(x, x, (), 'SAME', dimension_numbers=('NC', 'OH', 'NC'))",
+        "lax.conv_transpose(x[None], x[:, :, None], (1,), 'FULL')",
+        "lax.fft(x, 'dct', (3,))",
+        "lax.reduce_sum(x)",
+        "jax.nn.one_hot(n)",
+    ],
+)
+def test_what_jax_does_not_take_is_refused(ask, text):
+    with pytest.raises(ArgumentError):
+        ask.value(text, VARIABLES)
+
+
+@pytest.mark.parametrize("text", ["lax.summ(x)", "jax.nn.reluu(x)", "jax.scipy.linalg.nothing(x)"])
+def test_unknown_names(ask, text):
+    with pytest.raises(UnknownOperation):
+        ask.value(text, VARIABLES)
