@@ -13,6 +13,7 @@ from gradwire_engine.ops.comparison import GreaterEqual, Less, LessEqual, Logica
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.creation import linspace
+from gradwire_engine.ops.cumulative import diff
 from gradwire_engine.ops.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.promotion import DTYPES
@@ -102,12 +103,20 @@ def bincount(b: Builder, x: Any, weights: Any = None, minlength: Static = 0) -> 
 
 
 @macro("histogram")
-def histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def histogram(
+    b: Builder,
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,
+    density: Any = None,
+    weights: Any = None,
+) -> Any:
     """A list of how many elements, or what sum of ``weights``, is in each bin, and of its edges.
 
     ``bins`` is a number of equal bins over ``range`` (by default from the least to the largest
-    element), or the rising vector of edges.  The last bin has its right edge.  Convention:
-    counts have derivative 0 in ``a`` and the edges.
+    element), or the rising vector of edges.  The last bin has its right edge.  A ``density`` is
+    divided by the widths and the whole.  Convention: counts have derivative 0 in ``a`` and the
+    edges.
     """
     x = reshape(floating(b, a), (b.array(a).type.size,))
     if isinstance(bins, int) and not isinstance(bins, bool):
@@ -121,7 +130,11 @@ def histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, weights: An
     if edges.ndim != 1 or edges.type.size < 2:
         raise ShapeMismatch(f"histogram needs a vector of at least 2 edges, got {edges.type}")
     among, between = b.promote(StopGradient()(x), StopGradient()(edges))
-    return [_counted(b, among, between, weights), edges]
+    counts = _counted(b, among, between, weights)
+    if density is None or not flag(density, "density"):
+        return [counts, edges]
+    counts, widths = b.promote(counts, b.cast(diff(b, edges), DTYPES["float64"]))
+    return [counts / widths / Sum((0,))(counts), edges]
 
 
 def _counted(b: Builder, x: Var, edges: Var, weights: Any) -> Var:

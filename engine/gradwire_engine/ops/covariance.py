@@ -18,7 +18,7 @@ from gradwire_engine.ops.reductions import Sum
 from gradwire_engine.ops.shape import reshape, swap_last, unsqueeze
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder
+    from gradwire_engine.ops.builder import Builder, Var
 
 
 @macro("cov")
@@ -29,11 +29,15 @@ def cov(
     rowvar: Static = True,
     bias: Static = False,
     ddof: Static = None,
+    fweights: Any = None,
+    aweights: Any = None,
 ) -> Any:
     """Covariances of the rows of ``m`` and ``y``: ``z_ij = sum_k c_ik c_jk* / (n - ddof)``.
 
     ``c`` are the rows less their means, in double precision; ``ddof`` is 1 by default, 0 if
-    ``bias``; without ``rowvar`` the columns are taken.
+    ``bias``; without ``rowvar`` the columns are taken.  ``fweights`` says how often each
+    observation counts, ``aweights`` how much: ``sum w c c* / (v - ddof sum w a / v)``, ``v`` the
+    sum of both weights' products ``w``.
     """
     parts = b.promote(*[part for part in (m, y) if part is not None])
     dtype = DTYPES["complex128" if parts[0].dtype.kind == "c" else "float64"]
@@ -49,9 +53,25 @@ def cov(
     less = ddof if ddof is not None else 0 if flag(bias, "bias") else 1
     if isinstance(less, bool) or not isinstance(less, int | float):
         raise BadArgument("ddof must be a number")
-    centred = x - Sum.over(x, (1,), keepdims=True) / n
-    z = MatMul()(centred, conj(swap_last(centred))) / max(n - less, 0)
+    if fweights is None and aweights is None:
+        centred = x - Sum.over(x, (1,), keepdims=True) / n
+        z = MatMul()(centred, conj(swap_last(centred))) / max(n - less, 0)
+    else:
+        z = _weighted(b, x, less, fweights, aweights)
     return reshape(z, tuple([k for k in z.type.shape if k != 1]))
+
+
+def _weighted(b: Builder, x: Var, ddof: float, fweights: Any, aweights: Any) -> Var:
+    """Covariances of rows whose observations weigh as told."""
+    given = [b.cast(b.array(w), x.dtype) for w in (fweights, aweights) if w is not None]
+    for weights in given:
+        if weights.shape != x.shape[1:]:
+            raise ShapeMismatch(f"cov got {weights.shape} weights for {x.shape[1]} observations")
+    w = given[0] * given[1] if len(given) == 2 else given[0]
+    total = Sum((0,))(w)
+    centred = x - unsqueeze(MatMul()(x, w) / total, (1,))
+    freedom = total - ddof if aweights is None else total - Sum((0,))(w * given[-1]) / total * ddof
+    return MatMul()(centred * w, conj(swap_last(centred))) / freedom
 
 
 @macro("corrcoef")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument
+from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, flag, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.rearranging import Flip
 from gradwire_engine.ops.shape import reshape
-from gradwire_engine.ops.slicing import sliced
+from gradwire_engine.ops.slicing import sliced, unstack
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -166,3 +166,20 @@ def _partitioned(b: Builder, a: Any, kth: Any, axis: Any, op: str) -> tuple[Var,
         if not -length <= index < length:
             raise BadArgument(f"{op} has no place {index} among {length} elements")
     return x, place
+
+
+@macro("lexsort", differentiable=False)
+def lexsort(b: Builder, keys: Any, axis: Static = -1) -> Any:
+    """Indices that put the last of ``keys`` in rising order, equal ones by the key before it.
+
+    Shapes: ``keys`` is a list of arrays of one shape, or an array of them along its first axis.
+    """
+    parts = [b.array(key) for key in keys] if isinstance(keys, list | tuple) else unstack(b, keys)
+    if not parts or any(key.shape != parts[0].shape for key in parts):
+        raise ShapeMismatch("lexsort needs at least one key, all of one shape")
+    place = axis_of(axis, parts[0].ndim, "lexsort")
+    order = ArgSort(place)(parts[0])
+    for key in parts[1:]:
+        again = ArgSort(place)(Permute(place)(key, order))
+        order = Permute(place)(order, again)
+    return order

@@ -33,6 +33,8 @@ CASES: list[tuple[Any, ...]] = [
     *[("digitize", X, np.array([1, 2, 4]), right) for right in (False, True)],
     *[("histogram", X, bins) for bins in (3, np.array([0, 1, 2, 4]))],
     ("histogram", X, 4, (1.0, 4.0)),
+    ("histogram", X, 4, None, True),
+    ("histogram", X, np.array([0, 1, 4]), None, True, X + 1),
     *[(name, X) for name in ("cov", "corrcoef")],
     ("cov", X[0], X[1], True, True),
     *[

@@ -14,6 +14,8 @@ SAMPLES = [
     Call.of("bincount", COUNTED, minlength=4),
     Call.of("bincount", COUNTED, RISING, 3),
     Call.of("histogram", POINTS, 3),
-    Call.of("histogram", POINTS, 3, (0.0, 1.0), POINTS * POINTS),
+    Call.of("histogram", POINTS, 3, (0.0, 1.0), weights=POINTS * POINTS),
     Call.of("histogram", POINTS, RISING, weights=POINTS),
+    Call.of("histogram", POINTS, 3, density=True),
+    Call.of("histogram", POINTS, RISING, None, True, POINTS * POINTS),
 ]

@@ -12,4 +12,6 @@ SAMPLES = [
     *[Call.of("top_k", X, k) for k in (0, 1, 3)],
     *[Call.of(name, X, 2, axis) for name in ("partition", "argpartition") for axis in (1, -1)],
     Call.of("partition", X, (0, -1), None),
+    *[Call.of("lexsort", keys) for keys in ([X[0], X[1] > 0], X)],
+    Call.of("lexsort", [X > 1, X > 0], 1),
 ]

@@ -1,0 +1,109 @@
+"""Axes that arrays have at least, and pieces put together or taken apart along a known axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import axis_of, integers
+from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.indexing import take
+from gradwire_engine.ops.joining import Concatenate
+from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.ops.shape import reshape, unsqueeze
+from gradwire_engine.ops.slicing import split
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+def _for_each(b: Builder, arys: tuple[Any, ...], change: Callable[[Var], Var]) -> Any:
+    changed = [change(b.array(x)) for x in arys]
+    return changed[0] if len(changed) == 1 else changed
+
+
+def _planar(x: Var) -> Var:
+    return unsqueeze(x, tuple(range(2 - x.ndim))) if x.ndim < 2 else x
+
+
+def _solid(x: Var) -> Var:
+    x = unsqueeze(x, (0,)) if x.ndim < 2 else x
+    x = unsqueeze(x, (0,)) if x.ndim < 2 else x
+    return unsqueeze(x, (2,)) if x.ndim < 3 else x
+
+
+@macro("atleast_1d")
+def atleast_1d(b: Builder, *arys: Any) -> Any:
+    """The array, a number as one of length 1; a list for several."""
+    return _for_each(b, arys, lambda x: x if x.ndim else reshape(x, (1,)))
+
+
+@macro("atleast_2d")
+def atleast_2d(b: Builder, *arys: Any) -> Any:
+    """The array, a vector as a row; a list for several."""
+    return _for_each(b, arys, _planar)
+
+
+@macro("atleast_3d")
+def atleast_3d(b: Builder, *arys: Any) -> Any:
+    """The array, a vector as ``(1, n, 1)``, a matrix as ``(m, n, 1)``; a list for several."""
+    return _for_each(b, arys, _solid)
+
+
+@macro("dstack")
+def dstack(b: Builder, tup: Any) -> Any:
+    """Arrays behind each other: along the third axis, vectors as ``(1, n, 1)``."""
+    if not isinstance(tup, list | tuple):
+        raise BadArgument("dstack needs a list of arrays")
+    return Concatenate.record(b, [_solid(b.array(x)) for x in tup], 2)
+
+
+@macro("append")
+def append(b: Builder, arr: Any, values: Any, axis: Static = None) -> Any:
+    """``values`` after ``arr`` along ``axis``, or after all its elements."""
+    x, y = b.promote(arr, values)
+    if axis is None:
+        x, y, axis = reshape(x, (x.type.size,)), reshape(y, (y.type.size,)), 0
+    return Concatenate.record(b, [x, y], axis)
+
+
+@macro("delete")
+def delete(b: Builder, arr: Any, obj: Static, axis: Static = None) -> Any:
+    """``arr`` without the places ``obj`` along ``axis``, or among all its elements."""
+    x = b.array(arr)
+    if axis is None:
+        x, axis = reshape(x, (x.type.size,)), 0
+    place = axis_of(axis, x.ndim, "delete")
+    length, gone = x.shape[place], integers(obj, "obj")
+    for index in gone:
+        if not -length <= index < length:
+            raise BadArgument(f"delete has no place {index} among {length}")
+    kept = [i for i in range(length) if i not in gone and i - length not in gone]
+    return take(b, x, b.cast(b.array(kept), DTYPES["int64"]), place)
+
+
+def _cut(b: Builder, ary: Any, parts: Any, axis: int, least: int, op: str) -> Any:
+    x = b.array(ary)
+    if x.ndim < least:
+        raise ShapeMismatch(f"{op} needs at least {least} axes, got {x.type}")
+    return split(b, x, parts, min(axis, x.ndim - 1))
+
+
+@macro("hsplit")
+def hsplit(b: Builder, ary: Any, indices_or_sections: Static) -> Any:
+    """A list of parts side by side: along the second axis, of a vector along the first."""
+    return _cut(b, ary, indices_or_sections, 1, 1, "hsplit")
+
+
+@macro("vsplit")
+def vsplit(b: Builder, ary: Any, indices_or_sections: Static) -> Any:
+    """A list of parts below each other: along the first axis."""
+    return _cut(b, ary, indices_or_sections, 0, 2, "vsplit")
+
+
+@macro("dsplit")
+def dsplit(b: Builder, ary: Any, indices_or_sections: Static) -> Any:
+    """A list of parts behind each other: along the third axis."""
+    return _cut(b, ary, indices_or_sections, 2, 3, "dsplit")

@@ -1,0 +1,81 @@
+"""Further functions have NumPy's values, shapes and dtypes."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from gradwire_engine.check import Call, evaluate
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+
+RNG = np.random.default_rng(79)
+X = RNG.normal(size=(2, 3, 4)) * 3
+EDGES = np.array([0.0, -0.0, 1.0, -2.5, inf, -inf, nan])
+K = np.array([[12, -18, 0], [7, 5, 30]])
+CASES = [
+    *[(name, EDGES) for name in ("modf", "fabs", "signbit", "isposinf", "isneginf")],
+    *[(name, K, K[::-1]) for name in ("gcd", "lcm")],
+    ("isclose", EDGES, EDGES),
+    ("isclose", EDGES, EDGES, 1e-5, 1e-8, True),
+    ("isclose", EDGES[:, None], EDGES + 1e-7),
+    ("allclose", X, X + 1e-9),
+    ("allclose", X, X + 1e-3),
+    ("array_equal", EDGES, EDGES),
+    ("array_equal", EDGES, EDGES, True),
+    ("array_equal", X, X[0]),
+    *[(f"atleast_{n}d", x) for n in (1, 2, 3) for x in (X, X[0], X[0, 0], 2.5)],
+    *[("dstack", [x, x]) for x in (X, X[0], X[0, 0])],
+    ("append", X, K),
+    ("append", K, K, 1),
+    ("delete", X, 5),
+    ("delete", X, [0, -1], 2),
+    ("hsplit", X, 3),
+    ("vsplit", X, 2),
+    ("dsplit", X, (1, 3)),
+    ("logspace", 0, 2, 5),
+    ("logspace", 0, [1.0, 2], 4, False, 2.0),
+    ("geomspace", 1, 256, 9),
+    ("geomspace", -1.0, -1000.0, 4),
+    *[(name, n) for name in ("hanning", "hamming", "blackman", "bartlett") for n in (0, 1, 2, 7)],
+    ("lexsort", [K[0] % 5, K[1] % 2]),
+    ("lexsort", K[:, ::-1]),
+    ("lexsort", [X > 1, X > 0], 0),
+    ("cov", K, None, True, False, None, [1, 2, 3], [0.5, 1.0, 2.0]),
+    ("cov", K, None, True, False, None, [1, 2, 3]),
+    ("cov", K, None, False, True, None, None, [0.5, 2.0]),
+    *[("kaiser", n, 8.6) for n in (0, 1, 2, 7)],
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
+def test_value(case):
+    name, *args = case
+    call = Call.of(name, *args)
+    found = evaluate(call.record, call.values)
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(*args)
+    expected = expected if isinstance(expected, tuple | list) else [expected]
+    for ours, theirs in zip(found, expected, strict=True):
+        assert (np.asarray(ours).dtype, np.shape(ours)) == (
+            np.asarray(theirs).dtype,
+            np.shape(theirs),
+        )
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-15)
+
+
+REFUSED = [
+    (Call.of("lexsort", [X, X[0]]), ShapeMismatch, "all of one shape"),
+    (Call.of("cov", X[0], fweights=[1, 2]), ShapeMismatch, "weights for 4 observations"),
+    (Call.of("gcd", X, X), DtypeMismatch, "gcd does not take float64"),
+    (Call.of("isclose", X, X, equal_nan=1), BadArgument, "equal_nan must be true or false"),
+    (Call.of("delete", X, 24), BadArgument, "no place 24 among 24"),
+    (Call.of("dsplit", X[0], 2), ShapeMismatch, "at least 3 axes"),
+    (Call.of("dstack", X), BadArgument, "a list of arrays"),
+    (Call.of("geomspace", X + 1j, X), DtypeMismatch, "real ends"),
+    (Call.of("hanning", -1), BadArgument, "no length -1"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), REFUSED)
+def test_refusal(call, error, message):
+    with pytest.raises(error, match=message):
+        evaluate(call.record, call.values)
