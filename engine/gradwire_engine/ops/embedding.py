@@ -12,6 +12,7 @@ from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.bins import SearchSorted
 from gradwire_engine.ops.comparison import GreaterEqual, NotEqual
 from gradwire_engine.ops.constants import StopGradient
+from gradwire_engine.ops.coordinates import CooMatMul
 from gradwire_engine.ops.creation import arange
 from gradwire_engine.ops.indexing import take
 from gradwire_engine.ops.promotion import inexact_promoted
@@ -19,7 +20,6 @@ from gradwire_engine.ops.segments import SegmentMax, added_at_ids
 from gradwire_engine.ops.selection import Maximum, Where, zero_unless
 from gradwire_engine.ops.shape import reshape, unsqueeze
 from gradwire_engine.ops.slicing import sliced
-from gradwire_engine.ops.sparse import CooMatMul
 from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 import scipy.special
 import scipy.stats as stats
-from gradwire_engine.check import Call, check, evaluate, trace
+from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.batching import batch
+from gradwire_engine.check import Call, check, evaluate, interpret, trace
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.tape import ArrayType
 
 KEY = np.array(12345)
 MANY = (20_000,)
@@ -46,6 +51,22 @@ def test_keys_made_of_a_key_are_independent_of_its_draws():
     assert (draw("split", KEY, 5)[:3] == draw("split", KEY, 3)).all()
     first = [draw("normal", k, (1,))[0] for k in draw("split", KEY, 1000)]
     assert stats.kstest(first, stats.norm().cdf).pvalue > 0.01
+
+
+def test_many_keys_draw_for_each_example_and_one_for_all_alike():
+    b = Builder(Limits())
+    key, loc, keys, locs = (
+        b.input(ArrayType(np.dtype(dtype), shape))
+        for dtype, shape in (("int64", ()), ("float64", ()), ("int64", (3,)), ("float64", (3,)))
+    )
+    z = FUNCTIONS["random.normal"].record(b, key, (4,), loc=loc)
+    outputs = [*batch(b, [z], {key: keys, loc: locs}), *batch(b, [z], {loc: locs})]
+    given = [np.array(5), np.array(0.0), np.array([5, 6, 5]), np.array([0.0, 1.0, 2.0])]
+    results = interpret(b.tape(outputs), given)
+    each, alike = (results[out.slot] for out in outputs)
+    alone = [draw("normal", k, (4,)) for k in (5, 6)]
+    np.testing.assert_allclose(each, [alone[0], alone[1] + 1, alone[0] + 2])
+    np.testing.assert_allclose(alike, alone[0] + given[3][:, None])
 
 
 def test_coarser_dtypes_get_the_same_numbers_and_never_an_end():
