@@ -249,12 +249,22 @@ def normalized_axis(axis: Any, ndim: int) -> int:
 
 
 @macro("take")
-def take(b: Builder, a: Any, indices: Any, axis: Static = None) -> Var:
-    """Elements along an axis: ``z = a[..., indices, ...]``; of the flattened array without axis."""
+def take(b: Builder, a: Any, indices: Any, axis: Static = None, mode: Static = "raise") -> Var:
+    """Elements along an axis: ``z = a[..., indices, ...]``; of the flattened array without axis.
+
+    ``mode`` "wrap" counts on from the other end, "clip" takes the last or the first element.
+    """
     x, index = b.array(a), b.array(indices)
     if axis is None:
         x, axis = FUNCTIONS["ravel"].record(b, x), 0
-    before = (FULL,) * normalized_axis(axis, x.ndim)
+    place = normalized_axis(axis, x.ndim)
+    if mode == "wrap":
+        index = FUNCTIONS["remainder"].record(b, index, x.shape[place])
+    elif mode == "clip":
+        index = FUNCTIONS["clip"].record(b, index, 0, x.shape[place] - 1)
+    elif mode != "raise":
+        raise BadArgument("take knows the modes 'raise', 'wrap' and 'clip'")
+    before = (FULL,) * place
     return GetItem(complete_pattern((*before, ARRAY), x.ndim))(x, index)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that values decide on: how many elements there are, which function is taken."""
+"""NumPy's functions that ask for shapes, and those whose values decide what is recorded."""
 
 from __future__ import annotations
 
@@ -16,6 +16,21 @@ if TYPE_CHECKING:
 
 #: What stands in a list of functions for itself.
 _NUMBERS = (Var, bool, int, float, complex)
+
+
+def _shape(r: Recorder, a: Any) -> list[int]:
+    """Lengths of the axes."""
+    return list(r.b.array(a).type.shape)
+
+
+def _ndim(r: Recorder, a: Any) -> int:
+    """Number of axes."""
+    return r.b.array(a).ndim
+
+
+def _size(r: Recorder, a: Any) -> int:
+    """Number of elements."""
+    return r.b.array(a).type.size
 
 
 def _argwhere(r: Recorder, a: Any) -> Var:
@@ -106,6 +121,9 @@ def _piecewise(r: Recorder, x: Any, condlist: Any, funclist: Any, *args: Any, **
 
 #: Called as ``function(recorder, *args, **named)``, also after a prefix of NumPy's.
 COUNTED: dict[str, Callable[..., Any]] = {
+    "shape": _shape,
+    "ndim": _ndim,
+    "size": _size,
     "argwhere": _argwhere,
     "flatnonzero": _flatnonzero,
     "compress": _compress,

@@ -42,6 +42,12 @@ CASES = [
     ("cov", K, None, True, False, None, [1, 2, 3], [0.5, 1.0, 2.0]),
     ("cov", K, None, True, False, None, [1, 2, 3]),
     ("cov", K, None, False, True, None, None, [0.5, 2.0]),
+    *[(f"tri{half}_indices", 3, k, m) for half in "lu" for k in (-1, 0, 2) for m in (None, 4)],
+    ("diag_indices", 3, 2),
+    ("indices", (2, 3)),
+    ("ix_", [0, 2], [1, 3, 0]),
+    ("unravel_index", np.arange(24)[::5], (2, 3, 4)),
+    ("ravel_multi_index", [[0, 1], [2, 0], [3, 1]], (2, 3, 4)),
     *[("kaiser", n, 8.6) for n in (0, 1, 2, 7)],
 ]
 
@@ -62,9 +68,22 @@ def test_value(case):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+def test_modes_of_take(mode):
+    index = np.array([0, 2, 1] if mode == "raise" else [0, 3, -2, 7])
+    call = Call.of("take", X, index, 1, mode)
+    (found,) = evaluate(call.record, call.values)
+    np.testing.assert_array_equal(found, np.take(X, index, 1, mode=mode))
+
+
 REFUSED = [
     (Call.of("lexsort", [X, X[0]]), ShapeMismatch, "all of one shape"),
     (Call.of("cov", X[0], fweights=[1, 2]), ShapeMismatch, "weights for 4 observations"),
+    (Call.of("ix_", X), DtypeMismatch, "vectors of integers"),
+    (Call.of("unravel_index", X, (2, 3)), DtypeMismatch, "needs integers"),
+    (Call.of("ravel_multi_index", [1, 2], (2,)), BadArgument, "an index for each axis"),
+    (Call.of("tril_indices", -1), BadArgument, "must not have negative lengths"),
+    (Call.of("take", X, [0], mode="fold"), BadArgument, "take knows the modes"),
     (Call.of("gcd", X, X), DtypeMismatch, "gcd does not take float64"),
     (Call.of("isclose", X, X, equal_nan=1), BadArgument, "equal_nan must be true or false"),
     (Call.of("delete", X, 24), BadArgument, "no place 24 among 24"),

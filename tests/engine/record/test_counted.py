@@ -20,6 +20,8 @@ def same(found, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("np.zeros(np.shape(x))", np.zeros((2, 3))),
+        ("np.size(x) + 10*np.ndim(x)", 26),
         ("np.nonzero(x)", np.nonzero(X)),
         ("np.where(x > 0)", np.where(X > 0)),
         ("np.argwhere(x > 0)", np.argwhere(X > 0)),

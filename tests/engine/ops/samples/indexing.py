@@ -11,6 +11,7 @@ SAMPLES = [
     Call.of("take", X, np.array([[0, 23], [5, 5]])),
     Call.of("take", X, np.array(1), 0),
     Call.of("take", X, np.zeros(0, int), 1),
+    *[Call.of("take", X, REPEATED * 3 - 2, 1, mode) for mode in ("wrap", "clip")],
     Call.of("gather", X, np.array([[1, 0], [1, 1]])),
     Call.of("gather", X, np.array([-1, 0]), 2),
     *[Call.of("take_along_axis", X, np.argsort(np.sin(9 * X), axis), axis) for axis in (0, 1, -1)],
