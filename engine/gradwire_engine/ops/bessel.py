@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.base import Cotangents, macro, register
 from gradwire_engine.ops.bessel_orders import (
     InOrder,
     IveInOrder,
@@ -16,12 +16,14 @@ from gradwire_engine.ops.bessel_orders import (
     YvInOrder,
     slope,
 )
+from gradwire_engine.ops.complex import Complex
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
+from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.selection import Sign
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Var
+    from gradwire_engine.ops.builder import Builder, Var
 
 
 def _at(v: float, x: Var) -> tuple[Var, Var]:
@@ -37,13 +39,15 @@ class OfOrder(SpecialBinary):
 
     kinds = "fc"
     in_order: ClassVar[type[InOrder]]
+    #: SciPy's name, if not the operation's.
+    routine: ClassVar[str] = ""
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, which takes real orders only."""
         v, x = operands
         if x.dtype.kind == "c":
             v = xp.where(v.imag == 0, v.real, math.nan)
-        return getattr(xp.special, self.name)(v, x)
+        return getattr(xp.special, self.routine or self.name)(v, x)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` by the neighbouring orders, ``v_bar`` by a contour integral."""
@@ -112,6 +116,44 @@ class Kve(OfOrder):
     """
 
     in_order = KveInOrder
+
+
+@register("hankel1_complex", public=False)
+class Hankel1(OfOrder):
+    """``z = J_v(x) + i Y_v(x)`` of complex ``x``, exact also where the two cancel."""
+
+    kinds = "c"
+    routine = "hankel1"
+    in_order = JvInOrder
+
+
+@register("hankel2_complex", public=False)
+class Hankel2(OfOrder):
+    """``z = J_v(x) - i Y_v(x)`` of complex ``x``, exact also where the two cancel."""
+
+    kinds = "c"
+    routine = "hankel2"
+    in_order = JvInOrder
+
+
+@macro("hankel1")
+def hankel1(b: Builder, v: Any, z: Any) -> Any:
+    """Hankel function of the first kind: ``J_v(z) + i Y_v(z)``, complex also for real ``z > 0``.
+
+    Source: DLMF 10.4.3, 10.6.1.
+    """
+    v, x = b.promote(v, z, rule=special_promoted)
+    return Hankel1()(v, x) if x.dtype.kind == "c" else Complex()(Jv()(v, x), Yv()(v, x))
+
+
+@macro("hankel2")
+def hankel2(b: Builder, v: Any, z: Any) -> Any:
+    """Hankel function of the second kind: ``J_v(z) - i Y_v(z)``, complex also for real ``z > 0``.
+
+    Source: DLMF 10.4.3, 10.6.1.
+    """
+    v, x = b.promote(v, z, rule=special_promoted)
+    return Hankel2()(v, x) if x.dtype.kind == "c" else Complex()(Jv()(v, x), -Yv()(v, x))
 
 
 @register("j0")

@@ -213,29 +213,37 @@ def shichi(b: Builder, x: Any) -> Any:
 
 @register("lambertw")
 class LambertW(Special):
-    """Lambert's function on the real line: ``z exp(z) = x``, ``x ≥ -1/e``, ``z`` real.
+    """Lambert's function: ``z exp(z) = x``, of real ``x`` real, of complex ``x`` on any branch.
 
-    Branch ``k`` is static: 0 for ``z ≥ -1``, or -1 for ``z ≤ -1`` with ``x < 0``; NaN elsewhere,
-    where SciPy's answer is complex. Infinite slope at ``-1/e``.  Source: DLMF 4.13.1.
+    The branch ``k`` is static. Of real ``x`` it is 0 for ``z ≥ -1``, or -1 for ``z ≤ -1`` with
+    ``x < 0``; NaN for ``x < -1/e``, where SciPy's answer is complex. Infinite slope at ``-1/e``.
+    Source: DLMF 4.13.1.
     """
 
     k: int
+    kinds = "fc"
     flops_per_element = 100
 
     @classmethod
     def record(cls, b: Builder, z: Any, k: Static = 0) -> Any:
         """Record with a static branch."""
+        (x,) = b.promote(z, rule=special_promoted)
         branch = integer(k, "k")
-        if branch not in (0, -1):
-            raise BadArgument(f"lambertw has the real branches 0 and -1, got {branch}")
-        return cls(branch)(*b.promote(z, rule=special_promoted))
+        if branch not in (0, -1) and x.dtype.kind != "c":
+            raise BadArgument(
+                f"lambertw has the real branches 0 and -1, got {branch}",
+                hint="the others are of complex numbers: convert with astype",
+            )
+        return cls(branch)(x)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """SciPy's routine, less what is not real."""
+        """SciPy's routine; of real numbers less what is not real."""
         (x,) = operands
         z = xp.special.lambertw(x, self.k)
-        return xp.asarray(xp.where(z.imag == 0, z.real, math.nan), dtype=x.dtype)
+        if x.dtype.kind == "f":
+            z = xp.where(z.imag == 0, z.real, math.nan)
+        return xp.asarray(z, dtype=x.dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar exp(-z) / (1 + z)``."""
-        return (z_bar * (Exp()(-z) / (z + 1)),)
+        """``x_bar = z_bar (exp(-z) / (1 + z))*``."""
+        return (z_bar * conj(Exp()(-z) / (z + 1)),)

@@ -5,7 +5,8 @@ from math import inf, nan, pi, sqrt
 import numpy as np
 import pytest
 import scipy.special
-from gradwire_engine.check import Call, evaluate
+from gradwire_engine.check import Call, evaluate, trace
+from gradwire_engine.errors import EngineError
 
 X = np.array([-inf, -3.7, -1.0, 0.0, 1e-9, 0.5, 1.0, 2.0, 40.0, inf, nan])
 COLUMN = np.array([[0.5], [3.0]])
@@ -35,6 +36,12 @@ CALLS = [
     *[(name, X[1:5] + 0.3j) for name in ("loggamma", "rgamma", "gamma", "digamma")],
     *[(name, X[1:9], COLUMN) for name in ("poch", "binom")],
     ("factorial", X[3:]),
+    *[(name, COLUMN, X[1:9] + 0.2j) for name in "jv yv iv kv kve hankel1 hankel2".split()],
+    *[(name, COLUMN, X[5:9]) for name in ("hankel1", "hankel2", "struve", "modstruve")],
+    *[(f"spherical_{name}", 2, X[5:9]) for name in ("yn", "in", "kn")],
+    *[(f"eval_{name}", 7, X[1:9]) for name in "legendre chebyt chebyu laguerre hermite".split()],
+    ("eval_jacobi", 7, 0.5, -0.3, X[1:9] + 0.2j),
+    ("lambertw", X[1:9] + 0.2j, 3),
     ("hyp0f1", COLUMN, X[1:9]),
     ("hyp1f1", COLUMN, 2.5, X[1:9]),
     ("hyp2f1", COLUMN, 2.5, -0.5, X[1:6] + 0.3j),
@@ -74,6 +81,8 @@ def test_values_are_scipys(name, args):
         ("zeta", [2.0, 1.0], [-0.9375482543158437, -2 * scipy.special.zeta(3)]),
         ("binom", [5.0, 2.0], [10 * (1 / 5 + 1 / 4), 10 * (1 / 3)]),
         ("poch", [2.0, 0.0], [0, scipy.special.digamma(2)]),
+        ("struve", [0.0, 0.0], [None, 2 / pi]),
+        ("modstruve", [1.0, 0.0], [None, 0]),
         ("hyp1f1", [0.0, 2.0, 0.0], [0, 0, 0]),
         ("hyp1f1", [-1.0, 2.0, 1.0], [0.4089510757272020, 0.25, -0.5]),
         ("hyp2f1", [0.0, 2.0, 2.0, -3.0], [-np.log(4), 0, 0, 0]),
@@ -114,3 +123,32 @@ def test_student_in_degrees_of_freedom(t, gradients):
         for k, w in enumerate(weights, 1)
     )
     assert slope == pytest.approx(expected / h, rel=1e-7, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", ["airy", "airye"])
+def test_airy_functions_are_scipys(name):
+    call = Call.of(name, X)
+    for found, expected in zip(
+        evaluate(call.record, call.values), getattr(scipy.special, name)(X), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "message"),
+    [
+        ("eval_legendre", (-1, X), "a degree of 0 or more, got -1"),
+        ("eval_legendre", (0.5, X), "n must be an integer"),
+        ("eval_genlaguerre", (1, X, X), "alpha must be a number, got float64[11]"),
+        ("spherical_yn", (-1, X), "an order of 0 or more, got -1"),
+        ("lambertw", (X, 2), "real branches 0 and -1, got 2"),
+        ("eval_hermite", (2, X + 1j), "does not take complex128"),
+        ("airye", (X + 1j,), "does not take complex128"),
+        ("stdtr", (X + 1j, X), "does not take complex128"),
+    ],
+)
+def test_refused(name, args, message):
+    call = Call.of(name, *args)
+    with pytest.raises(EngineError) as caught:
+        trace(call.record, call.values)
+    assert message in caught.value.message

@@ -14,5 +14,6 @@ SAMPLES = [
     *[Call.of(name, [0.0, 0.4, 2.7], P) for name in ("jv", "yv", "iv", "ive", "kv", "kve")],
     *[Call.of(name, V, P) for name in ("jv", "yv", "iv", "ive", "kv", "kve")],
     *[Call.of(name, [0.0, 0.4, 2.7], P - 0.3j) for name in ("jv", "yv", "iv", "kv", "kve")],
+    *[Call.of(name, 1.4, x) for name in ("hankel1", "hankel2") for x in (P, P - 0.3j)],
 ]
 REAL = {"jv", "yv", "iv", "kv", "kve"}  # of complex arguments above, of complex orders NaN

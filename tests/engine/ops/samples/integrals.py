@@ -14,4 +14,5 @@ SAMPLES = [
     Call.of("spence", ZERO + 1),
     Call.of("lambertw", np.array([-0.2, 0.0, 0.3])),
     Call.of("lambertw", np.array([-0.3, -0.2, -0.1]), -1),
+    *[Call.of("lambertw", X + 0.3j, k) for k in (1, -2)],
 ]

@@ -1,0 +1,79 @@
+"""Spherical Bessel functions of static order, beside the first kind's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.base import Cotangents, Static, register
+from gradwire_engine.ops.elementwise import Special, conj
+from gradwire_engine.ops.promotion import special_promoted
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+class Spherical(Special):
+    """``fₙ(x)``, where ``fₙ' = ± (n fₙ₋₁ ∓ (n + 1) fₙ₊₁) / (2n + 1)``."""
+
+    #: Signs of the neighbours in the slope.
+    signs: ClassVar[tuple[int, int]]
+    kinds = "fc"
+    flops_per_element = 40
+    n: int
+
+    @classmethod
+    def record(cls, b: Builder, n: Static, z: Any) -> Any:
+        """Record with a static order."""
+        order = integer(n, "n")
+        if order < 0:
+            raise BadArgument(f"{cls.name} needs an order of 0 or more, got {order}")
+        return cls(order)(*b.promote(z, rule=special_promoted))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, in the operand's dtype."""
+        (x,) = operands
+        return xp.asarray(getattr(xp.special, self.name)(self.n, x), dtype=x.dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` by the neighbouring orders."""
+        (x,) = operands
+        below, above = self.signs
+        slope = type(self)(self.n + 1)(x) * (above * (self.n + 1) / (2 * self.n + 1))
+        if self.n:
+            slope = slope + type(self)(self.n - 1)(x) * (below * self.n / (2 * self.n + 1))
+        return (z_bar * conj(slope),)
+
+
+@register("spherical_yn")
+class SphericalYn(Spherical):
+    """Spherical Bessel function of the second kind: ``z = yₙ(x)``; -inf at 0, slope NaN there.
+
+    Source: DLMF 10.47.4, 10.51.2.
+    """
+
+    n: int
+    signs = 1, -1
+
+
+@register("spherical_in")
+class SphericalIn(Spherical):
+    """Modified spherical Bessel function of the first kind: ``z = iₙ(x)``.
+
+    Source: DLMF 10.47.7, 10.51.5.
+    """
+
+    n: int
+    signs = 1, 1
+
+
+@register("spherical_kn")
+class SphericalKn(Spherical):
+    """Modified spherical Bessel function of the second kind: ``z = kₙ(x)``; infinite at 0.
+
+    Source: DLMF 10.47.9, 10.51.5.
+    """
+
+    n: int
+    signs = -1, -1

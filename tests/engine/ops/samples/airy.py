@@ -1,0 +1,9 @@
+"""Sample points of Airy functions; scaled, of positive numbers."""
+
+import numpy as np
+from gradwire_engine.check import Call
+
+X = np.array([[-4.3, -1.3, 0.0], [0.4, 1.7, 3.2]])
+P = np.array([0.4, 1.7, 9.2])
+
+SAMPLES = [Call.of("airy", X), Call.of("airye", P)]
