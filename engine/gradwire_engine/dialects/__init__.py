@@ -14,8 +14,8 @@ from gradwire_engine.ops.promotion import DTYPES
 
 __all__ = ["DIALECTS", "Dialect", "Recorded", "dtype", "find", "full_name", "own"]
 
-#: Every dialect whose names are not the unprefixed ones alone.
-DIALECTS = (SCIPY, JAX, TF, TORCH)
+#: Every dialect whose names are not the unprefixed ones alone, longer prefixes before shorter.
+DIALECTS = (JAX, SCIPY, TF, TORCH)
 #: Names of dtypes that only a dialect has.
 _DTYPES = {
     "tf": {"half": "float16", "double": "float64", "bool": "bool"},

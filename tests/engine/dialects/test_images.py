@@ -1,4 +1,4 @@
-"""Images, normalisation and attention are what PyTorch and TensorFlow make of them.
+"""Images, normalisation and attention are what PyTorch, TensorFlow and JAX make of them.
 
 ``images.json`` has what they gave: values, and gradients of their sum weighed by cosines.
 """
@@ -29,6 +29,8 @@ VARIABLES = {
     "rgb": np.array([[[0.1, 0.5, 0.9], [0.8, 0.3, 0.2]]]),
     "box": np.array([[0.1, 0.2, 0.9, 0.65], [-0.3, 0.9, 0.4, 0.15]]),
     "which": np.array([0, 0]),
+    "at": np.array([[0.3, -0.6, 1.4, 0.9], [1.7, 2.2, -0.4, 3.8]]),
+    "reached": np.array([[True, False, True], [False, True, True], [True, True, False]]),
 }
 HEADS = "F.multi_head_attention_forward(c, c, c, {})"
 TOLERANCE = {"rtol": 2e-5, "atol": 2e-5}  # of single precision, in which some were computed
@@ -63,6 +65,12 @@ def test_weights_of_attention_are_given_if_needed(ask):
     call = f"{start} False, 0.5, torch.eye(4), None, training=False"
     assert ask.value(f"{call}, average_attn_weights=False)[1]", VARIABLES).shape == (2, 2, 2)
     assert ask.value(f"{call}, need_weights=False)[1] is None", VARIABLES)
+
+
+def test_scipys_modes_are_not_jaxs(ask):
+    outside = {"c": VARIABLES["c"], "at": np.array([[0.5], [-0.5]])}
+    assert ask.value("scipy.ndimage.map_coordinates(c, at, 1, cval=7.0)", outside) == 7
+    assert ask.value("jax.scipy.ndimage.map_coordinates(c, at, 1, cval=7.0)", outside) == 3.875
 
 
 def test_given_statistics_are_used_unless_training(ask):
@@ -104,6 +112,9 @@ def test_cubic_resizing_of_tensorflow_is_without_its_table(ask):
         (HEADS.format("4, 2, c, c, c, None, False, 0, c, c"), BadArgument),
         (HEADS.format("4, 2, c, c, None, None, True, 0, c, c"), BadArgument),
         (HEADS.format("4, 2, c, c, None, None, False, 1, c, c"), BadArgument),
+        ("jax.scipy.ndimage.map_coordinates(c, at, 3)", BadArgument),
+        ("jax.scipy.ndimage.map_coordinates(c, at, 1, 'grid-wrap')", BadArgument),
+        ("jax.nn.dot_product_attention(q, k, k)", ShapeMismatch),
         ("tf.image.central_crop(im, 2)", BadArgument),
         ("tf.image.pad_to_bounding_box(im, 1, 1, 2, 4)", BadArgument),
         ("tf.image.resize(im, (3,))", BadArgument),

@@ -12,6 +12,7 @@ JAX = Dialect(
         "jax.nn.": "jax.nn.",
         "jax.ops.": "jax.ops.",
         "jax.image.": "jax.image.",
+        "jax.scipy.ndimage.": "jax.scipy.ndimage.",
         "jax.numpy.": "jax.numpy.",
         "jnp.": "jax.numpy.",
     },
