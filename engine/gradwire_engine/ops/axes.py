@@ -15,6 +15,8 @@ _MOST_AXES = 64
 def integer(value: Any, name: str) -> int:
     """``value`` as the integer that parameter ``name`` must be."""
     if isinstance(value, int) and not isinstance(value, bool):
+        if not -(2**63) <= value < 2**63:
+            raise BadArgument(f"{name} must be an integer of at most 64 bits")
         return value
     raise BadArgument(
         f"{name} must be an integer, got {describe(value)}",

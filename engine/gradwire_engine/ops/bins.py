@@ -122,6 +122,8 @@ def histogram(
     if isinstance(bins, int) and not isinstance(bins, bool):
         if bins < 1:
             raise BadArgument(f"histogram needs at least 1 bin, got {bins}")
+        if range is not None and not (isinstance(range, list | tuple) and len(range) == 2):
+            raise BadArgument("the range of a histogram is a pair of numbers")
         low, high = (Min((0,))(x), Max((0,))(x)) if range is None else range
         _, low, high = b.promote(x, low, high)
         edges = linspace(b, low, high, bins + 1)

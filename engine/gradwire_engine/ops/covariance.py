@@ -39,7 +39,7 @@ def cov(
     observation counts, ``aweights`` how much: ``sum w c c* / (v - ddof sum w a / v)``, ``v`` the
     sum of both weights' products ``w``.
     """
-    parts = b.promote(*[part for part in (m, y) if part is not None])
+    parts = b.promote(m, *([] if y is None else [y]))
     dtype = DTYPES["complex128" if parts[0].dtype.kind == "c" else "float64"]
     rows = []
     for part in [b.cast(part, dtype) for part in parts]:

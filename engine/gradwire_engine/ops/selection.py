@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch
-from gradwire_engine.ops.base import Cotangents, Op, macro, register
+from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.comparison import GreaterEqual, IsFinite, LessEqual, NotEqual
 from gradwire_engine.ops.elementwise import (
     BOOL,
@@ -19,6 +20,9 @@ from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
+
+#: More have no meaning for a float64.
+_MOST_DECIMALS = 308
 
 
 @register("where")
@@ -182,11 +186,12 @@ class Round(Rounding):
     kinds = "iufc"
 
     @classmethod
-    def record(cls, b: Builder, a: Any, decimals: int = 0) -> Any:
+    def record(cls, b: Builder, a: Any, decimals: Static = 0) -> Any:
         """Record with a static number of places; negative ones round to tens."""
-        if isinstance(decimals, bool) or not isinstance(decimals, int):
-            raise BadArgument("round needs an integer number of decimals")
-        return cls(decimals)(b.array(a))
+        places = integer(decimals, "decimals")
+        if abs(places) > _MOST_DECIMALS:
+            raise BadArgument(f"round takes at most {_MOST_DECIMALS} decimals, got {places}")
+        return cls(places)(b.array(a))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """NumPy's own rounding."""
@@ -215,9 +220,11 @@ class NanToNum(Unary):
         neginf: float | None = None,
     ) -> Any:
         """Record with static replacements."""
-        for value in (nan, posinf, neginf):
+        if not isinstance(nan, int | float):
+            raise BadArgument("nan_to_num needs a number in place of NaN")
+        for value in (posinf, neginf):
             if value is not None and not isinstance(value, int | float):
-                raise BadArgument("nan_to_num needs numbers as replacements")
+                raise BadArgument("nan_to_num needs numbers in place of infinities, or None")
         return cls(nan, posinf, neginf)(b.array(x))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:

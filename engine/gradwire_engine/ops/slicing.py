@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.errors import BadArgument, OverBudget, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, integer, integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.indexing import GetItem
@@ -143,6 +143,8 @@ def _parts(x: Var, cuts: Any, axis: int) -> list[Var]:
         ends = [*wanted, length]
     else:
         count = _sections(cuts)
+        if count > x.builder.limits.instructions:
+            raise OverBudget(f"{count} parts are more than a tape may have instructions")
         short, longer = divmod(length, count)
         ends = [short * i + min(i, longer) for i in range(1, count + 1)]
     starts = [0, *ends[:-1]]
