@@ -1,21 +1,28 @@
-"""Sample points of orthogonal polynomials, of all low degrees."""
+"""Sample points of polynomials."""
 
 import numpy as np
 from gradwire_engine.check import Call
 
-X = np.array([[-1.3, -1.0, 0.0], [0.3, 1.0, 1.6]])
-DEGREES = (0, 1, 2, 5)
+RNG = np.random.default_rng(37)
+P = RNG.normal(size=4)
+AT = RNG.normal(size=(2, 3))
+POINTS = np.linspace(-1, 1.5, 6)
 
+REAL = ("roots",)
 SAMPLES = [
-    *[
-        Call.of(f"eval_{name}", n, X)
-        for name in ("legendre", "chebyt", "chebyu", "laguerre", "hermite", "hermitenorm")
-        for n in DEGREES
-    ],
-    *[
-        Call.of(f"eval_{name}", n, 0.7, X)
-        for name in ("gegenbauer", "genlaguerre")
-        for n in DEGREES
-    ],
-    *[Call.of("eval_jacobi", n, 0.5, -0.3, X) for n in DEGREES],
+    *[Call.of("polyval", P[:n], AT) for n in (0, 1, 4)],
+    Call.of("polyval", P, np.array(0.3)),
+    Call.of("polyval", P[0], AT),
+    *[Call.of(name, P, P[:n]) for name in ("polyadd", "polysub", "polymul") for n in (1, 2, 4)],
+    *[Call.of("polyder", P, m) for m in (0, 1, 2, 5)],
+    *[Call.of("polyint", P, m) for m in (0, 1, 2)],
+    Call.of("polyint", P, 2, P[:2]),
+    Call.of("polyint", P, 2, np.array(0.3)),
+    Call.of("polyfit", POINTS, RNG.normal(size=6), 2),
+    Call.of("polyfit", POINTS, RNG.normal(size=(6, 2)), 3, w=RNG.uniform(0.5, 2, size=6)),
+    Call.of("polyfit", POINTS[:1], P[:1], 0),
+    Call.of("roots", np.array([1.0, -6.0, 11.0, -6.0])),
+    Call.of("roots", np.array([2.0, 1.0, 3.0])),
+    Call.of("roots", np.array([2.0, 1.0])),
+    *[Call.of("poly", P[:n]) for n in (0, 1, 4)],
 ]
