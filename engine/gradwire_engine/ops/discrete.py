@@ -99,6 +99,12 @@ def bernoulli(b: Builder, key: Any, p: Any = 0.5, shape: Static = None) -> Any:
     return Less()(uniforms(b, key, full, DOUBLE), b.cast(chance, DOUBLE))
 
 
+@macro("random.rademacher", differentiable=False)
+def rademacher(b: Builder, key: Any, shape: Static = (), dtype: Static = "int64") -> Any:
+    """1 or -1, both alike."""
+    return randint(b, key, shape, 0, 2, dtype) * 2 - 1
+
+
 @macro("random.randint", differentiable=False)
 def randint(
     b: Builder, key: Any, shape: Static, minval: Any, maxval: Any, dtype: Static = "int64"

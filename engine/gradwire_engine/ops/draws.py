@@ -161,6 +161,27 @@ def pareto(builder: Builder, key: Any, b: Any, shape: Static = None, dtype: Stat
     return drawn(builder, "pareto", key, shape, dtype, (b,), formula)
 
 
+@macro("random.triangular")
+def triangular(
+    b: Builder,
+    key: Any,
+    left: Any,
+    mode: Any,
+    right: Any,
+    shape: Static = None,
+    dtype: Static = None,
+) -> Any:
+    """Density rising from ``left`` to ``mode`` and falling to ``right``, by its quantile."""
+    return drawn(b, "triangular", key, shape, dtype, (left, mode, right), _triangle)
+
+
+def _triangle(u: Var, left: Var, mode: Var, right: Var) -> Var:
+    width = right - left
+    rising = left + Sqrt()(u * width * (mode - left))
+    falling = right - Sqrt()((1 - u) * width * (right - mode))
+    return Where()(Less()(u * width, mode - left), rising, falling)
+
+
 @macro("random.lognormal")
 def lognormal(
     b: Builder,

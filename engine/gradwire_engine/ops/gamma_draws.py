@@ -7,6 +7,7 @@ Source: Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients" (201
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import ShapeMismatch
@@ -61,6 +62,29 @@ def chisquare(b: Builder, key: Any, df: Any, shape: Static = None, dtype: Static
         return Exp()(_log_gamma(u, v, n / 2)) * 2
 
     return drawn(b, "chisquare", key, shape, dtype, (df,), formula, count=2)
+
+
+@macro("random.maxwell")
+def maxwell(b: Builder, key: Any, shape: Static = None, dtype: Static = None) -> Any:
+    """Maxwell's distribution, the length of three normal numbers: ``z = sqrt(2 g)``."""
+
+    def formula(u: Var, v: Var, a: Var) -> Var:
+        return Exp()((_log_gamma(u, v, a) + math.log(2)) / 2)
+
+    return drawn(b, "maxwell", key, shape, dtype, (1.5,), formula, count=2)
+
+
+@macro("random.f")
+def f(
+    b: Builder, key: Any, dfnum: Any, dfden: Any, shape: Static = None, dtype: Static = None
+) -> Any:
+    """Fisher's distribution: chi-squared numbers over their degrees of freedom, divided."""
+
+    def formula(u: Var, v: Var, w: Var, x: Var, m: Var, n: Var) -> Var:
+        ratio = _log_gamma(u, v, m / 2) - _log_gamma(w, x, n / 2)
+        return Exp()(ratio) * (n / m)
+
+    return drawn(b, "f", key, shape, dtype, (dfnum, dfden), formula, count=4)
 
 
 @macro("random.t")

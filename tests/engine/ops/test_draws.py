@@ -98,6 +98,9 @@ DISTRIBUTIONS = [
     ("loggamma", (0.001,), {}, stats.loggamma(0.001)),
     ("chisquare", (3.0,), {}, stats.chi2(3)),
     ("t", (2.5,), {}, stats.t(2.5)),
+    ("f", (3.0, 5.0), {}, stats.f(3, 5)),
+    ("maxwell", (), {}, stats.maxwell()),
+    ("triangular", (-1.0, 2.0, 2.5), {}, stats.triang(3 / 3.5, -1, 3.5)),
     ("beta", (0.2, 0.7), {}, stats.beta(0.2, 0.7)),
 ]
 
@@ -116,6 +119,7 @@ WEIGHTS = np.array([1.0, 2.0, 7.0])
 #: Draws with the numbers expected and their probabilities, those of further numbers left out.
 COUNTS = [
     ("randint", (MANY, -2, 5), range(-2, 5), [1 / 7] * 7),
+    ("rademacher", (MANY,), (-1, 1), [0.5, 0.5]),
     ("poisson", (2.0, MANY), range(8), stats.poisson(2).pmf(range(8))),
     ("binomial", (10.0, 0.3, MANY), range(8), stats.binom(10, 0.3).pmf(range(8))),
     ("geometric", (0.4, MANY), range(1, 10), stats.geom(0.4).pmf(range(1, 10))),

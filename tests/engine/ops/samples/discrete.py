@@ -14,6 +14,7 @@ SAMPLES = [
     Call.of("random.bernoulli", KEY, CHANCE, (2, 3)),
     Call.of("random.randint", KEY, (2, 3), -3, 9),
     Call.of("random.randint", PAIR, None, np.array([0, 5]), np.array([[1], [3]]), "int32"),
+    Call.of("random.rademacher", KEY, (2, 3), "float32"),
     Call.of("random.poisson", KEY, np.array([0.0, 0.5, 80.0])),
     Call.of("random.binomial", KEY, np.array([[0.0], [20.0]]), CHANCE),
     Call.of("random.geometric", KEY, np.array([0.1, 1.0])),

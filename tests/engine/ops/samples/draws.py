@@ -37,6 +37,8 @@ SAMPLES = [
     Call.of("random.rayleigh", KEY, POSITIVE, (2, 3)),
     Call.of("random.weibull_min", PAIR, POSITIVE, COLUMN),
     Call.of("random.pareto", KEY, POSITIVE),
+    Call.of("random.triangular", KEY, -POSITIVE, COLUMN, COLUMN + 1.5),
+    Call.of("random.triangular", KEY, 0.0, ONE, 1.0, (6,)),
     Call.of("random.lognormal", KEY, COLUMN, (2, 3), mean=ROW),
     Call.of("random.truncated_normal", KEY, -POSITIVE, COLUMN),
     *[Call.of("random.truncated_normal", KEY, x, x + 1.5, 3) for x in (ONE * 9, ONE * -12)],

@@ -14,7 +14,8 @@ SAMPLES = [
         for parameter in (POSITIVE, np.array(2.5), POSITIVE[:0])
     ],
     Call.of("random.gamma", np.array([1, 2]), COLUMN, (2, 3)),
-    Call.of("random.beta", KEY, POSITIVE, COLUMN),
+    *[Call.of(f"random.{name}", KEY, POSITIVE, COLUMN) for name in ("beta", "f")],
+    Call.of("random.maxwell", KEY, (2, 3)),
     Call.of("random.beta", KEY, POSITIVE, 1.0, (2, 3)),
     *[Call.of("random.dirichlet", KEY, POSITIVE, shape) for shape in (None, (2,), ())],
     Call.of("random.dirichlet", KEY, COLUMN * POSITIVE, (3, 2)),
