@@ -57,8 +57,11 @@ def fftconvolve(b: Builder, in1: Any, in2: Any, mode: Static = "full", axes: Sta
         raise ShapeMismatch(f"fftconvolve needs as many axes in both, got {x.type} and {y.type}")
     n, last = len(places), tuple(range(-len(places), 0))
     x, y = (moveaxis(b, v, places, last) for v in (x, y))
-    _check_mode(x.type.shape[-n:], y.type.shape[-n:], mode)
-    full = [i + j - 1 for i, j in zip(x.type.shape[-n:], y.type.shape[-n:], strict=True)]
+    lengths = x.type.shape[-n:], y.type.shape[-n:]
+    if not all(map(all, lengths)):
+        raise ShapeMismatch(f"a convolution needs arrays that are not empty, got {lengths}")
+    _check_mode(*lengths, mode)
+    full = [i + j - 1 for i, j in zip(*lengths, strict=True)]
     there, back = (fftn, ifftn) if x.dtype.kind == "c" else (rfftn, irfftn)
     z = back(b, there(b, x, full, last) * there(b, y, full, last), full, last)
     return moveaxis(b, _kept(z, x, y, mode, n), last, places)

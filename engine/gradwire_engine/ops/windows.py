@@ -212,9 +212,9 @@ def unfold(
     Shapes: ``(..., channels, *lengths)`` to ``(..., channels * elements of a window, windows)``.
     """
     x = b.array(x)
-    sizes = per_axis(size, len(integers(size, "size")), "size")
-    n = len(sizes)
-    if x.ndim <= n:
+    n = len(integers(size, "size"))
+    sizes = per_axis(size, n, "size")
+    if not 0 < n < x.ndim:
         raise ShapeMismatch(f"unfold needs an axis of channels before {n} others, got {x.type}")
     strides, dilations = per_axis(stride, n, "stride"), per_axis(dilation, n, "dilation")
     pairs = borders(padding, x.type.shape[-n:], sizes, strides, dilations)

@@ -329,6 +329,7 @@ def test_ceiling_keeps_no_window_beyond_the_elements(ask):
 def test_norms_of_zeros_have_derivative_zero(ask):
     found = ask.gradients("sum(F.lp_pool1d(x, 2, 2))", {"x": np.array([[0.0, 0, 3, 4]])})
     np.testing.assert_allclose(found["x"], [[0, 0, 0.6, 0.8]])
+    assert ask.value("F.lp_pool1d([[2, 4]], -1, 2)") == 4 / 3
 
 
 @pytest.mark.parametrize(
@@ -339,6 +340,7 @@ def test_norms_of_zeros_have_derivative_zero(ask):
         ("F.conv1d(x1, w1, stride=2, padding='same')", BadArgument, "stride 1"),
         ("F.conv_transpose1d(x1, u1, padding='same')", BadArgument, "padding"),
         ("F.max_pool2d(x2, (2, 2, 2))", BadArgument, "kernel_size needs 2 integers"),
+        ("F.lp_pool1d(x1, 0, 2)", BadArgument, "norm_type must be a number other than 0"),
         ("F.adaptive_avg_pool2d(x2, (2, 2, 2))", BadArgument, "output_size needs 2 lengths"),
     ],
 )
@@ -358,6 +360,8 @@ def test_torch_refuses(ask, text, error, message):
         ("tf.nn.conv2d(x2, w2, [1, 1, 1], 'SAME')", BadArgument, "strides needs 1, 2 or 4"),
         ("tf.nn.conv2d(x2, w2, 1, [[1, 1]])", BadArgument, "a pair for each axis"),
         ("tf.nn.conv2d_transpose(x2, u2, [2, 9, 9, 5], 2)", ShapeMismatch, "other lengths"),
+        ("tf.nn.conv2d_transpose(x2, u2, [2, 9, 9], 2)", BadArgument, "2 or 4 lengths"),
+        ("tf.nn.conv2d(x2, w2, 0, 'SAME')", BadArgument, "strides needs 2 integers of at least 1"),
         ("tf.nn.pool(x2, [2, 2], 'SUM')", BadArgument, "'MAX' or 'AVG'"),
     ],
 )

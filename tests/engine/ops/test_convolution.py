@@ -175,6 +175,7 @@ def test_boundaries_are_scipys(name, mode, boundary):
         (Call.of("conv_transpose", X, W), ShapeMismatch, "conv_transpose needs 6 channels"),
         (Call.of("conv_transpose", X[:, :, :0], W[:4]), ShapeMismatch, "none empty"),
         (Call.of("unfold", X[0, 0, 0], 2), ShapeMismatch, "an axis of channels"),
+        (Call.of("unfold", X, ()), ShapeMismatch, "before 0 others"),
         (Call.of("unfold", X, 0), BadArgument, "size needs 1 integers of at least 1"),
         (Call.of("fold", A, 5, 3), ShapeMismatch, "a multiple of 3 for 3 windows"),
         (Call.of("sliding_window_view", A, (5, 1)), ShapeMismatch, "do not fit"),
@@ -186,6 +187,7 @@ def test_boundaries_are_scipys(name, mode, boundary):
         (Call.of("signal.convolve", A, V[:, [0] * 9], "valid"), ShapeMismatch, "inside the other"),
         (Call.of("convolve2d", A[0], V[0]), ShapeMismatch, "needs matrices"),
         (Call.of("convolve2d", A, V, "same", "mirror"), BadArgument, "boundary is one of"),
+        (Call.of("fftconvolve", A, V[:0]), ShapeMismatch, "not empty"),
         (Call.of("fftconvolve", A, V[0]), ShapeMismatch, "as many axes"),
     ],
 )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import integers
+from gradwire_engine.ops.axes import integers, lengths
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.windows import Windows, bordered, borders, span
+from gradwire_engine.ops.windows import Windows, bordered, borders, per_axis, span
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -51,7 +51,7 @@ class Images:
                 raise BadArgument(f"{name} must be 1 for batches and channels")
         if len(given) not in (1, self.n):
             raise BadArgument(f"{name} needs 1, {self.n} or {self.n + 2} numbers")
-        return given * self.n if len(given) == 1 else given
+        return per_axis(given, self.n, name)
 
     def padding(self, value: Any) -> Any:
         """``SAME`` and ``VALID`` as they are, pairs for each axis as pairs for each length."""
@@ -64,7 +64,9 @@ class Images:
 
     def shape(self, value: Any) -> Shape:
         """The lengths in the whole shape ``value``, or themselves."""
-        given = integers(value, "output_shape")
+        given = lengths(value, "output_shape")
+        if len(given) not in (self.n, self.n + 2):
+            raise BadArgument(f"output_shape needs {self.n} or {self.n + 2} lengths")
         return given if len(given) == self.n else self._inner(given)[0]
 
     def back(self, b: Builder, z: Var) -> Any:

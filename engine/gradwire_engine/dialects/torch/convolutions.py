@@ -167,7 +167,9 @@ def _lp_pool(n: int) -> Callable[..., Any]:
 
         Convention: derivative 0 where the sum is 0.
         """
-        x, size = _images(b, input, n), _sizes(kernel_size, n)
+        if isinstance(norm_type, bool) or not isinstance(norm_type, int | float) or not norm_type:
+            raise BadArgument("norm_type must be a number other than 0")
+        x, size = b.inexact(_images(b, input, n)), _sizes(kernel_size, n)
         powers = recorded("power")(b, x, norm_type)
         total = recorded("average_pool")(b, powers, size, stride, ceil_mode=ceil_mode)
         for length in size:
