@@ -39,6 +39,7 @@ class Windows(View):
     sizes: Shape
     strides: Shape
     dilations: Shape
+    batch = over_stacks
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The last axes replaced by twice as many."""
@@ -68,10 +69,6 @@ class Windows(View):
         shape = operands[0].type.shape[-len(self.sizes) :]
         return (OverlapAdd(shape, self.strides, self.dilations)(z_bar),)
 
-    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
-        """Windows over the last axes of each example."""
-        return over_stacks(self, operands, batched)
-
 
 @register("overlap_add", public=False)
 class OverlapAdd(Op):
@@ -84,6 +81,7 @@ class OverlapAdd(Op):
     strides: Shape
     dilations: Shape
     linear = True
+    batch = over_stacks
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """``shape`` instead of the axes of windows, which must fit."""
@@ -119,10 +117,6 @@ class OverlapAdd(Op):
         n = len(self.shape)
         sizes = operands[0].type.shape[-2 * n : -n]
         return (Windows(sizes, self.strides, self.dilations)(z_bar),)
-
-    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
-        """Add up the windows of each example."""
-        return over_stacks(self, operands, batched)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One addition for each element of a window."""

@@ -4,7 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from gradwire_engine.check import Call, check, evaluate
+from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.check import Call, check, evaluate, trace
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.promotion import DTYPES
 from scipy import signal
@@ -134,6 +135,12 @@ def test_arrays_are_scipys(name, mode, dtype):
         expected = function(a.astype(complex if a.dtype.kind == "c" else float), v, mode, "direct")
         found = value(f"signal.{name}", a, v, mode)
         close(found, expected.astype(dtype))
+
+
+def test_the_cost_counts_every_pair():
+    call = Call.of("signal.convolve", np.ones((30, 20)), np.ones((4, 5)))
+    b, _, outputs = trace(call.record, call.values)
+    assert plan(b.tape(outputs)).flops == 2 * 600 * 20
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
