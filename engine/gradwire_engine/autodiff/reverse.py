@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradwire_engine.autodiff.laziness import Mask, branch_masks, operand_mask
-from gradwire_engine.ops.base import PRIMITIVES, Cotangents
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.selection import Where
@@ -73,10 +73,7 @@ class _Walk:
         b.origin = origin if origin < 0 else ~origin
         z_bar, mask = self.cotangents[slot], self.masks.get(slot)
         if isinstance(op, Item):
-            items = self.items.setdefault(args[0], {})
-            before = items.get(op.index)
-            items[op.index] = z_bar if before is None else before + z_bar
-            self.cotangents[args[0]] = z_bar  # marks the tuple as reached
+            self.gather(op.index, args[0], z_bar, mask)
             return
         variables = b.vars
         z, operands = variables[slot], [variables[a] for a in args]
@@ -95,6 +92,13 @@ class _Walk:
             if bar is not None:
                 self.accumulate(operand, bar, passed)
 
+    def gather(self, index: int, slot: int, bar: Var, mask: Mask) -> None:
+        """Keep the cotangent of item ``index`` of a tuple, whose rule needs those of all."""
+        items = self.items.setdefault(slot, {})
+        items[index] = items[index] + bar if index in items else bar
+        self.pass_on(slot, None if mask is None else FUNCTIONS["any"].record(self.b, mask))
+        self.cotangents[slot] = bar  # marks the tuple as reached
+
     def accumulate(self, var: Var, bar: Var, mask: Mask) -> None:
         """Add a contribution to the cotangent of ``var``, if it depends on a source."""
         slot, kind = var.slot, var.type
@@ -102,13 +106,16 @@ class _Walk:
             return
         if bar.type.shape != kind.shape:
             bar = unbroadcast(bar, kind)
+        self.pass_on(slot, mask)
         before = self.cotangents.get(slot)
-        if before is None:
-            self.cotangents[slot] = bar
+        self.cotangents[slot] = bar if before is None else before + bar
+
+    def pass_on(self, slot: int, mask: Mask) -> None:
+        """Widen the mask of ``slot``, before the contribution that ``mask`` belongs to is added."""
+        if slot not in self.cotangents:
             if mask is not None:
                 self.masks[slot] = mask
             return
-        self.cotangents[slot] = before + bar
         held = self.masks.pop(slot, None)
         if held is not None and mask is not None:
             self.masks[slot] = PRIMITIVES["logical_or"]()(held, mask)

@@ -243,6 +243,14 @@ def test_a_branch_of_where_not_taken_gives_zero_to_every_order(ask, branch, at, 
     assert not answer.nonfinite
 
 
+@pytest.mark.parametrize("branch", ["sum(svd(m)[0])", "sum(eigh(m)[1]) + sum(eigh(m)[0])"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_branch_of_where_through_several_results(ask, branch):
+    text = f"where(m[0, 0] > 0, {branch}, sum(m[1]*m[1]))"
+    found = ask.gradients(text, {"m": [[np.nan, 0], [0, 3.0]]})
+    assert equal(found, {"m": [[0, 0], [0, 6]]})
+
+
 def test_a_branch_of_where_through_reductions_and_products(ask):
     text = "z = where(m, x/y, 0.0)\nsum(sum(z, axis=0)**2) + prod(where(m, x, 1.0))"
     variables: dict[str, Any] = {"x": [[1.0, 2], [3, 4]], "y": [[1.0, 0], [0, 2]]}
