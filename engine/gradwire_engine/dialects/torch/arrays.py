@@ -68,7 +68,7 @@ def chunk(b: Builder, input: Any, chunks: Static, dim: Static = 0) -> Any:
 
 
 @TORCH.macro("meshgrid")
-def meshgrid(b: Builder, *tensors: Any, indexing: Static = "ij") -> Any:
+def meshgrid(b: Builder, *tensors: Any, indexing: Any = "ij") -> Any:
     """Coordinates of a grid, an array for each vector; the first counts the rows."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
     return recorded("meshgrid")(b, *given, indexing=indexing)

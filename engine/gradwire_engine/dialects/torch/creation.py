@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
-from gradwire_engine.ops.axes import integer, lengths
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -44,28 +41,13 @@ def arange(
     return recorded("arange")(b, start, end, step, dtype)
 
 
-@TORCH.macro("logspace")
-def logspace(
-    b: Builder, start: Any, end: Any, steps: Static, base: Any = 10.0, *, dtype: Static = None
-) -> Any:
-    """``steps`` powers of ``base``, whose exponents go evenly from ``start`` to ``end``."""
-    powers = recorded("power")(b, base, recorded("linspace")(b, start, end, steps))
-    return powers if dtype is None else recorded("astype")(b, powers, dtype)
-
-
 @TORCH.macro("tril_indices")
 def tril_indices(b: Builder, row: Static, col: Static, offset: Static = 0) -> Any:
     """Rows and columns of a matrix's lower triangle, up to the diagonal ``offset``."""
-    return _triangle(b, True, row, col, offset)
+    return recorded("stack")(b, recorded("tril_indices")(b, row, offset, col))
 
 
 @TORCH.macro("triu_indices")
 def triu_indices(b: Builder, row: Static, col: Static, offset: Static = 0) -> Any:
     """Rows and columns of a matrix's upper triangle, from the diagonal ``offset`` on."""
-    return _triangle(b, False, row, col, offset)
-
-
-def _triangle(b: Builder, below: bool, row: Any, col: Any, offset: Any) -> Any:
-    rows, columns = lengths((row, col), "row and col")
-    apart = np.arange(columns) - np.arange(rows)[:, None] - integer(offset, "offset")
-    return b.constant(np.stack(np.nonzero(apart <= 0 if below else apart >= 0)))
+    return recorded("stack")(b, recorded("triu_indices")(b, row, offset, col))

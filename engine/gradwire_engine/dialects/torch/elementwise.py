@@ -44,12 +44,14 @@ def div(b: Builder, input: Any, other: Any, *, rounding_mode: Static = None) -> 
         return recorded("divide")(b, input, other)
     if rounding_mode not in ("floor", "trunc"):
         raise BadArgument("rounding_mode must be None, 'trunc' or 'floor'")
-    x, y = b.promote(input, other)
-    z = recorded("floor_divide")(b, x, y)
     if rounding_mode == "floor":
-        return z
-    # The remainder of a truncated quotient has the sign of the dividend.
-    return recorded("floor_divide")(b, recorded("subtract")(b, x, recorded("fmod")(b, x, y)), y)
+        return recorded("floor_divide")(b, input, other)
+    x, y = b.promote(input, other)
+    if x.dtype.kind not in "iu":
+        return recorded("trunc")(b, recorded("divide")(b, x, y))
+    # What a truncated quotient leaves has the sign of the dividend.
+    whole = recorded("subtract")(b, x, recorded("fmod")(b, x, y))
+    return recorded("floor_divide")(b, whole, y)
 
 
 @TORCH.macro("addcmul")
@@ -136,3 +138,21 @@ def view_as_real(b: Builder, input: Any) -> Any:
 def view_as_complex(b: Builder, input: Any) -> Any:
     """Complex numbers from the two parts along the last axis."""
     return recorded("complex")(b, *recorded("unstack")(b, input, -1))
+
+
+@TORCH.macro("special.spherical_bessel_j0")
+def spherical_bessel_j0(b: Builder, input: Any) -> Any:
+    """Spherical Bessel function of order 0: ``z = sin x / x``.  Source: DLMF 10.49.3."""
+    return recorded("spherical_jn")(b, 0, input)
+
+
+@TORCH.macro("special.scaled_modified_bessel_k0")
+def scaled_modified_bessel_k0(b: Builder, x: Any) -> Any:
+    """``z = exp(x) K_0(x)``.  Source: DLMF 10.25."""
+    return recorded("kve")(b, 0.0, x)
+
+
+@TORCH.macro("special.scaled_modified_bessel_k1")
+def scaled_modified_bessel_k1(b: Builder, x: Any) -> Any:
+    """``z = exp(x) K_1(x)``.  Source: DLMF 10.25."""
+    return recorded("kve")(b, 1.0, x)

@@ -199,3 +199,33 @@ def triangular_solve(
     """A list of the solution ``z`` of ``A z = b`` with one triangle of ``A``, and ``A``."""
     turned, lower = flag(transpose, "transpose"), not flag(upper, "upper")
     return [recorded("solve_triangular")(bld, A, b, int(turned), lower, unitriangular), A]
+
+
+@TORCH.macro("linalg.matrix_rank")
+def matrix_rank(
+    b: Builder,
+    A: Any,
+    *,
+    atol: Any = None,
+    rtol: Static = None,
+    hermitian: Static = False,
+) -> Any:
+    """Rank of each matrix: how many singular values exceed ``atol``, or ``rtol`` of the largest.
+
+    Those of a ``hermitian`` matrix are its eigenvalues' sizes, so the same.
+    """
+    flag(hermitian, "hermitian")
+    return recorded("matrix_rank")(b, A, atol, rtol)
+
+
+@TORCH.macro("qr")
+def qr(b: Builder, input: Any, some: Static = True) -> Any:
+    """A list of ``q`` and ``r`` with ``input = q r``, complete to square ``q`` without ``some``."""
+    return recorded("qr")(b, input, "reduced" if flag(some, "some") else "complete")
+
+
+@TORCH.macro("linalg.qr")
+def linalg_qr(b: Builder, A: Any, mode: Static = "reduced") -> Any:
+    """A list of ``q``, empty in mode ``r``, and ``r`` with ``A = q r``, q square if complete."""
+    factors = recorded("qr")(b, A, mode)
+    return [recorded("zeros")(b, (0,), factors.dtype), factors] if mode == "r" else factors
