@@ -70,7 +70,8 @@ def elu(b: Builder, x: Any, alpha: Any = 1.0) -> Any:
 def selu(b: Builder, x: Any) -> Any:
     """Self-normalising exponential linear unit: ``z = λ elu(x, α)``.
 
-    Source: Klambauer et al., Self-Normalizing Neural Networks (2017).
+    Convention: derivative ``λ α`` at 0.  Source: Klambauer et al., Self-Normalizing Neural
+    Networks (2017).
     """
     return elu(b, x, 1.6732632423543772) * 1.0507009873554805
 

@@ -91,7 +91,7 @@ def by_tensorflow(text: str, variables: dict[str, np.ndarray]) -> tuple[Any, dic
         for name, value in variables.items():
             if differentiable(value):
                 tape.watch(given[name])
-        result = tf.convert_to_tensor(eval(text, {"tf": tf} | given))
+        result = tf.convert_to_tensor(eval(text, {"tf": tf, "np": np} | given))
         value = result.numpy()
         if not differentiable(np.asarray(value)):
             return value, {}

@@ -3,12 +3,33 @@
 from gradwire_engine.dialects.tensorflow import (
     arrays,
     convolutions,
+    diagonals,
+    functions,
+    gathering,
     images,
+    keras,
     matrices,
     networks,
     random,
+    segments,
+    signals,
     sparse,
 )
 from gradwire_engine.dialects.tensorflow.names import TF
 
-__all__ = ["TF", "arrays", "convolutions", "images", "matrices", "networks", "random", "sparse"]
+__all__ = [
+    "TF",
+    "arrays",
+    "convolutions",
+    "diagonals",
+    "functions",
+    "gathering",
+    "images",
+    "keras",
+    "matrices",
+    "networks",
+    "random",
+    "segments",
+    "signals",
+    "sparse",
+]

@@ -1,20 +1,20 @@
-"""TensorFlow's functions of arrays that mean something else than the unprefixed ones."""
+"""TensorFlow's functions of shapes, order and running totals that mean something else."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
-from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import axis_of, flag, integer, integers
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import axis_of, flag, integers, lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.cumulative import shifted
-from gradwire_engine.ops.indexing import GetItem
-from gradwire_engine.ops.patterns import ARRAY, complete_pattern
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder
+    from gradwire_engine.ops.builder import Builder, Var
 
 
 @TF.macro("transpose")
@@ -31,40 +31,39 @@ def cumsum(
     """Running sum along ``axis``, without the element itself if ``exclusive``, from the end if
     ``reverse``.
     """
-    z = b.array(x)
-    place = axis_of(axis, z.ndim, "cumsum")
+    return _running(b, "cumsum", b.array(x), axis, exclusive, reverse, 0)
+
+
+@TF.macro("math.cumprod")
+def cumprod(
+    b: Builder, x: Any, axis: Static = 0, exclusive: Static = False, reverse: Static = False
+) -> Any:
+    """Running product along ``axis``, without the element itself if ``exclusive``, from the end if
+    ``reverse``.
+    """
+    return _running(b, "cumprod", b.array(x), axis, exclusive, reverse, 1)
+
+
+@TF.macro("math.cumulative_logsumexp")
+def cumulative_logsumexp(
+    b: Builder, x: Any, axis: Static = 0, exclusive: Static = False, reverse: Static = False
+) -> Any:
+    """Logarithm of the running sum of exponentials along ``axis``; ``-inf`` of none."""
+    z = b.inexact(x)
+    return _running(b, "cumlogsumexp", z, axis, exclusive, reverse, -np.inf)
+
+
+def _running(
+    b: Builder, name: str, z: Var, axis: Any, exclusive: Any, reverse: Any, first: Any
+) -> Any:
+    place = axis_of(axis, z.ndim, name)
     backwards = flag(reverse, "reverse")
     if backwards:
         z = recorded("flip")(b, z, place)
-    z = recorded("cumsum")(b, z, place)
+    z = recorded(name)(b, z, place)
     if flag(exclusive, "exclusive"):
-        z = shifted(z, place, 0)
+        z = shifted(z, place, first)
     return recorded("flip")(b, z, place) if backwards else z
-
-
-@TF.macro("gather")
-def gather(
-    b: Builder,
-    params: Any,
-    indices: Any,
-    validate_indices: Static = None,
-    axis: Static = 0,
-    batch_dims: Static = 0,
-) -> Any:
-    """Slices of ``params`` along ``axis``, repeats allowed."""
-    if batch_dims != 0:
-        hint = "take_along_axis picks by one index array for each row"
-        raise BadArgument("gather knows batch_dims=0 only", hint=hint)
-    return recorded("take")(b, params, indices, 0 if axis is None else axis)
-
-
-@TF.macro("gather_nd")
-def gather_nd(b: Builder, params: Any, indices: Any, batch_dims: Static = 0) -> Any:
-    """Elements or slices of ``params`` whose indices stand along the last axis of ``indices``."""
-    if batch_dims != 0:
-        raise BadArgument("gather_nd knows batch_dims=0 only")
-    x, picked = b.array(params), recorded("unstack")(b, indices, -1)
-    return GetItem(complete_pattern((ARRAY,) * len(picked), x.ndim))(x, *picked)
 
 
 @TF.macro("split")
@@ -94,30 +93,6 @@ def pad(
     return recorded("pad")(b, tensor, paddings, lowered, constant_values)
 
 
-@TF.macro("one_hot")
-def one_hot(
-    b: Builder,
-    indices: Any,
-    depth: Static,
-    on_value: Any = 1.0,
-    off_value: Any = 0.0,
-    axis: Static = -1,
-    dtype: Static = None,
-) -> Any:
-    """``on_value`` where the index along the new ``axis`` is the given one, else ``off_value``."""
-    index = b.array(indices)
-    place = axis_of(-1 if axis is None else axis, index.ndim + 1, "one_hot")
-    counter = recorded("arange")(b, integer(depth, "depth"))
-    shape = [-1 if i == place else 1 for i in range(index.ndim + 1)]
-    same = recorded("equal")(
-        b, recorded("expand_dims")(b, index, place), recorded("reshape")(b, counter, shape)
-    )
-    on, off = b.promote(
-        *[recorded("array")(b, v, dtype or "float64") for v in (on_value, off_value)]
-    )
-    return recorded("where")(b, same, on, off)
-
-
 @TF.macro("shape")
 def shape(b: Builder, input: Any) -> Any:
     """Lengths of the axes, integers known while recording."""
@@ -136,81 +111,156 @@ def rank(b: Builder, input: Any) -> Any:
     return b.array(input).ndim
 
 
-@TF.macro("add_n math.add_n math.accumulate_n")
-def add_n(b: Builder, inputs: Any) -> Any:
-    """Sum of the arrays in a list, elementwise."""
-    if not isinstance(inputs, list | tuple) or not inputs:
-        raise BadArgument("add_n needs a list of at least one array")
-    total = b.array(inputs[0])
-    for item in inputs[1:]:
-        total = recorded("add")(b, total, item)
-    return total
+@TF.macro("unstack")
+def unstack(b: Builder, value: Any, num: Static = None, axis: Static = 0) -> Any:
+    """A list of the parts along ``axis``, which goes; they are ``num`` if that is given."""
+    parts = recorded("unstack")(b, value, axis)
+    if num not in (None, len(parts)):
+        raise ShapeMismatch(f"unstack finds {len(parts)} parts, not {num}")
+    return parts
 
 
-@TF.macro("math.multiply_no_nan")
-def multiply_no_nan(b: Builder, x: Any, y: Any) -> Any:
-    """``z = x y``, and 0 where ``y`` is 0, whatever ``x`` is."""
-    x, y = b.promote(x, y)
-    zero = recorded("equal")(b, y, 0)
-    product = recorded("multiply")(b, recorded("where")(b, zero, 0, x), y)
-    return recorded("where")(b, zero, 0, product)
+@TF.macro("constant")
+def constant(b: Builder, value: Any, dtype: Static = None, shape: Static = None) -> Any:
+    """``value`` as an array, in row-major order of ``shape``; one number fills it."""
+    x = recorded("array")(b, value, dtype)
+    if shape is None:
+        return x
+    return b.broadcast(x, lengths(shape)) if not x.ndim else recorded("reshape")(b, x, shape)
 
 
-@TF.macro("clip_by_norm")
-def clip_by_norm(b: Builder, t: Any, clip_norm: Any, axes: Static = None) -> Any:
-    """``t`` scaled down to a Euclidean norm of at most ``clip_norm`` over ``axes``."""
-    length = recorded("vector_norm")(b, t, axes, keepdims=True)
-    scale = recorded("divide")(b, clip_norm, recorded("maximum")(b, length, clip_norm))
-    return recorded("multiply")(b, t, scale)
+@TF.macro("ensure_shape")
+def ensure_shape(b: Builder, x: Any, shape: Static) -> Any:
+    """The array itself, which must have ``shape``; ``None`` there fits any length."""
+    z = b.array(x)
+    fits = len(shape) == z.ndim and all(n in (None, m) for n, m in zip(shape, z.shape, strict=True))
+    if not fits:
+        raise ShapeMismatch(f"an array of shape {tuple(shape)} is needed, got {z.shape}")
+    return z
 
 
-@TF.macro("slice")
-def slice(b: Builder, input_: Any, begin: Static, size: Static) -> Any:
-    """``size`` elements along each axis from ``begin`` on; -1 means all that follow."""
-    x = b.array(input_)
-    starts, counts = integers(begin, "begin"), integers(size, "size")
-    if not len(starts) == len(counts) == x.ndim:
-        raise BadArgument(f"slice needs a start and a size for each of {x.ndim} axes")
-    for axis, (start, count) in enumerate(zip(starts, counts, strict=True)):
-        length = x.type.shape[axis]
-        stop = length if count == -1 else start + count
-        if not 0 <= start <= stop <= length:
-            raise BadArgument(f"slice cannot take {count} of {length} elements from {start} on")
-        x = recorded("split")(b, x, [start, stop], axis)[1]
-    return x
+@TF.macro("sort")
+def sort(b: Builder, values: Any, axis: Static = -1, direction: Static = "ASCENDING") -> Any:
+    """The elements in rising order along ``axis``, or falling if ``direction`` is "DESCENDING"."""
+    return recorded("sort")(b, values, axis, _falling(direction))
 
 
-@TF.macro("math.lbeta")
-def lbeta(b: Builder, x: Any) -> Any:
-    """Logarithm of the beta function along the last axis: ``z = sum ln Γ(x) - ln Γ(sum x)``."""
-    parts = recorded("sum")(b, recorded("gammaln")(b, x), -1)
-    return recorded("subtract")(b, parts, recorded("gammaln")(b, recorded("sum")(b, x, -1)))
+@TF.macro("argsort")
+def argsort(
+    b: Builder,
+    values: Any,
+    axis: Static = -1,
+    direction: Static = "ASCENDING",
+    stable: Static = False,
+) -> Any:
+    """Indices that sort along ``axis``; of equal elements the first comes first."""
+    order = recorded("argsort")(b, values, axis, _falling(direction))
+    return recorded("astype")(b, order, "int32")
 
 
-@TF.macro("signal.rfft")
-def rfft(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
-    """Spectrum of real rows in the last axis, padded or cut to ``fft_length``, a list of one."""
-    return recorded("fft.rfft")(b, input_tensor, _length(fft_length))
+def _falling(direction: Any) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise BadArgument("direction is 'ASCENDING' or 'DESCENDING'")
+    return bool(direction == "DESCENDING")
 
 
-@TF.macro("signal.irfft")
-def irfft(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
-    """Real rows of length ``fft_length``, a list of one, that have this spectrum."""
-    return recorded("fft.irfft")(b, input_tensor, _length(fft_length))
+@TF.macro("math.top_k nn.top_k")
+def top_k(
+    b: Builder,
+    input: Any,
+    k: Static = 1,
+    sorted: Static = True,
+    index_type: Static = "int32",
+) -> Any:
+    """A list of the ``k`` largest elements along the last axis, falling, and their indices.
+
+    Convention: of equal elements the first come first.
+    """
+    values, places = recorded("top_k")(b, input, k)
+    return [values, recorded("astype")(b, places, index_type)]
 
 
-def _length(fft_length: Any) -> int | None:
-    if fft_length is None:
-        return None
-    lengths = integers(fft_length, "fft_length")
-    if len(lengths) != 1:
-        raise BadArgument("fft_length is a list of one length")
-    return lengths[0]
+@TF.macro("math.in_top_k nn.in_top_k")
+def in_top_k(b: Builder, targets: Any, predictions: Any, k: Static) -> Any:
+    """Whether fewer than ``k`` predictions of a row exceed that of its target."""
+    rows, index = b.array(predictions), recorded("expand_dims")(b, targets, -1)
+    chosen = recorded("take_along_axis")(b, rows, index, -1)
+    larger = recorded("sum")(b, recorded("greater")(b, rows, chosen), -1)
+    return recorded("less")(b, larger, k)
 
 
-@TF.macro("scatter_nd")
-def scatter_nd(b: Builder, indices: Any, updates: Any, shape: Static) -> Any:
-    """Zeros of ``shape`` to which ``updates`` are added at ``indices``, repeats summed."""
-    x = b.array(updates)
-    zeros = recorded("zeros")(b, shape, x.dtype)
-    return recorded("tensor_scatter_nd_add")(b, zeros, indices, x)
+@TF.macro("searchsorted")
+def searchsorted(
+    b: Builder,
+    sorted_sequence: Any,
+    values: Any,
+    side: Static = "left",
+    out_type: Static = "int32",
+) -> Any:
+    """Places in rising sequences where values belong, before equal ones or ("right") after.
+
+    Shapes: both have the same axes before the last one.
+    """
+    row, v = b.promote(sorted_sequence, values)
+    if row.ndim == 1:
+        return recorded("astype")(b, recorded("searchsorted")(b, row, v, side), out_type)
+    if side not in ("left", "right") or row.shape[:-1] != v.shape[:-1]:
+        raise ShapeMismatch(
+            f"searchsorted needs a sequence for each row of values, got {row.type}, {v.type}"
+        )
+    before = recorded("less" if side == "left" else "less_equal")
+    pairs = before(b, recorded("expand_dims")(b, row, -2), recorded("expand_dims")(b, v, -1))
+    return recorded("astype")(b, recorded("sum")(b, pairs, -1), out_type)
+
+
+@TF.macro("argmax math.argmax")
+def argmax(b: Builder, input: Any, axis: Static = 0, output_type: Static = "int64") -> Any:
+    """Index of the largest element along ``axis``, the first of equals."""
+    return recorded("astype")(
+        b, recorded("argmax")(b, input, 0 if axis is None else axis), output_type
+    )
+
+
+@TF.macro("argmin math.argmin")
+def argmin(b: Builder, input: Any, axis: Static = 0, output_type: Static = "int64") -> Any:
+    """Index of the smallest element along ``axis``, the first of equals."""
+    return recorded("astype")(
+        b, recorded("argmin")(b, input, 0 if axis is None else axis), output_type
+    )
+
+
+@TF.macro("math.count_nonzero")
+def count_nonzero(
+    b: Builder,
+    input: Any,
+    axis: Static = None,
+    keepdims: Static = None,
+    dtype: Static = "int64",
+) -> Any:
+    """How many elements over ``axis`` are nonzero."""
+    count = recorded("count_nonzero")(b, input, axis, bool(keepdims))
+    return recorded("astype")(b, count, dtype)
+
+
+@TF.macro("math.is_non_decreasing")
+def is_non_decreasing(b: Builder, x: Any) -> Any:
+    """Whether no element in row-major order is less than the one before."""
+    return _rises(b, x, "greater_equal")
+
+
+@TF.macro("math.is_strictly_increasing")
+def is_strictly_increasing(b: Builder, x: Any) -> Any:
+    """Whether each element in row-major order is greater than the one before."""
+    return _rises(b, x, "greater")
+
+
+def _rises(b: Builder, x: Any, compared: str) -> Any:
+    steps = recorded("diff")(b, recorded("ravel")(b, x))
+    return recorded("all")(b, recorded(compared)(b, steps, 0))
+
+
+@TF.macro("math.invert_permutation")
+def invert_permutation(b: Builder, x: Any) -> Any:
+    """Where each of ``0 … n - 1`` stands in ``x``."""
+    order = b.array(x)
+    return recorded("astype")(b, recorded("argsort")(b, order), order.dtype)

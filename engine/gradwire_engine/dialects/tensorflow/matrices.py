@@ -9,6 +9,7 @@ from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import flag, integer, integers
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.promotion import inexact_promoted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
@@ -92,14 +93,6 @@ def logdet(b: Builder, matrix: Any) -> Any:
     return recorded("slogdet")(b, matrix)[1]
 
 
-@TF.macro("linalg.diag")
-def diag(b: Builder, diagonal: Any) -> Any:
-    """Square matrices with the last axis of ``diagonal`` on their diagonal, else zeros."""
-    x = b.array(diagonal)
-    unit = recorded("eye")(b, x.type.shape[-1] if x.ndim else 1)
-    return recorded("multiply")(b, recorded("expand_dims")(b, x, -1), unit)
-
-
 @TF.macro("eye linalg.eye")
 def eye(
     b: Builder,
@@ -143,9 +136,85 @@ def svd(b: Builder, tensor: Any, full_matrices: Static = False, compute_uv: Stat
 
 
 @TF.macro("linalg.lstsq")
-def lstsq(b: Builder, matrix: Any, rhs: Any) -> Any:
-    """The shortest ``z`` that minimises ``|rhs - matrix z|``."""
-    return recorded("lstsq")(b, matrix, rhs)[0]
+def lstsq(
+    b: Builder,
+    matrix: Any,
+    rhs: Any,
+    l2_regularizer: Any = 0.0,
+    fast: Static = True,
+) -> Any:
+    """The ``z`` of each matrix that minimises ``|rhs - matrix z|² + l2_regularizer |z|²``, the
+    shortest one; ``fast`` or not, it is computed exactly.
+    """
+    a, right = b.promote(matrix, rhs, rule=inexact_promoted)
+    if isinstance(l2_regularizer, int | float) and not l2_regularizer:
+        return recorded("matmul")(b, recorded("pinv")(b, a), right)
+    rows, columns = a.shape[-2:]
+    of, star = recorded("matmul"), adjoint(b, a)
+    gram = of(b, star, a) if rows >= columns else of(b, a, star)
+    unit = recorded("eye")(b, min(rows, columns), dtype=a.dtype)
+    gram = recorded("add")(b, gram, recorded("multiply")(b, l2_regularizer, unit))
+    if rows >= columns:
+        return recorded("solve")(b, gram, of(b, star, right))
+    return of(b, star, recorded("solve")(b, gram, right))
+
+
+@TF.macro("linalg.qr")
+def qr(b: Builder, input: Any, full_matrices: Static = False) -> Any:
+    """Unitary ``q`` and upper triangular ``r``, ``input = q r``; a square ``q`` if ``full``."""
+    mode = "complete" if flag(full_matrices, "full_matrices") else "reduced"
+    return recorded("qr")(b, input, mode)
+
+
+@TF.macro("linalg.matrix_rank")
+def matrix_rank(b: Builder, a: Any, tol: Any = None) -> Any:
+    """Rank of each matrix: how many singular values exceed ``tol``."""
+    return recorded("astype")(b, recorded("matrix_rank")(b, a, tol), "int32")
+
+
+@TF.macro("linalg.normalize")
+def normalize(b: Builder, tensor: Any, ord: Static = "euclidean", axis: Static = None) -> Any:
+    """A list of ``tensor`` divided by its norm, and that norm, with axes of length 1."""
+    length = norm(b, tensor, ord, axis, True)
+    return [recorded("divide")(b, tensor, length), length]
+
+
+@TF.macro("einsum linalg.einsum")
+def einsum(b: Builder, equation: Static, *inputs: Any, optimize: Any = None) -> Any:
+    """Sum of products by Einstein's convention; the order of products is always optimised."""
+    return recorded("einsum")(b, equation, *inputs)
+
+
+@TF.macro("linalg.lu")
+def lu(b: Builder, input: Any, output_idx_type: Static = "int32") -> Any:
+    """Both triangles of ``input[p] = l u`` in one matrix without the ones of ``l``, and ``p``."""
+    packed, order = recorded("lu_factor")(b, input)
+    return [packed, recorded("astype")(b, order, output_idx_type)]
+
+
+@TF.macro("linalg.lu_solve")
+def lu_solve(b: Builder, lower_upper: Any, perm: Any, rhs: Any) -> Any:
+    """Solution of ``a z = rhs`` from what ``lu`` gives of ``a``."""
+    return recorded("lu_solve")(b, (lower_upper, recorded("astype")(b, perm, "int64")), rhs)
+
+
+@TF.macro("linalg.lu_matrix_inverse")
+def lu_matrix_inverse(b: Builder, lower_upper: Any, perm: Any) -> Any:
+    """Inverse of each matrix from what ``lu`` gives of it."""
+    packed = b.array(lower_upper)
+    unit = recorded("eye")(b, packed.shape[-1], dtype=packed.dtype)
+    return lu_solve(b, packed, perm, b.broadcast(unit, packed.shape))
+
+
+@TF.macro("linalg.lu_reconstruct")
+def lu_reconstruct(b: Builder, lower_upper: Any, perm: Any) -> Any:
+    """Each matrix from what ``lu`` gives of it."""
+    packed = b.array(lower_upper)
+    unit = recorded("eye")(b, packed.shape[-1], dtype=packed.dtype)
+    lower = recorded("tril")(b, packed, -1) + b.broadcast(unit, packed.shape)
+    rows = recorded("matmul")(b, lower, recorded("triu")(b, packed))
+    places = recorded("expand_dims")(b, recorded("argsort")(b, perm), -1)
+    return recorded("take_along_axis")(b, rows, b.broadcast(places, rows.shape), -2)
 
 
 @TF.macro("linalg.band_part")

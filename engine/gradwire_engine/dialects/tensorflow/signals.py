@@ -1,0 +1,163 @@
+"""TensorFlow's Fourier transforms, frames of signals and windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.tensorflow.names import TF
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import axis_of, flag, integer, integers
+from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.promotion import dtype_of
+from gradwire_engine.ops.windows import OverlapAdd
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@TF.macro("signal.rfft")
+def rfft(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
+    """Spectrum of real rows in the last axis, padded or cut to ``fft_length``, a list of one."""
+    return recorded("fft.rfft")(b, input_tensor, _length(fft_length))
+
+
+@TF.macro("signal.irfft")
+def irfft(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
+    """Real rows of length ``fft_length``, a list of one, that have this spectrum."""
+    return recorded("fft.irfft")(b, input_tensor, _length(fft_length))
+
+
+def _length(fft_length: Any) -> int | None:
+    if fft_length is None:
+        return None
+    lengths = integers(fft_length, "fft_length")
+    if len(lengths) != 1:
+        raise BadArgument("fft_length is a list of one length")
+    return lengths[0]
+
+
+def _entered(kind: str) -> None:
+    """Enter a transform over several axes, whose lengths are a list."""
+    lengths = "fft_length:s=None"
+    TF.entry(f"signal.{kind}nd {kind}nd", f"fft.{kind}n", f"input {lengths} axes=None")
+
+
+for _kind in ("fft", "ifft", "rfft", "irfft"):
+    _entered(_kind)
+
+
+@TF.macro("signal.fft3d")
+def fft3d(b: Builder, input: Any) -> Any:
+    """Discrete Fourier transform over the last three axes."""
+    return recorded("fft.fftn")(b, input, None, (-3, -2, -1))
+
+
+@TF.macro("signal.ifft3d")
+def ifft3d(b: Builder, input: Any) -> Any:
+    """Inverse of the discrete Fourier transform over the last three axes."""
+    return recorded("fft.ifftn")(b, input, None, (-3, -2, -1))
+
+
+@TF.macro("signal.rfft3d")
+def rfft3d(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
+    """Spectrum of real arrays over the last three axes, padded or cut to ``fft_length``."""
+    return recorded("fft.rfftn")(b, input_tensor, fft_length, (-3, -2, -1))
+
+
+@TF.macro("signal.irfft3d")
+def irfft3d(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
+    """Real arrays of lengths ``fft_length`` in the last three axes that have this spectrum."""
+    return recorded("fft.irfftn")(b, input_tensor, fft_length, (-3, -2, -1))
+
+
+@TF.macro("signal.frame")
+def frame(
+    b: Builder,
+    signal: Any,
+    frame_length: Static,
+    frame_step: Static,
+    pad_end: Static = False,
+    pad_value: Any = 0,
+    axis: Static = -1,
+) -> Any:
+    """Frames of ``frame_length`` every ``frame_step``: ``axis`` counts them, their own follows.
+
+    What is left over goes, or is filled up with ``pad_value`` if ``pad_end``.
+    """
+    x = b.array(signal)
+    place = axis_of(axis, x.ndim, "frame")
+    length, step = integer(frame_length, "frame_length"), integer(frame_step, "frame_step")
+    if length < 0 or step < 1:
+        raise BadArgument("frame needs a length of at least 0 and a step of at least 1")
+    total = x.shape[place]
+    count = -(-total // step) if flag(pad_end, "pad_end") else max(0, (total - length) // step + 1)
+    missing = max(0, (count - 1) * step + length - total)
+    if missing:
+        widths = [(0, missing if i == place else 0) for i in range(x.ndim)]
+        x = recorded("pad")(b, x, widths, constant_values=pad_value)
+    index = np.arange(count)[:, None] * step + np.arange(length)
+    return recorded("take")(b, x, b.constant(index), place)
+
+
+@TF.macro("signal.overlap_and_add")
+def overlap_and_add(b: Builder, signal: Any, frame_step: Static) -> Any:
+    """Frames in the last two axes, of which each begins ``frame_step`` later, added up."""
+    x = b.array(signal)
+    if x.ndim < 2:
+        raise ShapeMismatch(f"overlap_and_add needs frames in the last two axes, got {x.type}")
+    count, length = x.shape[-2:]
+    step = integer(frame_step, "frame_step")
+    total = max(0, (count - 1) * step + length)
+    return OverlapAdd((total,), (step,), (1,))(recorded("matrix_transpose")(b, x))
+
+
+@TF.macro("signal.hann_window")
+def hann_window(
+    b: Builder, window_length: Static, periodic: Static = True, dtype: Static = "float64"
+) -> Any:
+    """``z_n = 1/2 - cos(2 π n / m) / 2``; ``m`` is the length, or one less if not ``periodic``."""
+    return _cosine_window(b, window_length, periodic, dtype, 0.5)
+
+
+@TF.macro("signal.hamming_window")
+def hamming_window(
+    b: Builder, window_length: Static, periodic: Static = True, dtype: Static = "float64"
+) -> Any:
+    """``z_n = 0.54 - 0.46 cos(2 π n / m)``, ``m`` the length, or one less if not ``periodic``."""
+    return _cosine_window(b, window_length, periodic, dtype, 0.54)
+
+
+def _cosine_window(b: Builder, length: Any, periodic: Any, dtype: Any, middle: float) -> Var:
+    count = integer(length, "window_length")
+    period = count - 1 + (flag(periodic, "periodic") and count % 2 == 0)
+    places = np.arange(count) / max(period, 1)
+    values = middle - (1 - middle) * np.cos(2 * np.pi * places)
+    return b.constant((values if count > 1 else np.ones(count)).astype(dtype_of(dtype)))
+
+
+@TF.macro("signal.stft")
+def stft(
+    b: Builder,
+    signals: Any,
+    frame_length: Static,
+    frame_step: Static,
+    fft_length: Static = None,
+    window_fn: Any = hann_window,
+    pad_end: Static = False,
+) -> Any:
+    """Spectra of frames, each multiplied by a Hann window, or by none if ``window_fn`` is ``None``.
+
+    Frames are filled up with zeros to ``fft_length``, by default the next power of two.
+    """
+    x = b.array(signals)
+    length = integer(frame_length, "frame_length")
+    frames = frame(b, x, length, frame_step, pad_end)
+    if window_fn is not None:
+        if window_fn is not hann_window:
+            raise BadArgument("stft knows its own window, or None: multiply frames by another")
+        frames = frames * hann_window(b, length, dtype=x.dtype)
+    size = 1 << (length - 1).bit_length() if fft_length is None else fft_length
+    return recorded("fft.rfft")(b, frames, integer(size, "fft_length"))
