@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwire_engine.dialects import stats
 from gradwire_engine.dialects.base import Dialect, Recorded
 from gradwire_engine.dialects.jax import JAX
 from gradwire_engine.dialects.scipy import SCIPY
@@ -12,7 +13,7 @@ from gradwire_engine.dialects.torch import TORCH
 from gradwire_engine.ops.base import Function
 from gradwire_engine.ops.promotion import DTYPES
 
-__all__ = ["DIALECTS", "Dialect", "Recorded", "dtype", "find", "full_name", "own"]
+__all__ = ["DIALECTS", "Dialect", "Recorded", "dtype", "find", "full_name", "own", "stats"]
 
 #: Every dialect whose names are not the unprefixed ones alone, longer prefixes before shorter.
 DIALECTS = (JAX, SCIPY, TF, TORCH)

@@ -1,0 +1,274 @@
+"""Continuous laws: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (1994)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gradwire_engine.dialects.stats.laws import POSITIVE, continuous
+from gradwire_engine.ops.activations import Sigmoid
+from gradwire_engine.ops.arithmetic import Absolute, Power
+from gradwire_engine.ops.bessel import I0e
+from gradwire_engine.ops.beta import BetaLn
+from gradwire_engine.ops.distributions import Stdtr, Stdtrit
+from gradwire_engine.ops.exponential import Exp, Expm1, Log, Log1p, LogAddExp, XLogY
+from gradwire_engine.ops.gamma import GammaLn
+from gradwire_engine.ops.incomplete import BetaInc, BetaIncC, GammaInc, GammaIncC
+from gradwire_engine.ops.inverses import BetaIncCInv, BetaIncInv, GammaIncCInv, GammaIncInv
+from gradwire_engine.ops.normal import LogNdtr, Ndtr, Ndtri
+from gradwire_engine.ops.selection import Where
+from gradwire_engine.ops.special import Logit, XLog1pY
+from gradwire_engine.ops.trigonometric import Arctan2, Cos, Tan
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+
+_LOG_2 = math.log(2)
+_LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
+
+
+def _log1mexp(x: Var) -> Var:
+    """``ln(1 - exp(x))`` for ``x < 0``."""
+    return Where()(x.exceeds(-_LOG_2), Log()(-Expm1()(x)), Log1p()(-Exp()(x)))
+
+
+def _log_sigmoid(x: Var) -> Var:
+    return -LogAddExp()(x.builder.scalar(0, x.dtype), -x)
+
+
+continuous(
+    "norm",
+    "the normal law, exp(-y² / 2) / sqrt(2π)",
+    lambda y: y * y * -0.5 - _LOG_ROOT_2_PI,
+    cdf=Ndtr(),
+    sf=lambda y: Ndtr()(-y),
+    logcdf=LogNdtr(),
+    logsf=lambda y: LogNdtr()(-y),
+    ppf=Ndtri(),
+    isf=lambda q: -Ndtri()(q),
+)
+continuous(
+    "expon",
+    "the exponential law, exp(-y)",
+    lambda y: -y,
+    support=POSITIVE,
+    cdf=lambda y: -Expm1()(-y),
+    sf=lambda y: Exp()(-y),
+    logcdf=lambda y: _log1mexp(-y),
+    logsf=lambda y: -y,
+    ppf=lambda q: -Log1p()(-q),
+    isf=lambda q: -Log()(q),
+)
+continuous(
+    "gamma",
+    "the gamma law, y^(a-1) exp(-y) / Γ(a)",
+    lambda y, a: XLogY()(a - 1, y) - y - GammaLn()(a),
+    "a",
+    POSITIVE,
+    cdf=lambda y, a: GammaInc()(a, y),
+    sf=lambda y, a: GammaIncC()(a, y),
+    ppf=lambda q, a: GammaIncInv()(a, q),
+    isf=lambda q, a: GammaIncCInv()(a, q),
+)
+continuous(
+    "chi2",
+    "the χ² law of df degrees of freedom, y^(df/2-1) exp(-y/2) / (2^(df/2) Γ(df/2))",
+    lambda y, df: XLogY()(df * 0.5 - 1, y) - y * 0.5 - GammaLn()(df * 0.5) - df * (_LOG_2 / 2),
+    "df",
+    POSITIVE,
+    cdf=lambda y, df: GammaInc()(df * 0.5, y * 0.5),
+    sf=lambda y, df: GammaIncC()(df * 0.5, y * 0.5),
+    ppf=lambda q, df: GammaIncInv()(df * 0.5, q) * 2,
+    isf=lambda q, df: GammaIncCInv()(df * 0.5, q) * 2,
+)
+continuous(
+    "beta",
+    "the beta law, y^(a-1) (1-y)^(b-1) / B(a, b)",
+    lambda y, a, b: XLogY()(a - 1, y) + XLog1pY()(b - 1, -y) - BetaLn()(a, b),
+    "a b",
+    (0.0, 1.0),
+    cdf=lambda y, a, b: BetaInc()(a, b, y),
+    sf=lambda y, a, b: BetaIncC()(a, b, y),
+    ppf=lambda q, a, b: BetaIncInv()(a, b, q),
+    isf=lambda q, a, b: BetaIncCInv()(a, b, q),
+)
+
+
+def _log_student(y: Var, df: Var) -> Var:
+    half = y.builder.scalar(0.5, df.dtype)
+    shape = BetaLn()(df * 0.5, half) + Log()(df) * 0.5
+    return Log1p()(y * y / df) * ((df + 1) * -0.5) - shape
+
+
+continuous(
+    "t",
+    "Student's law of df degrees of freedom, (1 + y²/df)^(-(df+1)/2) / (sqrt(df) B(df/2, 1/2))",
+    _log_student,
+    "df",
+    cdf=lambda y, df: Stdtr()(df, y),
+    sf=lambda y, df: Stdtr()(df, -y),
+    ppf=lambda q, df: Stdtrit()(df, q),
+    isf=lambda q, df: -Stdtrit()(df, q),
+)
+
+
+def _cauchy_below(y: Var) -> Var:
+    return Arctan2()(y.builder.scalar(1, y.dtype), -y) / math.pi
+
+
+continuous(
+    "cauchy",
+    "Cauchy's law, 1 / (π (1 + y²))",
+    lambda y: -Log1p()(y * y) - math.log(math.pi),
+    cdf=_cauchy_below,
+    sf=lambda y: _cauchy_below(-y),
+    ppf=lambda q: Tan()((q - 0.5) * math.pi),
+    isf=lambda q: Tan()((0.5 - q) * math.pi),
+)
+
+
+def _laplace_below(y: Var) -> Var:
+    tail = Exp()(-Absolute()(y)) * 0.5
+    return Where()(y.exceeds(0), 1 - tail, tail)
+
+
+def _laplace_quantile(q: Var) -> Var:
+    return Where()(q.exceeds(0.5), -Log()((1 - q) * 2), Log()(q * 2))
+
+
+continuous(
+    "laplace",
+    "Laplace's law, exp(-|y|) / 2",
+    lambda y: -Absolute()(y) - _LOG_2,
+    cdf=_laplace_below,
+    sf=lambda y: _laplace_below(-y),
+    ppf=_laplace_quantile,
+    isf=lambda q: -_laplace_quantile(q),
+)
+continuous(
+    "logistic",
+    "the logistic law, exp(-y) / (1 + exp(-y))²",
+    lambda y: _log_sigmoid(y) + _log_sigmoid(-y),
+    cdf=Sigmoid(),
+    sf=lambda y: Sigmoid()(-y),
+    logcdf=_log_sigmoid,
+    logsf=lambda y: _log_sigmoid(-y),
+    ppf=Logit(),
+    isf=lambda q: -Logit()(q),
+)
+continuous(
+    "uniform",
+    "the uniform law between 0 and 1",
+    lambda y: y * 0,
+    support=(0.0, 1.0),
+    cdf=lambda y: y,
+    sf=lambda y: 1 - y,
+    ppf=lambda q: q,
+    isf=lambda q: 1 - q,
+)
+continuous(
+    "pareto",
+    "Pareto's law, b / y^(b+1) for y ≥ 1",
+    lambda y, b: Log()(b) - Log()(y) * (b + 1),
+    "b",
+    (1.0, math.inf),
+    cdf=lambda y, b: -Expm1()(-(b * Log()(y))),
+    sf=lambda y, b: Exp()(-(b * Log()(y))),
+    logsf=lambda y, b: -(b * Log()(y)),
+    ppf=lambda q, b: Exp()(-(Log1p()(-q) / b)),
+    isf=lambda q, b: Exp()(-(Log()(q) / b)),
+)
+continuous(
+    "gumbel_r",
+    "Gumbel's law of largest values, exp(-y - exp(-y))",
+    lambda y: -y - Exp()(-y),
+    cdf=lambda y: Exp()(-Exp()(-y)),
+    sf=lambda y: -Expm1()(-Exp()(-y)),
+    logcdf=lambda y: -Exp()(-y),
+    logsf=lambda y: _log1mexp(-Exp()(-y)),
+    ppf=lambda q: -Log()(-Log()(q)),
+    isf=lambda q: -Log()(-Log1p()(-q)),
+)
+continuous(
+    "gumbel_l",
+    "Gumbel's law of smallest values, exp(y - exp(y))",
+    lambda y: y - Exp()(y),
+    cdf=lambda y: -Expm1()(-Exp()(y)),
+    sf=lambda y: Exp()(-Exp()(y)),
+    logcdf=lambda y: _log1mexp(-Exp()(y)),
+    logsf=lambda y: -Exp()(y),
+    ppf=lambda q: Log()(-Log1p()(-q)),
+    isf=lambda q: Log()(-Log()(q)),
+)
+
+
+def _log_between(a: Var, b: Var) -> Var:
+    """``ln(Φ(b) - Φ(a))`` for ``a < b``, from the tail that both are in."""
+    right = a.exceeds(0)
+    low, high = Where()(right, -b, a), Where()(right, -a, b)
+    above = LogNdtr()(high)
+    return above + _log1mexp(LogNdtr()(low) - above)
+
+
+continuous(
+    "truncnorm",
+    "the normal law between a and b",
+    lambda y, a, b: y * y * -0.5 - _LOG_ROOT_2_PI - _log_between(a, b),
+    "a b",
+    (lambda a, b: a, lambda a, b: b),
+    cdf=lambda y, a, b: Exp()(_log_between(a, y) - _log_between(a, b)),
+    sf=lambda y, a, b: Exp()(_log_between(y, b) - _log_between(a, b)),
+    logcdf=lambda y, a, b: _log_between(a, y) - _log_between(a, b),
+    logsf=lambda y, a, b: _log_between(y, b) - _log_between(a, b),
+)
+
+
+def _gennorm_below(y: Var, beta: Var) -> Var:
+    tail = GammaIncC()(1 / beta, Power()(Absolute()(y), beta)) * 0.5
+    return Where()(y.exceeds(0), 1 - tail, tail)
+
+
+continuous(
+    "gennorm",
+    "the generalised normal law, β exp(-|y|^β) / (2 Γ(1/β))",
+    lambda y, beta: Log()(beta * 0.5) - GammaLn()(1 / beta) - Power()(Absolute()(y), beta),
+    "beta",
+    cdf=_gennorm_below,
+    sf=lambda y, beta: _gennorm_below(-y, beta),
+)
+continuous(
+    "vonmises",
+    "von Mises' law of angles, exp(κ cos y) / (2π I₀(κ))",
+    lambda y, kappa: kappa * (Cos()(y) - 1) - Log()(I0e()(kappa) * (2 * math.pi)),
+    "kappa",
+)
+continuous(
+    "wrapcauchy",
+    "Cauchy's law wrapped around a circle, (1 - c²) / (2π (1 + c² - 2c cos y)), 0 ≤ y ≤ 2π",
+    lambda y, c: Log()((1 - c * c) / ((c * c + 1 - Cos()(y) * c * 2) * (2 * math.pi))),
+    "c",
+    (0.0, 2 * math.pi),
+)
+continuous(
+    "lognorm",
+    "the law whose logarithm is normal of scale s",
+    lambda y, s: (Log()(y) / s) * (Log()(y) / s) * -0.5 - Log()(s * y) - _LOG_ROOT_2_PI,
+    "s",
+    POSITIVE,
+    cdf=lambda y, s: Ndtr()(Log()(y) / s),
+    sf=lambda y, s: Ndtr()(-(Log()(y) / s)),
+    ppf=lambda q, s: Exp()(Ndtri()(q) * s),
+    isf=lambda q, s: Exp()(-(Ndtri()(q) * s)),
+)
+continuous(
+    "weibull_min",
+    "Weibull's law, c y^(c-1) exp(-y^c)",
+    lambda y, c: Log()(c) + XLogY()(c - 1, y) - Power()(y, c),
+    "c",
+    POSITIVE,
+    cdf=lambda y, c: -Expm1()(-Power()(y, c)),
+    sf=lambda y, c: Exp()(-Power()(y, c)),
+    logsf=lambda y, c: -Power()(y, c),
+    ppf=lambda q, c: Power()(-Log1p()(-q), 1 / c),
+    isf=lambda q, c: Power()(-Log()(q), 1 / c),
+)

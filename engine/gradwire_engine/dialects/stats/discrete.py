@@ -1,0 +1,76 @@
+"""Laws of counts: Johnson, Kemp and Kotz, Univariate Discrete Distributions (2005)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.stats.laws import discrete
+from gradwire_engine.ops.beta import BetaLn
+from gradwire_engine.ops.exponential import Log, XLogY
+from gradwire_engine.ops.gamma import GammaLn
+from gradwire_engine.ops.special import XLog1pY
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+
+
+def _log_choices(n: Var, k: Var) -> Var:
+    """Logarithm of the binomial coefficient ``n`` over ``k``."""
+    return -BetaLn()(n - k + 1, k + 1) - Log()(n + 1)
+
+
+def _counted(name: str) -> Any:
+    """A distribution function of counts, which takes the count first."""
+    return lambda k, *shape: recorded(name)(k.builder, k, *shape)
+
+
+discrete(
+    "bernoulli",
+    "one trial of probability p",
+    lambda k, p: XLogY()(k, p) + XLog1pY()(1 - k, -p),
+    "p",
+    (0.0, 1.0),
+    cdf=lambda k, p: recorded("bdtr")(k.builder, k, 1.0, p),
+    sf=lambda k, p: recorded("bdtrc")(k.builder, k, 1.0, p),
+)
+discrete(
+    "binom",
+    "successes in n trials of probability p",
+    lambda k, n, p: _log_choices(n, k) + XLogY()(k, p) + XLog1pY()(n - k, -p),
+    "n p",
+    (0.0, lambda n, p: n),
+    cdf=_counted("bdtr"),
+    sf=_counted("bdtrc"),
+)
+discrete(
+    "nbinom",
+    "failures before n successes of probability p",
+    lambda k, n, p: XLogY()(n, p) + XLog1pY()(k, -p) - BetaLn()(k + 1, n) - Log()(n + k),
+    "n p",
+    cdf=_counted("nbdtr"),
+    sf=_counted("nbdtrc"),
+)
+discrete(
+    "geom",
+    "trials of probability p to the first success",
+    lambda k, p: XLog1pY()(k - 1, -p) + Log()(p),
+    "p",
+    (1.0, math.inf),
+)
+discrete(
+    "poisson",
+    "Poisson's law of mean mu, mu^k exp(-mu) / k!",
+    lambda k, mu: XLogY()(k, mu) - GammaLn()(k + 1) - mu,
+    "mu",
+    cdf=_counted("pdtr"),
+    sf=_counted("pdtrc"),
+)
+discrete(
+    "betabinom",
+    "successes in n trials whose probability has the beta law of a and b",
+    lambda k, n, a, b: _log_choices(n, k) + BetaLn()(k + a, n - k + b) - BetaLn()(a, b),
+    "n a b",
+    (0.0, lambda n, a, b: n),
+)
