@@ -11,6 +11,7 @@ from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record import calculus, indexing, statics
 from gradwire_engine.record.counted import COUNTED
+from gradwire_engine.record.counted_by_tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.counted_by_torch import COUNTED_BY_TORCH
 
 if TYPE_CHECKING:
@@ -196,6 +197,7 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "max": _extreme("max", "maximum"),
     "min": _extreme("min", "minimum"),
     **OF_ARRAYS,
+    **COUNTED_BY_TENSORFLOW,
     **COUNTED_BY_TORCH,
     "cond": _cond,
     "while_loop": _while_loop,

@@ -1,5 +1,43 @@
 """Recorded answers that ours differ from, each with the reason."""
 
+#: Expressions of TensorFlow's by reason.
+_TENSORFLOW: dict[str, tuple[str, ...]] = {
+    "0 where the norm or the deviation is 0: the subgradient of least norm": (
+        "tf.norm(o)",
+        "tf.math.reduce_euclidean_norm(o)",
+        "tf.math.reduce_std(o)",
+        "tf.math.reduce_std(v[:1])",
+    ),
+    "a branch of where that was not taken contributes exactly 0": (
+        "tf.where(e > 0, tf.math.log(e), e)",
+    ),
+    "cumprod is right where an element is 0; theirs divides by it": ("tf.math.cumprod(e)",),
+    "at 0 the slope of the exponential branch, as elu has it": ("tf.nn.selu(e)",),
+    "at a tie the derivative belongs to the array, as with maximum": (
+        "tf.tensor_scatter_nd_max(t, [[1], [0]], [3.0, 1.0])",
+        "tf.tensor_scatter_nd_min(t, [[1], [0]], [3.0, 1.0])",
+    ),
+    "integers add up and multiply in 64 bits": (
+        "tf.reduce_sum(i, 0)",
+        "tf.reduce_prod(i, 0)",
+        "tf.cumsum(i, axis=1)",
+    ),
+    "what is real of complex matrices has a real dtype": (
+        "tf.norm(z)",
+        "tf.linalg.norm(z, axis=1)",
+        "tf.linalg.slogdet(Z)[1]",
+        "tf.linalg.eigvalsh(H)",
+    ),
+    "they round the constants of the formula to float32": ("tf.nn.leaky_relu(x)", "tf.nn.gelu(x)"),
+    "their gradient takes it that labels sum to 1; ours agrees with differences": (
+        "tf.nn.softmax_cross_entropy_with_logits(r, x, -1)",
+    ),
+    "their gradient is not that of differences, with which ours agrees": (
+        "tf.math.squared_difference(z, d)",
+        "tf.linalg.det(Z)",
+        "tf.linalg.sqrtm(H)",
+    ),
+}
 #: Expressions of PyTorch's by reason.
 _TORCH: dict[str, tuple[str, ...]] = {
     "where a base is negative its exponent has slope 0, not NaN": ("torch.pow(x, other)",),
@@ -32,7 +70,7 @@ _TORCH: dict[str, tuple[str, ...]] = {
 #: Why the value or a gradient of an expression differs, by library and text.
 EXCEPTIONS: dict[tuple[str, str], str] = {
     (library, text): reason
-    for library, reasons in (("torch", _TORCH),)
+    for library, reasons in (("tensorflow", _TENSORFLOW), ("torch", _TORCH))
     for reason, texts in reasons.items()
     for text in texts
 }
