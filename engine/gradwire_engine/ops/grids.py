@@ -57,7 +57,7 @@ def grid_sample(
         raise ShapeMismatch(f"grid_sample needs as many grids as images, got {points.type}")
     if points.dtype.kind == "c":
         raise DtypeMismatch(f"coordinates are real numbers, got {points.type}")
-    if mode not in _MODES or padding_mode not in ("zeros", "border", "reflection"):
+    if mode not in tuple(_MODES) or padding_mode not in ("zeros", "border", "reflection"):
         raise BadArgument(
             "mode is bilinear, nearest or bicubic, padding_mode zeros, border or reflection"
         )

@@ -67,10 +67,7 @@ _KERNELS: dict[str, Kernel] = {
 def weighed(x: Var, axis: int, count: int, weights: Callable[[int], Any]) -> Var:
     """``z_i = sum_j w_ij x_j`` along ``axis``, ``w`` made for the length there by ``weights``."""
     b, length = x.builder, x.type.shape[axis]
-    if count and not length:
-        raise ShapeMismatch(f"there is nothing to interpolate along axis {axis} of {x.type}")
-    kind = ArrayType(DTYPES["float64"], (count, length))
-    refuse_too_large("resampling", kind, b.limits.array_bytes)
+    _check_work(x, axis, count, length)
     matrix = weights(length).astype(x.dtype)
     if axis == x.ndim - 1:
         return MatMul()(x, b.constant(matrix.T))
@@ -96,8 +93,13 @@ def kernel_weights(
 
 
 def centres(count: int, scale: float) -> Any:
-    """Where the middles of ``count`` elements lie among elements of size ``1 / scale`` of them."""
+    """Where the middles of ``count`` elements lie, each as long as ``scale`` of the old ones."""
     return (np.arange(count) + 0.5) * scale - 0.5
+
+
+def _middles(count: int) -> Any:
+    """Where the middles of ``count`` elements lie, in halves of them."""
+    return 2 * np.arange(count) + 1
 
 
 def _area_weights(count: int, length: int) -> Any:
@@ -108,22 +110,25 @@ def _area_weights(count: int, length: int) -> Any:
     return covered.clip(0) * (count / length)
 
 
-def nearest(x: Var, axis: int, count: int) -> Var:
-    """``count`` elements along ``axis``, each the one whose stretch holds its middle."""
-    length = x.type.shape[axis]
-    if count and not length:
+def chosen(x: Var, axis: int, count: int, index: Callable[[int], Any]) -> Var:
+    """``z_i = x_j`` along ``axis``, the indices ``j`` made for the length there by ``index``."""
+    b, length = x.builder, x.type.shape[axis]
+    _check_work(x, axis, count, 1)
+    return take(b, x, b.constant(index(length)), axis)
+
+
+def _check_work(x: Var, axis: int, count: int, width: int) -> None:
+    """Refuse to make elements of none, or of too many weights."""
+    if count and not x.type.shape[axis]:
         raise ShapeMismatch(f"there is nothing to interpolate along axis {axis} of {x.type}")
-    refuse_too_large(
-        "resampling", ArrayType(DTYPES["int64"], (count,)), x.builder.limits.array_bytes
-    )
-    index = (2 * np.arange(count) + 1) * length // (2 * max(count, 1))
-    return take(x.builder, x, x.builder.constant(index), axis)
+    kind = ArrayType(DTYPES["float64"], (count, width))
+    refuse_too_large("resampling", kind, x.builder.limits.array_bytes)
 
 
 def resized(x: Var, axis: int, count: int, method: str, *, antialias: bool) -> Var:
     """``count`` elements along ``axis`` by one of the methods of ``resize_image``."""
     if method == "nearest":
-        return nearest(x, axis, count)
+        return chosen(x, axis, count, lambda length: _middles(count) * length // max(2 * count, 1))
     if method == "area":
         return weighed(x, axis, count, lambda length: _area_weights(count, length))
 

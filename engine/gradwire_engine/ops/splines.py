@@ -55,7 +55,7 @@ def map_coordinates(
         raise ShapeMismatch(f"coordinates need {x.ndim} rows for {x.type}, got {places.type}")
     if not 0 <= integer(order, "order") <= 3:
         raise BadArgument(f"map_coordinates knows orders from 0 to 3, not {order}")
-    if mode not in BORDERS:
+    if mode not in tuple(BORDERS):
         raise BadArgument(f"map_coordinates knows the modes {', '.join(BORDERS)}")
     positions = [picked(places, 0, axis) for axis in range(x.ndim)]
     known = inside(x, positions)

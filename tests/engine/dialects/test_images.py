@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.errors import BadArgument, OverBudget, ShapeMismatch
 
 ANSWERS = json.loads(Path(__file__).with_name("images.json").read_text())
 VARIABLES = {
@@ -100,6 +100,8 @@ def test_cubic_resizing_of_tensorflow_is_without_its_table(ask):
         ("F.interpolate(x, 0)", BadArgument),
         ("F.interpolate(x, (3, 4, 5))", BadArgument),
         ("F.interpolate(x, scale_factor='2')", BadArgument),
+        ("F.interpolate(x, scale_factor=inf)", BadArgument),
+        ("F.interpolate(x, scale_factor=1e9)", OverBudget),
         ("F.interpolate(x, 3, mode='quadratic')", BadArgument),
         ("F.interpolate(x, 3, mode='linear')", ShapeMismatch),
         ("F.interpolate(x, 3, antialias=True)", BadArgument),

@@ -12,9 +12,7 @@ from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integers
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.builder import describe
-from gradwire_engine.ops.indexing import take
-from gradwire_engine.ops.resampling import centres, cubic, hat, kernel_weights, weighed
+from gradwire_engine.ops.resampling import centres, chosen, cubic, hat, kernel_weights, weighed
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -48,8 +46,8 @@ def _sizes(
     else:
         listed = isinstance(scale_factor, list | tuple)
         factors = [*scale_factor] if listed else [scale_factor] * len(spatial)
-        if any(isinstance(f, bool) or not isinstance(f, int | float) for f in factors):
-            raise BadArgument(f"scale_factor must be numbers, got {describe(scale_factor)}")
+        if not all(_is_positive(factor) for factor in factors):
+            raise BadArgument("scale_factor is a positive number, or one for each axis")
         counts = tuple([math.floor(n * f) for n, f in zip(spatial, factors, strict=False)])
     if len(counts) != len(spatial) or len(factors) != len(spatial) or min(counts, default=0) < 1:
         raise BadArgument(f"interpolate needs a positive length for each of {len(spatial)} axes")
@@ -58,6 +56,11 @@ def _sizes(
         for n, count, factor in zip(spatial, counts, factors, strict=True)
     ]
     return counts, tuple(steps)
+
+
+def _is_positive(factor: Any) -> bool:
+    number = isinstance(factor, int | float) and not isinstance(factor, bool)
+    return number and 0 < factor < math.inf
 
 
 @TORCH.macro(f"{_F}.interpolate")
@@ -101,8 +104,12 @@ def _resized(
     b = x.builder
     if mode.startswith("nearest"):
         middle = 0.5 if mode == "nearest-exact" else 0.0
-        index = np.floor((np.arange(count) + middle) * step).astype("int64")
-        return take(b, x, b.constant(index.clip(0, max(x.type.shape[axis] - 1, 0))), axis)
+
+        def index(length: int) -> Any:
+            rounded = np.floor((np.arange(count) + middle) * step)
+            return rounded.astype("int64").clip(0, length - 1)
+
+        return chosen(x, axis, count, index)
     if mode == "area":
         return weighed(b.inexact(x), axis, count, lambda length: _area_weights(count, length))
 
