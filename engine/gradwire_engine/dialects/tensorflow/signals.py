@@ -145,7 +145,7 @@ def stft(
     frame_length: Static,
     frame_step: Static,
     fft_length: Static = None,
-    window_fn: Any = hann_window,
+    window_fn: Static = "hann",
     pad_end: Static = False,
 ) -> Any:
     """Spectra of frames, each multiplied by a Hann window, or by none if ``window_fn`` is ``None``.
@@ -155,9 +155,9 @@ def stft(
     x = b.array(signals)
     length = integer(frame_length, "frame_length")
     frames = frame(b, x, length, frame_step, pad_end)
+    if window_fn not in ("hann", None):
+        raise BadArgument("stft knows its own window, or None", hint="multiply frames by another")
     if window_fn is not None:
-        if window_fn is not hann_window:
-            raise BadArgument("stft knows its own window, or None: multiply frames by another")
         frames = frames * hann_window(b, length, dtype=x.dtype)
     size = 1 << (length - 1).bit_length() if fft_length is None else fft_length
     return recorded("fft.rfft")(b, frames, integer(size, "fft_length"))
