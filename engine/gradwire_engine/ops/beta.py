@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.gamma import Digamma
+from gradwire_engine.ops.gamma import DigammaRise
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -32,5 +32,4 @@ class BetaLn(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``a_bar = z_bar (ψ(a) - ψ(a + b))``, and so in ``b``."""
         a, b = operands
-        both = Digamma()(a + b)
-        return z_bar * (Digamma()(a) - both), z_bar * (Digamma()(b) - both)
+        return -(z_bar * DigammaRise()(a, b)), -(z_bar * DigammaRise()(b, a))

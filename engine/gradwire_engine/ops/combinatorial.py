@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, macro, register
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.gamma import Digamma, Gamma
+from gradwire_engine.ops.gamma import Digamma, DigammaRise, Gamma
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.selection import Where
 
@@ -37,8 +37,8 @@ class Poch(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar z (ψ(x + m) - ψ(x))``, ``m_bar = z_bar z ψ(x + m)``."""
         x, m = operands
-        scaled, end = z_bar * z, Digamma()(x + m)
-        return scaled * (end - Digamma()(x)), scaled * end
+        scaled = z_bar * z
+        return scaled * DigammaRise()(x, m), scaled * Digamma()(x + m)
 
 
 @register("binom")
@@ -53,5 +53,5 @@ class Binom(SpecialBinary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``n_bar = z_bar z (ψ(n + 1) - ψ(n - k + 1))``, ``k_bar`` with ``ψ(k + 1)``, negative."""
         n, k = operands
-        scaled, rest = z_bar * z, Digamma()(n - k + 1)
-        return scaled * (Digamma()(n + 1) - rest), scaled * (rest - Digamma()(k + 1))
+        scaled, rest = z_bar * z, n - k + 1
+        return scaled * DigammaRise()(rest, k), scaled * DigammaRise()(k + 1, n - k * 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, macro, register
-from gradwire_engine.ops.elementwise import Special, SpecialUnary, conj
+from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary, conj
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.selection import Where
 from gradwire_engine.ops.trigonometric import Cos, Sin
@@ -101,6 +101,38 @@ class Digamma(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar ψ'(x)*``."""
         return (z_bar * conj(polygamma_of(1, operands[0])),)
+
+
+@register("digamma_rise", public=False)
+class DigammaRise(SpecialBinary):
+    """``z = ψ(x + h) - ψ(x)``, in which nothing cancels for small ``h`` and positive operands.
+
+    Source: DLMF 5.5.2, 5.11.2.
+    """
+
+    flops_per_element = 400
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Both moved to the right, where the asymptotic series are subtracted term by term."""
+        x, h = (v.astype("float64") for v in operands)
+        safe, end = xp.where(x > 0, x, 1), xp.where(x + h > 0, x + h, 1)
+        total = xp.zeros(xp.broadcast_shapes(xp.shape(x), xp.shape(h)))
+        for k in range(_MOVED):
+            total = total + h / ((safe + k) * (end + k))
+        w = safe + _MOVED
+        growth = xp.log1p(h / w)
+        total = total + growth + h / (2 * w * (w + h))
+        for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+            total = total - bernoulli / (2 * k) / w ** (2 * k) * xp.expm1(-2 * k * growth)
+        plain = xp.special.digamma(x + h) - xp.special.digamma(x)
+        positive = (x > 0) & (x + h > 0) & (w + h < math.inf)
+        return xp.where(positive, total, plain).astype(operands[0].dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (ψ'(x + h) - ψ'(x))``, ``h_bar = z_bar ψ'(x + h)``."""
+        x, h = operands
+        end = polygamma_of(1, x + h)
+        return z_bar * (end - polygamma_of(1, x)), z_bar * end
 
 
 @register("polygamma")

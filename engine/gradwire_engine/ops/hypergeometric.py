@@ -226,6 +226,6 @@ class HyperU(Special):
 def hyperu(builder: Builder, a: Any, b: Any, x: Any) -> Any:
     """Tricomi's function ``U(a, b, x)`` for ``x > 0``, ``x⁻ᵃ`` far out; no derivative in a and b.
 
-    Source: DLMF 13.2.6, 13.3.22.
+    Exact to some 7 digits only for negative ``b``, as SciPy's.  Source: DLMF 13.2.6, 13.3.22.
     """
     return HyperU()(*builder.promote(a, b, x, rule=special_promoted))
