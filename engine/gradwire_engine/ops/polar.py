@@ -85,6 +85,11 @@ def orthogonal_procrustes(b: Builder, A: Any, B: Any) -> Any:
     x, y = (floating(b, v) for v in b.promote(A, B))
     if x.ndim != 2 or x.shape != y.shape:
         raise ShapeMismatch(f"orthogonal_procrustes needs two equal shapes, got {x.type}, {y.type}")
+    if x.shape[0] < x.shape[1]:
+        raise ShapeMismatch(
+            f"orthogonal_procrustes needs at least as many rows as columns, got {x.type}",
+            hint="of fewer there are many that minimise",
+        )
     product = MatMul()(adjoint(x), y)
     r = UnitaryFactor()(product)
     scale = Sum((0, 1))(conj(r) * product)

@@ -69,6 +69,7 @@ REFUSED = [
     (Call.of("polar", A, "up"), BadArgument, "sides 'left' and 'right'"),
     (Call.of("polar", V), ShapeMismatch, "at least 2 axes"),
     (Call.of("orthogonal_procrustes", TALL, A), ShapeMismatch, "two equal shapes"),
+    (Call.of("orthogonal_procrustes", TALL.T, TALL.T), ShapeMismatch, "as many rows as columns"),
     (Call.of("signm", TALL), ShapeMismatch, "square matrices"),
     (Call.of("cosm", TALL), ShapeMismatch, "square matrices"),
     (Call.of("expm_frechet", A, TALL), ShapeMismatch, "two equal shapes"),
