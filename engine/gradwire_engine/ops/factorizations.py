@@ -173,6 +173,10 @@ class Lu(OfMatrices):
             a_bar = Concatenate(ndim - 2 if rows > k else ndim - 1)(a_bar, rest)
         return (of(b.cast(p, a_bar.dtype), a_bar),)
 
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A product and a sum for each element and pivot, fewer as it goes on."""
+        return types[0].size * min(types[0].shape[-2:])
+
 
 @macro("lu_factor", "linalg.lu_factor")
 def lu_factor(b: Builder, a: Any) -> Any:

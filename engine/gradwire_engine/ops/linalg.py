@@ -109,6 +109,12 @@ class Solve(Solution):
         b_bar = self(adjoint(operands[0]), z_bar)
         return -times(b_bar, adjoint(z)), b_bar
 
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Factors, and two triangles solved with."""
+        assert isinstance(result, ArrayType)
+        n = types[0].shape[-1]
+        return 2 * types[0].size * n // 3 + 2 * result.size * n
+
 
 @macro("solve", "linalg.solve")
 def solve(builder: Builder, a: Any, b: Any) -> Any:
@@ -179,6 +185,11 @@ class SolveTriangular(Solution):
         triangle = Tril(-self.unit) if self.lower else Triu(+self.unit)
         return -triangle(times(x, adjoint(y))), b_bar
 
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A product and a sum for each element of the triangle and each right-hand side."""
+        assert isinstance(result, ArrayType)
+        return result.size * types[0].shape[-1]
+
 
 @macro("solve_triangular", "linalg.solve_triangular")
 def solve_triangular(
@@ -239,6 +250,10 @@ class Cholesky(OfSquare):
         back = SolveTriangular(lower=True, adjoint=True)
         s = back(z, adjoint(back(z, half)))
         return ((s + adjoint(s)) * 0.5,)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Half of an LU factorisation."""
+        return types[0].size * types[0].shape[-1] // 3
 
 
 @macro("cho_solve", "linalg.cho_solve")

@@ -194,3 +194,7 @@ class SvdVals(OfMatrices):
         u, vh = Item(0)(triple), Item(2)(triple)
         scaled = u * unsqueeze(u.builder.cast(z_bar, u.dtype), (u.ndim - 2,))
         return (MatMul()(scaled, vh),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A bidiagonal form; its singular values cost little more."""
+        return 4 * types[0].size * min(types[0].shape[-2:])
