@@ -66,8 +66,7 @@ class WindowArgMax(Op):
         (best,) = operands
         n = len(self.axes)
         lengths = [axis.length for axis in self.axes]
-        numbers = xp.arange(math.prod(lengths)).reshape(lengths)
-        index = xp.broadcast_to(numbers, best.shape)
+        index = xp.arange(math.prod(lengths)).reshape(lengths)
         for i, axis in reversed(list(enumerate(self.axes))):
             places = xp.asarray(axis.places)
             inside = (places >= 0) & (places < axis.length)
@@ -88,14 +87,16 @@ def _by_element(
     first = xp.take_along_axis(places, inside.argmax(1)[:, None], 1)
     # An element repeated in place of one outside is never larger.
     columns = xp.where(inside, places, first).T
-    value, number = best.take(columns[0], axis=along), index.take(columns[0], axis=along)
+    value = best.take(columns[0], axis=along)
+    number = xp.broadcast_to(index.take(columns[0], axis=along), value.shape).copy()
     for column in columns[1:]:
         other = best.take(column, axis=along)
         better = other > value
         if best.dtype.kind == "f":
             better |= (other != other) & (value == value)
-        xp.copyto(value, other, where=better)
-        xp.copyto(number, index.take(column, axis=along), where=better)
+        # Unpredictable branches cost more than the arithmetic that does without them.
+        number += (index.take(column, axis=along) - number) * better.astype("int64")
+        value = xp.maximum(value, other)
     return value, number
 
 
@@ -108,7 +109,8 @@ def _by_window(
         block = best.take(row[kept], axis=along)
         at = xp.expand_dims(block.argmax(axis=along), along)
         values.append(xp.take_along_axis(block, at, along))
-        numbers.append(xp.take_along_axis(index.take(row[kept], axis=along), at, along))
+        numbered = xp.broadcast_to(index.take(row[kept], axis=along), block.shape)
+        numbers.append(xp.take_along_axis(numbered, at, along))
     return xp.concatenate(values, axis=along), xp.concatenate(numbers, axis=along)
 
 
