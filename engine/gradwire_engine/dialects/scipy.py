@@ -28,7 +28,7 @@ SCIPY = Dialect(
 _STRUCTURES = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
 
 SCIPY.entry("special.softmax special.log_softmax", parameters="x axis=None")
-SCIPY.entry("special.logsumexp", parameters="a axis=None b=None keepdims=False")
+SCIPY.entry("special.logsumexp", parameters="a axis=None b=None keepdims=False return_sign=False")
 
 
 @SCIPY.macro("linalg.cholesky")

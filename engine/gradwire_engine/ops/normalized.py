@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import DtypeMismatch
+from gradwire_engine.ops.arithmetic import Absolute
 from gradwire_engine.ops.axes import axes_of, flag, without
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
@@ -15,7 +16,7 @@ from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.exponential import Exp, Log
 from gradwire_engine.ops.promotion import inexact_promoted
 from gradwire_engine.ops.reductions import Reduction, Sum, spread
-from gradwire_engine.ops.selection import zero_unless
+from gradwire_engine.ops.selection import Sign, zero_unless
 from gradwire_engine.ops.shape import reshape
 from gradwire_engine.tape import ArrayType, Type
 
@@ -119,24 +120,34 @@ class LogSumExp(Reduction):
 
 @macro("logsumexp", "reduce_logsumexp")
 def logsumexp(
-    builder: Builder, a: Any, axis: Static = None, *, b: Any = None, keepdims: Static = False
+    builder: Builder,
+    a: Any,
+    axis: Static = None,
+    *,
+    b: Any = None,
+    keepdims: Static = False,
+    return_sign: Static = False,
 ) -> Any:
     """Logarithm of a sum of exponentials over ``axis`` (all by default): ``z = ln sum(b exp(a))``.
 
+    With ``return_sign`` a pair: the logarithm of the sum's size, and its sign, 0 of no sum.
     Convention: derivatives 0 where all are ``-inf``; NaN where one is ``inf``.
     """
-    keeps = flag(keepdims, "keepdims")
-    if b is None:
+    keeps, signed = flag(keepdims, "keepdims"), flag(return_sign, "return_sign")
+    if b is None and not signed:
         x = builder.inexact(a)
         return LogSumExp.over(x, axes_of(axis, x.ndim, "logsumexp"), keepdims=keeps)
-    x, weights = builder.promote(a, b, rule=inexact_promoted)
+    x, weights = builder.promote(a, 1.0 if b is None else b, rule=inexact_promoted)
     x = builder.broadcast(x, broadcast_shapes(x.type.shape, weights.type.shape))
     axes = axes_of(axis, x.ndim, "logsumexp")
     # The result does not depend on the shift, so neither does the derivative.
     shift = StopGradient()(LogSumExp.over(x, axes, keepdims=True))
     shift = zero_unless(IsFinite()(shift), shift)
-    total = Log()(Sum.over(weights * Exp()(x - shift), axes, keepdims=True)) + shift
-    return total if keeps else reshape(total, without(x.type.shape, axes))
+    total = Sum.over(weights * Exp()(x - shift), axes, keepdims=True)
+    results = [Log()(Absolute()(total) if signed else total) + shift, Sign()(total)]
+    if not keeps:
+        results = [reshape(result, without(x.type.shape, axes)) for result in results]
+    return results if signed else results[0]
 
 
 def _real(x: ArrayType, name: str) -> ArrayType:

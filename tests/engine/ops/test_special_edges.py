@@ -157,3 +157,15 @@ def test_refused(name, args, message):
     with pytest.raises(EngineError) as caught:
         trace(call.record, call.values)
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize("weights", [None, np.array([[1.0, -2.0, 0.5]])])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_sums_with_signs_are_scipys(weights, keepdims):
+    exponents = np.array([[0.3, 0.9, -1.0], [-inf, -inf, -inf], [800.0, 1.0, 2.0]])
+    named = {"b": weights, "keepdims": keepdims, "return_sign": True}
+    call = Call.of("logsumexp", exponents, 1, **named)
+    with np.errstate(all="ignore"):
+        expected = scipy.special.logsumexp(exponents, axis=1, **named)
+    for found, wanted in zip(evaluate(call.record, call.values), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)

@@ -11,5 +11,7 @@ SAMPLES = [
     *[Call.of("logsumexp", X, axis=axis) for axis in (None, 1, (0, 1))],
     Call.of("logsumexp", X, 0, keepdims=True),
     Call.of("logsumexp", X, 1, b=WEIGHTS),
+    Call.of("logsumexp", X, 1, b=-WEIGHTS, return_sign=True),
+    Call.of("logsumexp", X, return_sign=True, keepdims=True),
     Call.of("logsumexp", X[0], b=np.array([[0.5], [1.5]]), axis=0, keepdims=True),
 ]
