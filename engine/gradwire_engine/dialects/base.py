@@ -23,7 +23,13 @@ class Dialect:
     """The functions of one library by dotted name, under the prefixes that choose it."""
 
     def __init__(
-        self, name: str, roots: dict[str, str], *, ignored: str = "", unprefixed: str = ""
+        self,
+        name: str,
+        roots: dict[str, str],
+        *,
+        ignored: str = "",
+        unprefixed: str = "",
+        synonyms: dict[str, str] | None = None,
     ) -> None:
         self.name = name
         #: What programs may write, and what it stands for: ``F.`` is ``torch.nn.functional.``.
@@ -32,6 +38,8 @@ class Dialect:
         self.ignored = ignored
         #: Where a name that is not among the functions means what it means without a prefix.
         self.unprefixed = unprefixed
+        #: Further keywords that stand for parameters: PyTorch takes NumPy's ``axis`` for ``dim``.
+        self.synonyms = synonyms or {}
         self.functions: dict[str, Function] = {}
         #: The operation that each function's parameters are handed to, empty for its own.
         self.meant: dict[str, str] = {}
@@ -49,7 +57,7 @@ class Dialect:
         signature = inspect.signature(target.record)
         own = [*signature.parameters.values()][1:]
         written, renamed = (own, {}) if parameters is None else _parsed(parameters, own, operation)
-        record = Recorded(target.record, written, renamed, self.ignored)
+        record = Recorded(target.record, written, renamed, self.ignored, self.synonyms)
         self._publish(names, record, target.doc, target.family, target)
 
     def macro(self, names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -57,7 +65,7 @@ class Dialect:
 
         def complete(function: Callable[..., Any]) -> Callable[..., Any]:
             own = [*inspect.signature(function).parameters.values()][1:]
-            record = Recorded(function, own, {}, self.ignored)
+            record = Recorded(function, own, {}, self.ignored, self.synonyms)
             self._publish(names, record, function.__doc__ or "", self.name, None)
             return function
 
@@ -85,8 +93,10 @@ class Recorded:
         parameters: list[Parameter],
         renamed: dict[str, str],
         ignored: str,
+        synonyms: dict[str, str],
     ) -> None:
         self._record = record
+        self._synonyms = synonyms
         self._renamed = renamed
         self._ignored = ignored
         kept = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
@@ -98,12 +108,13 @@ class Recorded:
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record with the operation's own names for the parameters."""
+        parameters = self.__signature__.parameters
+        named = {k if k in parameters else self._synonyms.get(k, k): v for k, v in named.items()}
         given = self.__signature__.bind(builder, *args, **named)
         given.apply_defaults()
         values = dict(given.arguments)
         first = [values.pop("builder")]
         values.pop(self._ignored, None)
-        parameters = self.__signature__.parameters
         if any(parameters[name].kind is Parameter.VAR_POSITIONAL for name in values):
             while values:  # what stands before the star can only be given by position
                 name, value = next(iter(values.items()))

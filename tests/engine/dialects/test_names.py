@@ -66,7 +66,7 @@ def test_unknown_names_say_so_with_the_closest_of_the_dialect(ask, text, hint):
     "text",
     [
         "tf.reduce_sum(x, dim=1)",
-        "torch.sum(x, axis=1)",
+        "torch.sum(x, axes=1)",
         "torch.softmax(x)",
         "tf.gather(x, [0], batch_dims=1)",
         "tf.split(x, [1, 2])",

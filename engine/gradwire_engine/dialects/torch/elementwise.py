@@ -156,3 +156,9 @@ def scaled_modified_bessel_k0(b: Builder, x: Any) -> Any:
 def scaled_modified_bessel_k1(b: Builder, x: Any) -> Any:
     """``z = exp(x) K_1(x)``.  Source: DLMF 10.25."""
     return recorded("kve")(b, 1.0, x)
+
+
+@TORCH.macro("special.airy_ai")
+def airy_ai(b: Builder, x: Any) -> Any:
+    """Airy function of the first kind.  Source: DLMF 9.2."""
+    return recorded("airy")(b, x)[0]

@@ -78,7 +78,7 @@ def layer_norm(
     return z if bias is None else recorded("add")(b, z, bias)
 
 
-@TORCH.macro("nn.functional.cosine_similarity")
+@TORCH.macro("cosine_similarity nn.functional.cosine_similarity")
 def cosine_similarity(b: Builder, x1: Any, x2: Any, dim: Static = 1, eps: Any = 1e-8) -> Any:
     """``z = x1 · x2 / (max(‖x1‖, eps) max(‖x2‖, eps))`` along ``dim``."""
     product = recorded("sum")(b, recorded("multiply")(b, x1, x2), dim)
@@ -183,3 +183,14 @@ def pad(b: Builder, input: Any, pad: Static, mode: Static = "constant", value: A
     grown = [(max(before, 0), max(after, 0)) for before, after in pairs]
     filled = () if value is None or mode != "constant" else (value,)
     return recorded("pad")(b, x, grown, _PADDINGS[mode], *filled)
+
+
+@TORCH.macro("channel_shuffle nn.functional.channel_shuffle")
+def channel_shuffle(b: Builder, input: Any, groups: Static) -> Any:
+    """Channels, along axis 1, that stood group after group, the first of each group first."""
+    x, count = b.array(input), integer(groups, "groups")
+    if x.ndim < 2 or count < 1 or x.type.shape[1] % count:
+        raise ShapeMismatch(f"channel_shuffle cannot divide the channels of {x.type} by {count}")
+    batch, channels, *rest = x.type.shape
+    grouped = recorded("reshape")(b, x, (batch, count, channels // count, *rest))
+    return recorded("reshape")(b, recorded("swapaxes")(b, grouped, 1, 2), x.type.shape)

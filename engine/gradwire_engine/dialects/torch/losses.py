@@ -37,6 +37,43 @@ def _above_zero(b: Builder, x: Var) -> Any:
     return recorded("clip")(b, x, 0, None)
 
 
+@TORCH.macro(f"{_F}mse_loss")
+def mse_loss(
+    b: Builder, input: Any, target: Any, *, reduction: Static = "mean", weight: Any = None
+) -> Any:
+    """Squared error ``weight (input - target)²``, its mean weighed, too."""
+    return _mean_weighed(b, recorded("mse_loss")(b, input, target, "none"), reduction, weight)
+
+
+@TORCH.macro(f"{_F}l1_loss")
+def l1_loss(
+    b: Builder, input: Any, target: Any, *, reduction: Static = "mean", weight: Any = None
+) -> Any:
+    """Absolute error ``weight |input - target|``, its mean weighed, too."""
+    return _mean_weighed(b, recorded("l1_loss")(b, input, target, "none"), reduction, weight)
+
+
+def _mean_weighed(b: Builder, loss: Any, reduction: Any, weight: Any) -> Any:
+    if weight is None or reduction != "mean":
+        return _reduced(b, loss, reduction, weight)
+    total = _reduced(b, loss, "sum", weight)
+    return recorded("divide")(b, total, recorded("sum")(b, weight))
+
+
+@TORCH.macro(f"{_F}huber_loss")
+def huber_loss(
+    b: Builder,
+    input: Any,
+    target: Any,
+    reduction: Static = "mean",
+    delta: Any = 1.0,
+    weight: Any = None,
+) -> Any:
+    """``d² / 2`` where ``|d| <= delta``, else ``delta (|d| - delta / 2)``; times ``weight``."""
+    loss = recorded("huber_loss")(b, input, target, "none", delta)
+    return _reduced(b, loss, reduction, weight)
+
+
 @TORCH.macro(f"{_F}binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits(
     b: Builder,

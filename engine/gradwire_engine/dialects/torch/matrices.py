@@ -15,11 +15,43 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
 
 
-@TORCH.macro("addmm baddbmm addmv")
+@TORCH.macro("addmm")
 def addmm(b: Builder, input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """``z = beta input + alpha mat1 mat2``."""
-    product = scaled(b, recorded("matmul")(b, mat1, mat2), alpha)
-    return recorded("add")(b, scaled(b, input, beta), product)
+    return _added(b, input, recorded("matmul")(b, mat1, mat2), beta, alpha)
+
+
+@TORCH.macro("addmv")
+def addmv(b: Builder, input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``z = beta input + alpha mat vec``."""
+    return _added(b, input, recorded("matmul")(b, mat, vec), beta, alpha)
+
+
+@TORCH.macro("baddbmm")
+def baddbmm(
+    b: Builder, input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1
+) -> Any:
+    """``z = beta input + alpha batch1 batch2``, of stacks of matrices."""
+    return _added(b, input, recorded("matmul")(b, batch1, batch2), beta, alpha)
+
+
+@TORCH.macro("addr")
+def addr(b: Builder, input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``z = beta input + alpha vec1 vec2^T``."""
+    return _added(b, input, recorded("outer")(b, vec1, vec2), beta, alpha)
+
+
+@TORCH.macro("addbmm")
+def addbmm(
+    b: Builder, input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1
+) -> Any:
+    """``z = beta input + alpha sum_i batch1[i] batch2[i]``."""
+    product = recorded("einsum")(b, "bij,bjk->ik", batch1, batch2)
+    return _added(b, input, product, beta, alpha)
+
+
+def _added(b: Builder, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    return recorded("add")(b, scaled(b, input, beta), scaled(b, product, alpha))
 
 
 @TORCH.macro("norm")
@@ -124,22 +156,6 @@ def vander(b: Builder, x: Any, N: Static = None) -> Any:
     return recorded("vander")(b, x, N, increasing=True)
 
 
-@TORCH.macro("addr")
-def addr(b: Builder, input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """``z = beta input + alpha vec1 vec2^T``."""
-    product = scaled(b, recorded("outer")(b, vec1, vec2), alpha)
-    return recorded("add")(b, scaled(b, input, beta), product)
-
-
-@TORCH.macro("addbmm")
-def addbmm(
-    b: Builder, input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1
-) -> Any:
-    """``z = beta input + alpha sum_i batch1[i] batch2[i]``."""
-    product = scaled(b, recorded("einsum")(b, "bij,bjk->ik", batch1, batch2), alpha)
-    return recorded("add")(b, scaled(b, input, beta), product)
-
-
 @TORCH.macro("cholesky_inverse")
 def cholesky_inverse(b: Builder, L: Any, upper: Static = False) -> Any:
     """Inverse of the matrix that has the Cholesky factor ``L``."""
@@ -229,3 +245,11 @@ def linalg_qr(b: Builder, A: Any, mode: Static = "reduced") -> Any:
     """A list of ``q``, empty in mode ``r``, and ``r`` with ``A = q r``, q square if complete."""
     factors = recorded("qr")(b, A, mode)
     return [recorded("zeros")(b, (0,), factors.dtype), factors] if mode == "r" else factors
+
+
+@TORCH.macro("linalg.pinv")
+def pinv(
+    b: Builder, A: Any, rcond: Static = None, hermitian: Static = False, *, rtol: Static = None
+) -> Any:
+    """Pseudoinverse of each matrix; singular values up to ``rtol`` of the largest count as 0."""
+    return recorded("pinv")(b, A, rcond if rtol is None else rtol, hermitian)

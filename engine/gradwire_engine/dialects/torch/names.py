@@ -5,7 +5,11 @@ from __future__ import annotations
 from gradwire_engine.dialects.base import Dialect
 
 _FUNCTIONAL = "torch.nn.functional."
-TORCH = Dialect("torch", {"torch.": "torch.", "F.": _FUNCTIONAL})
+TORCH = Dialect(
+    "torch",
+    {"torch.": "torch.", "F.": _FUNCTIONAL},
+    synonyms={"axis": "dim", "keepdims": "keepdim", "x1": "input", "x2": "other"},
+)
 _entry = TORCH.entry
 
 
@@ -70,7 +74,8 @@ _entry("hsplit vsplit dsplit", "", "input indices_or_sections")
 _entry("unsqueeze", "", "input dim:axis")
 _entry("reshape", "", "input shape")
 _entry("permute", "transpose", "input dims:axes")
-_entry("transpose swapaxes swapdims", "swapaxes", "input dim0:axis1 dim1:axis2")
+_entry("transpose swapdims", "swapaxes", "input dim0:axis1 dim1:axis2")
+_entry("swapaxes", "swapaxes", "input axis0:axis1 axis1:axis2")
 _entry("movedim moveaxis", "moveaxis", "input source destination")
 _entry("flip", "", "input dims:axis")
 _entry("fliplr flipud", "", "input")
@@ -90,9 +95,10 @@ _entry("diagflat", "", "input offset:k=0")
 _entry("diagonal", "", "input offset=0 dim1:axis1=0 dim2:axis2=1")
 _entry("trace", "", "input")
 
-_entry("tensor as_tensor asarray", "array", "data dtype=None")
+_entry("tensor as_tensor", "array", "data dtype=None")
+_entry("asarray", "array", "obj dtype=None")
 _entry("clone", "copy", "input")
-_entry("zeros_like ones_like", "", "input * dtype=None")
+_entry("zeros_like ones_like empty_like", "", "input * dtype=None")
 _entry("full", "", "size fill_value * dtype=None")
 _entry("full_like", "", "input fill_value * dtype=None")
 _entry("eye", "", "n m:M=None * dtype='float64'")
@@ -110,15 +116,18 @@ _entry("outer ger", "outer", "input vec2")
 _entry("kron", "", "input other")
 _entry("einsum", "", "equation operands")
 _entry("tensordot", "", "a b dims:axes=2")
-_entry("cross linalg.cross", "cross", "input other * dim:axis=-1")
+_entry("cross", "", "input other dim:axis=-1")
+_entry("linalg.cross", "cross", "input other * dim:axis=-1")
 _entry("linalg.vecdot", "vecdot", "x y * dim:axis=-1")
 _entry("linalg.multi_dot", "", "tensors")
-_entry("inverse linalg.inv", "inv", "A")
-_entry("det linalg.det", "det", "A")
-_entry("slogdet linalg.slogdet", "slogdet", "A")
-_entry("matrix_power linalg.matrix_power", "matrix_power", "A n")
+for _name in ("det", "slogdet"):
+    _entry(_name, _name, "input")
+    _entry(f"linalg.{_name}", _name, "A")
+_entry("inverse", "inv", "input")
+_entry("linalg.inv", "inv", "A")
+_entry("matrix_power linalg.matrix_power", "matrix_power", "input n")
 _entry("linalg.diagonal", "diagonal", "A * offset=0 dim1:axis1=-2 dim2:axis2=-1")
-_entry("linalg.norm", "norm", "A ord=None dim:axis=None keepdim:keepdims=False")
+_entry("linalg.norm", "norm", "input ord=None dim:axis=None keepdim:keepdims=False")
 _entry("linalg.vector_norm", "", "x ord=2 dim:axis=None keepdim:keepdims=False")
 _entry("linalg.cholesky", "", "input * upper=False")
 _entry("cholesky", "", "input upper=False")
@@ -166,11 +175,10 @@ _entry(
 )
 _entry("cdist", "", "x1 x2 p=2.0")
 _entry("block_diag", "", "tensors:arrs")
-_entry("matrix_exp linalg.matrix_exp", "expm", "A")
+_entry("matrix_exp linalg.matrix_exp", "expm", "input")
 _entry("linalg.eig linalg.eigvals linalg.svdvals", "", "A")
 _entry("linalg.eigh linalg.eigvalsh", "", "A UPLO='L'")
 _entry("linalg.svd", "", "A full_matrices=True")
-_entry("linalg.pinv", "", "A rtol:rcond=None hermitian=False")
 _entry("pinverse", "pinv", "input rcond=1e-15")
 _entry("linalg.cond", "", "A p=None")
 _entry("linalg.lu", "", "A")
@@ -178,8 +186,6 @@ _entry("linalg.tensorinv", "", "A ind=2")
 _entry("linalg.tensorsolve", "", "A B dims:axes=None")
 
 _entry("nn.functional.glu", "", "input dim:axis=-1")
-_entry("nn.functional.mse_loss nn.functional.l1_loss", "", "input target * reduction='mean'")
-_entry("nn.functional.huber_loss", "", "input target reduction='mean' delta=1.0")
 _entry("nn.functional.smooth_l1_loss", "", "input target * reduction='mean' beta=1.0")
 
 _entry("logcumsumexp", "", "input dim:axis")

@@ -198,10 +198,15 @@ def searchsorted(
     out_int32: Static = False,
     right: Static = False,
     side: Static = None,
+    sorter: Any = None,
 ) -> Any:
-    """Places in a rising sequence where elements belong, before equal ones or (``right``) after."""
+    """Places in a rising sequence where elements belong, before equal ones or (``right``) after.
+
+    ``sorter`` is the order in which the sequence rises.
+    """
     after = "right" if flag(right, "right") else "left"
-    places = recorded("searchsorted")(b, sorted_sequence, input, side or after)
+    rising = sorted_sequence if sorter is None else recorded("take")(b, sorted_sequence, sorter)
+    places = recorded("searchsorted")(b, rising, input, side or after)
     return recorded("astype")(b, places, "int32") if flag(out_int32, "out_int32") else places
 
 
@@ -214,8 +219,18 @@ def bucketize(
 
 
 @TORCH.macro("isin")
-def isin(b: Builder, elements: Any, test_elements: Any, *, invert: Static = False) -> Any:
-    """Whether each of ``elements`` is one of ``test_elements``, or (``invert``) none."""
+def isin(
+    b: Builder,
+    elements: Any,
+    test_elements: Any,
+    *,
+    assume_unique: Static = False,
+    invert: Static = False,
+) -> Any:
+    """Whether each of ``elements`` is one of ``test_elements``, or (``invert``) none.
+
+    ``assume_unique`` changes nothing.
+    """
     x = recorded("expand_dims")(b, elements, -1)
     found = recorded("any")(b, recorded("equal")(b, x, recorded("ravel")(b, test_elements)), -1)
     return recorded("logical_not")(b, found) if flag(invert, "invert") else found
