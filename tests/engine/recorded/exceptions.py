@@ -29,6 +29,9 @@ _TENSORFLOW: dict[str, tuple[str, ...]] = {
         "tf.linalg.eigvalsh(H)",
     ),
     "they round the constants of the formula to float32": ("tf.nn.leaky_relu(x)", "tf.nn.gelu(x)"),
+    "they take each weight at the nearest of 1024 places": (
+        'tf.image.resize(J, [6, 7], method="bicubic")',
+    ),
     "their gradient takes it that labels sum to 1; ours agrees with differences": (
         "tf.nn.softmax_cross_entropy_with_logits(r, x, -1)",
     ),
