@@ -40,7 +40,9 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.NotIn: "not_in",
 }
 #: Roots of dotted names that choose a dialect, unless the text assigns them.
-PREFIXES = frozenset("np numpy jnp jax lax scipy special linalg fft random sparse tf torch F".split())
+PREFIXES = frozenset(
+    "np numpy jnp jax lax scipy special linalg fft random sparse tf torch F".split()
+)
 #: What people call the constructs that the language leaves out, and what to do instead.
 ABSENT: dict[type[ast.AST], tuple[str, str | None]] = {
     ast.Import: ("an import", "names need none: sin, np.sin and scipy.special.erf are known"),

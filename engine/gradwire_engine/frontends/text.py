@@ -11,6 +11,7 @@ from gradwire_engine.frontends.expressions import (
     MAX_DEPTH,
     NAME_PARTS,
     OPERATORS,
+    PREFIXES,
     ExpressionReader,
     at,
     none_at,
@@ -215,4 +216,6 @@ def _changes_something(node: ast.expr) -> bool:
     """Whether an expression statement is there for what it does, not for its value."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
+    if isinstance(node.func.value, ast.Name) and node.func.value.id in PREFIXES:
+        return False  # np.append gives a new array
     return node.func.attr in ("assign", "assign_add", "assign_sub", "append")

@@ -20,6 +20,7 @@ from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.calculus import differentiate_function as derivative
 from gradwire_engine.record.language import CONSTANTS, LANGUAGE, OF_ARRAYS
 from gradwire_engine.record.scope import MISSING, Operation
+from gradwire_engine.record.updates import At, Place, update
 
 if TYPE_CHECKING:
     from gradwire_engine.program import Node
@@ -112,6 +113,8 @@ def method(
         if name in _VIEWS and name not in target and not args and not named:
             return [list(item) if name == "items" else item for item in _VIEWS[name](target)]
         return r.apply(attribute(target, name), args, named)
+    if isinstance(target, Place):
+        return update(r.b, target, name, args, named)
     if not isinstance(target, Var):
         target = r.b.array(target)
     if name in _STATE:
@@ -141,6 +144,8 @@ def attribute(target: Any, name: str) -> Any:
             return getattr(target, name)
         if name == "size":
             return target.type.size
+        if name == "at":
+            return At(target)
         hint = f"arrays have {', '.join(_ATTRIBUTES)}"
         if name in _METHODS:
             hint = f"call it: .{name}()"

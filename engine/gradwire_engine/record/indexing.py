@@ -10,6 +10,7 @@ from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Guard
 from gradwire_engine.ops.indexing import GetItem, NonzeroIndices, SetItem
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, complete_pattern
+from gradwire_engine.record.updates import At, Place
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 def read(r: Recorder, target: Any, items: list[Any]) -> Any:
     """``target[items]``."""
+    if isinstance(target, At):
+        return Place(target.array, *_pattern(r, target.array, items))
     if isinstance(target, Var):
         if not items:
             return target

@@ -71,3 +71,39 @@ def test_what_jax_does_not_take_is_refused(ask, text):
 def test_unknown_names(ask, text):
     with pytest.raises(UnknownOperation):
         ask.value(text, VARIABLES)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("v.at[0].set(9.0)", [9, -1, 2]),
+        ("v.at[[0, 0]].add(v[:2])", [5, -1, 2]),
+        ("v.at[[0, 0]].multiply(v[:2])", [-9, -1, 2]),
+        ("v.at[v < 0].subtract(1.0)", [3, -2, 2]),
+        ("v.at[::2].divide(2.0)", [1.5, -1, 1]),
+        ("v.at[1:].power(2.0)", [3, 1, 4]),
+        ("v.at[[1, 1, 2]].max([0.0, 1.0, 1.0])", [3, 1, 2]),
+        ("v.at[...].min(0.0)", [0, -1, 0]),
+        ("x.at[:, 1].get() - x[:, 1]", [0, 0]),
+        ("n.at[0].add(1.5)", [-6, 7, 5]),
+    ],
+)
+def test_updates_at_places(ask, text, expected):
+    np.testing.assert_array_equal(ask.value(text, VARIABLES), expected)
+
+
+@pytest.mark.parametrize(
+    "text", ["v.at[0].add()", "v.at[0].get(1)", "v.at[0].set([1.0, 2.0])", "v.at[0].set(1, mode=2)"]
+)
+def test_updates_that_do_not_fit_are_refused(ask, text):
+    with pytest.raises(ArgumentError):
+        ask.value(text, VARIABLES)
+
+
+def test_updates_that_are_not_known(ask):
+    with pytest.raises(UnknownOperation):
+        ask.value("v.at[0].append(1.0)", VARIABLES)
+
+
+def test_append_of_a_library_is_no_statement(ask):
+    np.testing.assert_array_equal(ask.value("jnp.append(v, 1.0)", VARIABLES), [3, -1, 2, 1])
