@@ -67,7 +67,9 @@ _TORCH: dict[str, tuple[str, ...]] = {
     "of nothing but -inf the slopes are 0, not NaN": (
         "torch.logsumexp(nothing, 0)",
         "torch.logaddexp(nothing, nothing)",
+        "torch.logcumsumexp(gaps, 1)",
     ),
+    "what is not a number has no sign; theirs is 0": ("torch.sign(holes)",),
     "the adjugate is the derivative of a singular matrix, too": ("torch.linalg.det(flat)",),
 }
 #: Why the value or a gradient of an expression differs, by library and text.

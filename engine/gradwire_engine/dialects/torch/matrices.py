@@ -124,6 +124,17 @@ def _conjugate_transpose(b: Builder, input: Any) -> Any:
     return recorded("conj")(b, recorded("matrix_transpose")(b, input))
 
 
+@TORCH.macro("cross")
+def cross(b: Builder, input: Any, other: Any, dim: Static = None) -> Any:
+    """Vector product along ``dim``, by default the first axis of length 3."""
+    if dim is not None:
+        return recorded("cross")(b, input, other, dim)
+    x, y = recorded("broadcast_arrays")(b, input, other)
+    if 3 not in x.type.shape:
+        raise ShapeMismatch(f"cross needs an axis of length 3, got {x.type}")
+    return recorded("cross")(b, x, y, x.type.shape.index(3))
+
+
 @TORCH.macro("t")
 def t(b: Builder, input: Any) -> Any:
     """The matrix transposed; a vector as it is."""

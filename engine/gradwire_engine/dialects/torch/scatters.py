@@ -59,13 +59,17 @@ def _along(b: Builder, x: Var, dim: Any, index: Any, op: str) -> Var:
     return recorded("stack")(b, parts, -1)  # type: ignore[no-any-return]
 
 
-def _first(b: Builder, x: Any, shape: tuple[int, ...]) -> Any:
+def _first(b: Builder, src: Any, shape: tuple[int, ...]) -> Any:
     """The block of ``shape`` at the start of an array; a number is repeated in any case."""
-    var = b.array(x)
-    for axis, (n, length) in enumerate(zip(shape, var.type.shape, strict=False)):
+    x = b.array(src)
+    if not x.ndim:
+        return x
+    if len(shape) != x.ndim or any(n > most for n, most in zip(shape, x.type.shape, strict=True)):
+        raise ShapeMismatch(f"an index of shape {shape} needs as many values, got {x.type}")
+    for axis, (n, length) in enumerate(zip(shape, x.type.shape, strict=True)):
         if n != length:
-            var = recorded("split")(b, var, [n], axis)[0]
-    return var
+            x = recorded("split")(b, x, [n], axis)[0]
+    return x
 
 
 @TORCH.macro("gather")
