@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Most terms of a series, its last beside the largest, its rounding, and how exact it must be.
 _MOST_TERMS, _LAST, _ROUNDING, _EXACT = 5000, 1e-18, 1e-15, 1e-9
+#: A first term below this has lost digits.
+_UNDERFLOW = 1e-280
 #: A factor of a term's numerator, and its slopes by number of parameter.
 Factor = tuple[Any, dict[int, Any]]
 
@@ -87,11 +89,14 @@ class SeriesInParameters(Special):
         factors = [(a + self.in_x, slopes) for a, slopes in factors]
         lower, w = lower + self.in_x, x
         left = xp.minimum(x, 0)
+        scale = xp.ones(x.shape)
         if count == 1:
-            term, w = term * xp.exp(left), xp.abs(x)
+            scale, w = xp.exp(left), xp.abs(x)
         if count == 2:
-            term = _times_power(xp, term, 1 - left, factors[0][0])
+            log = -xp.log1p(-left)
+            scale, term = xp.exp(factors[0][0] * log), _times_power(xp, term, log)
             w = xp.where(x < 0, x / (x - 1), x)
+        term, w = term * scale, xp.where(scale > _UNDERFLOW, w, math.nan)
         if count:
             a, mirrored = factors[-1][0], x < 0
             slopes = {count - 1: xp.where(mirrored, -1.0, 1.0), count: xp.where(mirrored, 1.0, 0.0)}
@@ -150,10 +155,9 @@ def _neighbours(term: Any, axis: int) -> tuple[Any, Any]:
     return (*left, slice(None, -1)), (*left, slice(1, None))
 
 
-def _times_power(xp: Any, term: Any, base: Any, a: Any) -> Any:
-    """``term`` times ``base⁻ᵃ``, a polynomial in the first parameter."""
-    log = -xp.log(base)
-    total = power = term * xp.exp(a * log)
+def _times_power(xp: Any, term: Any, log: Any) -> Any:
+    """``term`` times ``exp(a log)``, a polynomial in the first parameter's change ``a``."""
+    total = power = term
     for n in range(1, term.shape[0]):
         before, after = _neighbours(term, 0)
         shifted = xp.zeros_like(power)
