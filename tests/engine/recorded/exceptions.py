@@ -72,10 +72,41 @@ _TORCH: dict[str, tuple[str, ...]] = {
     "what is not a number has no sign; theirs is 0": ("torch.sign(holes)",),
     "the adjugate is the derivative of a singular matrix, too": ("torch.linalg.det(flat)",),
 }
+#: Expressions of JAX's by reason.
+_JAX: dict[str, tuple[str, ...]] = {
+    "at a tie the first argument has the derivative": ("jnp.maximum(x, v)",),
+    "a branch of where that was not taken contributes exactly 0": (
+        "jnp.where(x > 0, jnp.sqrt(x), 0.0)",
+    ),
+    "the sign of a complex number turns with it: only along its ray the slope is 0": (
+        "jnp.sign(zv)",
+    ),
+    "the slope is 0 at the bounds, as with hardtanh": ("jax.nn.hard_tanh(4 * x)",),
+    "the slope is 1 at the bounds, as with clip": ("jax.nn.sparse_sigmoid(4 * x)",),
+    "their gradient is NaN at 1.5; ours agrees with differences": ("jax.scipy.special.spence(w)",),
+    "elements equal to the median share the derivative": ("jnp.median(t)",),
+    "equal elements keep their order also where it falls": ("jnp.sort(t, descending=True)",),
+    "of equal elements the first has the derivative": ("lax.cummax(t, 0)",),
+    "indices have 64 bits": (
+        "jnp.searchsorted(jnp.sort(w), x)",
+        'jnp.searchsorted(w, v, side="right")',
+        "jnp.digitize(x, w)",
+    ),
+    "the dtype by default is NumPy's": ("jnp.tri(3)",),
+    "only the triangle that is read has a derivative": (
+        'jnp.linalg.eigvalsh(s, UPLO="U")',
+        'jax.scipy.linalg.solve(s, v, assume_a="pos")',
+    ),
+    "the derivative of a Cholesky factor is symmetrised": (
+        "jax.scipy.linalg.cholesky(s)",
+        "jax.scipy.linalg.cholesky(s, lower=True)",
+        "jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(s), v)",
+    ),
+}
 #: Why the value or a gradient of an expression differs, by library and text.
 EXCEPTIONS: dict[tuple[str, str], str] = {
     (library, text): reason
-    for library, reasons in (("tensorflow", _TENSORFLOW), ("torch", _TORCH))
+    for library, reasons in (("jax", _JAX), ("tensorflow", _TENSORFLOW), ("torch", _TORCH))
     for reason, texts in reasons.items()
     for text in texts
 }
