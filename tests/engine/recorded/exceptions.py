@@ -7,6 +7,13 @@ _TENSORFLOW: dict[str, tuple[str, ...]] = {
         "tf.math.reduce_euclidean_norm(o)",
         "tf.math.reduce_std(o)",
         "tf.math.reduce_std(v[:1])",
+        "tf.math.reduce_std(o + 5.0)",
+    ),
+    "0, a useful subgradient, where theirs is NaN": (
+        "tf.pow(o, 0.0)",
+        "tf.pow(o, o)",
+        "tf.atan2(o, o)",
+        "tf.reduce_logsumexp(o - np.inf)",
     ),
     "a branch of where that was not taken contributes exactly 0": (
         "tf.where(e > 0, tf.math.log(e), e)",

@@ -94,14 +94,14 @@ def pad(
 
 
 @TF.macro("shape")
-def shape(b: Builder, input: Any) -> Any:
-    """Lengths of the axes, integers known while recording."""
+def shape(b: Builder, input: Any, out_type: Static = None) -> Any:
+    """Lengths of the axes, Python's integers, known while recording, whatever ``out_type``."""
     return b.array(input).shape
 
 
 @TF.macro("size")
-def size(b: Builder, input: Any) -> Any:
-    """Number of elements, an integer known while recording."""
+def size(b: Builder, input: Any, out_type: Static = None) -> Any:
+    """Number of elements, Python's integer, known while recording, whatever ``out_type``."""
     return b.array(input).type.size
 
 

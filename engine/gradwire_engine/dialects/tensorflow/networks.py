@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
 
 
-@TF.macro("nn.silu")
+@TF.macro("nn.silu nn.swish")
 def silu(b: Builder, features: Any, beta: Any = 1.0) -> Any:
     """Sigmoid linear unit: ``z = x sigmoid(beta x)``."""
     gate = features if beta == 1 else recorded("multiply")(b, beta, features)

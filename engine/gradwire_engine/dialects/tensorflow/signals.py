@@ -39,14 +39,10 @@ def _length(fft_length: Any) -> int | None:
     return lengths[0]
 
 
-def _entered(kind: str) -> None:
-    """Enter a transform over several axes, whose lengths are a list."""
-    lengths = "fft_length:s=None"
-    TF.entry(f"signal.{kind}nd {kind}nd", f"fft.{kind}n", f"input {lengths} axes=None")
-
-
 for _kind in ("fft", "ifft", "rfft", "irfft"):
-    _entered(_kind)
+    _lengths = "fft_length:s=None axes=None norm=None"
+    TF.entry(f"signal.{_kind}nd", f"fft.{_kind}n", f"input_tensor {_lengths}")
+    TF.entry(f"{_kind}nd", f"fft.{_kind}n", "input fft_length:s axes")
 
 
 @TF.macro("signal.fft3d")
