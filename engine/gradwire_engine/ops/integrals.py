@@ -10,8 +10,9 @@ from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, macro, register
 from gradwire_engine.ops.elementwise import Special, SpecialUnary, conj
 from gradwire_engine.ops.exponential import Exp, Log
+from gradwire_engine.ops.hypergeometric import Hyp0f1, Hyp2f1
 from gradwire_engine.ops.promotion import special_promoted
-from gradwire_engine.ops.selection import Where
+from gradwire_engine.ops.selection import Where, zero_unless
 from gradwire_engine.ops.trigonometric import Cos, Cosh, Sin, Sinc, Sinh
 
 if TYPE_CHECKING:
@@ -89,13 +90,14 @@ class Spence(SpecialUnary):
     ufunc = "special.spence"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar ln x / (1 - x)``, by its series at 1."""
+        """``x_bar = z_bar ln x / (1 - x)``, at 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
         (x,) = operands
         y = 1 - x
         at_one = y.equals(0)
         safe = Where()(at_one, x.builder.scalar(0.5, x.dtype), x)
-        series = -(y * (y * (1 / 3) + 0.5) + 1)
-        return (z_bar * Where()(at_one, series, Log()(safe) / (1 - safe)),)
+        one, two = (x.builder.scalar(value, x.dtype) for value in (1, 2))
+        beside = -Hyp2f1()(one, one, two, zero_unless(at_one, y))
+        return (z_bar * Where()(at_one, beside, Log()(safe) / (1 - safe)),)
 
 
 class OfPair(SpecialUnary):
@@ -182,11 +184,13 @@ class HyperbolicSineIntegral(OfPair):
     pair, which = "shichi", 0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar sinh(x) / x``, by its series at 0."""
+        """``x_bar = z_bar sinh(x) / x``, at 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
         (x,) = operands
         at_zero = x.equals(0)
         safe = Where()(at_zero, x.builder.scalar(1, x.dtype), x)
-        return (z_bar * Where()(at_zero, x * x * (1 / 6) + 1, Sinh()(safe) / safe),)
+        square = zero_unless(at_zero, x * x * 0.25)
+        beside = Hyp0f1()(x.builder.scalar(1.5, x.dtype), square)
+        return (z_bar * Where()(at_zero, beside, Sinh()(safe) / safe),)
 
 
 @register("hyperbolic_cosine_integral", public=False)

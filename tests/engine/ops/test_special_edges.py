@@ -5,8 +5,10 @@ from math import inf, nan, pi, sqrt
 import numpy as np
 import pytest
 import scipy.special
+from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.check import Call, evaluate, trace
 from gradwire_engine.errors import EngineError
+from gradwire_engine.ops.base import FUNCTIONS
 
 X = np.array([-inf, -3.7, -1.0, 0.0, 1e-9, 0.5, 1.0, 2.0, 40.0, inf, nan])
 COLUMN = np.array([[0.5], [3.0]])
@@ -172,3 +174,23 @@ def test_sums_with_signs_are_scipys(weights, keepdims):
         expected = scipy.special.logsumexp(exponents, axis=1, **named)
     for found, wanted in zip(evaluate(call.record, call.values), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "expected"),
+    [
+        ("spence", 1.0, [-1, 1 / 2, -2 / 3, 3 / 2, -24 / 5, 20]),
+        ("shichi", 0.0, [1, 0, 1 / 3, 0, 1 / 5, 0]),
+        ("exprel", 0.0, [1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 6, 1 / 7]),
+    ],
+)
+def test_derivatives_of_high_order_where_a_formula_is_zero_over_zero(name, at, expected):
+    def recording(b, x):
+        z = FUNCTIONS[name].record(b, x)
+        derivatives = [z[0] if isinstance(z, list) else z]
+        for _ in expected:
+            derivatives += gradient(b, derivatives[-1:], [x])
+        return derivatives[1:]
+
+    found = evaluate(recording, [np.array(at)])
+    assert np.asarray(found) == pytest.approx(np.asarray(expected), rel=1e-12)
