@@ -96,7 +96,8 @@ class Recorded:
         synonyms: dict[str, str],
     ) -> None:
         self._record = record
-        self._synonyms = synonyms
+        #: What else programs may call a parameter.
+        self.synonyms = synonyms
         self._renamed = renamed
         self._ignored = ignored
         kept = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
@@ -109,7 +110,7 @@ class Recorded:
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record with the operation's own names for the parameters."""
         parameters = self.__signature__.parameters
-        named = {k if k in parameters else self._synonyms.get(k, k): v for k, v in named.items()}
+        named = {k if k in parameters else self.synonyms.get(k, k): v for k, v in named.items()}
         given = self.__signature__.bind(builder, *args, **named)
         given.apply_defaults()
         values = dict(given.arguments)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -83,7 +84,7 @@ def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, A
     """Record an operation as the registry has it."""
     function = resolve(name)
     positions, names = _static_parameters(function)
-    if positions:
+    if names:
         args = [_static(r, a) if i in positions else a for i, a in enumerate(args)]
         named = {k: _static(r, a) if k in names else a for k, a in named.items()}
     return _invoke(name, function.record, r.b, args, named)
@@ -250,11 +251,16 @@ def _static(r: Recorder, value: Any) -> Any:
 
 
 @cache
-def _static_parameters(function: Function) -> tuple[frozenset[int], frozenset[str]]:
+def _static_parameters(function: Function) -> tuple[Container[int], set[str]]:
     """Positions and names of the parameters annotated ``Static``."""
     parameters = [*inspect.signature(function.record).parameters.values()][1:]
-    static = {i: p.name for i, p in enumerate(parameters) if p.annotation == "Static"}
-    return frozenset(static), frozenset(static.values())
+    static = [(i, p) for i, p in enumerate(parameters) if p.annotation == "Static"]
+    positions = {i for i, p in static if p.kind is not p.KEYWORD_ONLY}
+    names = {p.name for _, p in static}
+    synonyms: dict[str, str] = getattr(function.record, "synonyms", {})
+    names.update([written for written, meant in synonyms.items() if meant in names])
+    starred = [i for i, p in static if p.kind is p.VAR_POSITIONAL]
+    return range(starred[0], sys.maxsize) if starred else positions, names
 
 
 def _invoke(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gradwire_engine import Leaf
 from scipy.special import multigammaln, polygamma
 
 X = np.array([[0.5, -1.5, 2.0], [1.0, 0.25, -0.75]])
@@ -228,3 +229,11 @@ def test_names_know_their_gradients(ask):
     tied = np.array([2.0, 2.0])
     assert ask.gradients("torch.amax(x, 0)", {"x": tied})["x"].tolist() == [0.5, 0.5]
     assert ask.gradients("torch.max(x, 0)[0]", {"x": tied})["x"].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "text", ["torch.sum(x, axis=n - 1)", "torch.sum(x, n - 1)", "sum(torch.ones(3, n), n - 2)"]
+)
+def test_integer_variables_are_static_wherever_they_stand(ask, text):
+    found = ask.value(text, {"x": X, "n": Leaf(np.asarray(2))})
+    np.testing.assert_array_equal(found, X.sum(1) if "x" in text else [3, 3])
