@@ -133,6 +133,8 @@ def constant(b: Builder, value: Any, dtype: Static = None, shape: Static = None)
 def ensure_shape(b: Builder, x: Any, shape: Static) -> Any:
     """The array itself, which must have ``shape``; ``None`` there fits any length."""
     z = b.array(x)
+    if not isinstance(shape, list | tuple):
+        raise BadArgument("ensure_shape needs a list of lengths")
     fits = len(shape) == z.ndim and all(n in (None, m) for n, m in zip(shape, z.shape, strict=True))
     if not fits:
         raise ShapeMismatch(f"an array of shape {tuple(shape)} is needed, got {z.shape}")
@@ -204,7 +206,9 @@ def searchsorted(
     row, v = b.promote(sorted_sequence, values)
     if row.ndim == 1:
         return recorded("astype")(b, recorded("searchsorted")(b, row, v, side), out_type)
-    if side not in ("left", "right") or row.shape[:-1] != v.shape[:-1]:
+    if side not in ("left", "right"):
+        raise BadArgument("searchsorted takes side='left' or side='right'")
+    if row.shape[:-1] != v.shape[:-1]:
         raise ShapeMismatch(
             f"searchsorted needs a sequence for each row of values, got {row.type}, {v.type}"
         )

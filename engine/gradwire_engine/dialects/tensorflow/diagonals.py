@@ -38,6 +38,7 @@ def diag_part(
     """
     x = b.array(input)
     low, high = _band(k)
+    _check_matrices(x)
     if low == high:
         return MatrixDiagonal(low)(x)
     rows, columns = x.shape[-2:]
@@ -94,10 +95,16 @@ def set_diag(
     """Each matrix with diagonal ``k``, or those of a pair (lowest, highest), replaced."""
     x, values = b.promote(input, diagonal)
     low, high = _band(k)
+    _check_matrices(x)
     shape = x.shape[-2:]
     return recorded("where")(
         b, _inside(b, low, high, shape), _placed(values, low, high, shape, align), x
     )
+
+
+def _check_matrices(x: Var) -> None:
+    if x.ndim < 2:
+        raise ShapeMismatch(f"matrices in the last two axes are needed, got {x.type}")
 
 
 def _band(k: Any) -> tuple[int, int]:
@@ -124,7 +131,7 @@ def _placed(x: Var, low: int, high: int, shape: tuple[int, ...], align: Any) -> 
     b, (rows, columns) = x.builder, shape
     most = _longest(low, high, rows, columns)
     single = low == high
-    if x.shape[-1] != most or not (single or x.shape[-2:-1] == (high - low + 1,)):
+    if x.shape[-1:] != (most,) or not (single or x.shape[-2:-1] == (high - low + 1,)):
         raise ShapeMismatch(
             f"{high - low + 1} diagonals of {rows} x {columns} have length {most}, got {x.type}"
         )
@@ -166,7 +173,10 @@ def tensor_diag_part(b: Builder, input: Any) -> Any:
 def _tridiagonal(b: Builder, diagonals: Any, form: Any) -> list[Var]:
     """The diagonals below, on and above the main one, of one length each."""
     if form == "compact":
-        above, middle, below = recorded("unstack")(b, diagonals, -2)
+        x = b.array(diagonals)
+        if x.shape[-2:-1] != (3,):
+            raise ShapeMismatch(f"three rows of diagonals are needed, got {x.type}")
+        above, middle, below = recorded("unstack")(b, x, -2)
         return [below, middle, above]
     if form == "matrix":
         x = b.array(diagonals)
@@ -229,6 +239,8 @@ def eigh_tridiagonal(b: Builder, alpha: Any, beta: Any, eigvals_only: Static = T
     and ``beta`` below it.
     """
     middle, below = b.promote(alpha, beta)
+    if not middle.ndim:
+        raise ShapeMismatch(f"eigh_tridiagonal needs a diagonal, got {middle.type}")
     rows = middle.shape[-1]
     a = OnDiagonal(rows, rows, 0)(middle) + OnDiagonal(rows, rows, -1)(below)
     return recorded("eigvalsh" if flag(eigvals_only, "eigvals_only") else "eigh")(b, a)

@@ -177,7 +177,10 @@ def histogram_fixed_width(
     """How many elements are in each of ``nbins`` equal bins over ``value_range``; what lies outside
     counts in the first or the last one.
     """
-    low, high = value_range
+    limits = recorded("unstack")(b, value_range)
+    if len(limits) != 2:
+        raise BadArgument("value_range is a pair, the least and the largest")
+    low, high = limits
     inside = recorded("clip")(b, values, low, high)
     counts = recorded("histogram")(b, inside, nbins, (low, high))[0]
     return recorded("astype")(b, counts, dtype)

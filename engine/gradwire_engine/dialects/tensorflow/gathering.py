@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -201,17 +202,18 @@ def dynamic_stitch(b: Builder, indices: Static, data: Any) -> Any:
 
     The indices are taken as known while recording.
     """
+    if not isinstance(indices, list | tuple) or not isinstance(data, list | tuple):
+        raise BadArgument("dynamic_stitch takes two lists, one of indices and one of arrays")
     parts = [b.array(part) for part in data]
-    places = [np.asarray(index, "int64") for index in indices]
+    places = [integers(index, "indices") for index in indices]
     if not places or len(places) != len(parts):
         raise BadArgument("dynamic_stitch needs as many lists of indices as arrays")
-    rest = parts[0].shape[places[0].ndim :]
+    rest = parts[0].shape[isinstance(indices[0], list | tuple) :]
     rows = [
-        recorded("reshape")(b, part, (place.size, *rest))
+        recorded("reshape")(b, part, (len(place), *rest))
         for place, part in zip(places, parts, strict=True)
     ]
-    flat = np.concatenate([place.ravel() for place in places])
-    last = {place: row for row, place in enumerate(flat.tolist())}
+    last = {place: row for row, place in enumerate(chain.from_iterable(places))}
     if sorted(last) != [*range(len(last))]:
         raise BadArgument("dynamic_stitch needs a row for each place up to the last")
     order = [last[place] for place in range(len(last))]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
-from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import flag, integer, integers
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import flag, integer, lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.promotion import inexact_promoted
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder
+    from gradwire_engine.ops.builder import Builder, Var
 
 
 @TF.macro("matmul linalg.matmul")
@@ -106,7 +106,7 @@ def eye(
     return (
         z
         if batch_shape is None
-        else b.broadcast(z, (*integers(batch_shape, "batch_shape"), *z.shape))
+        else b.broadcast(z, (*lengths(batch_shape, "batch_shape"), *z.shape))
     )
 
 
@@ -147,10 +147,10 @@ def lstsq(
     shortest one; ``fast`` or not, it is computed exactly.
     """
     a, right = b.promote(matrix, rhs, rule=inexact_promoted)
-    if isinstance(l2_regularizer, int | float) and not l2_regularizer:
-        return recorded("matmul")(b, recorded("pinv")(b, a), right)
-    rows, columns = a.shape[-2:]
     of, star = recorded("matmul"), adjoint(b, a)
+    if isinstance(l2_regularizer, int | float) and not l2_regularizer:
+        return of(b, recorded("pinv")(b, a), right)
+    rows, columns = a.shape[-2:]
     gram = of(b, star, a) if rows >= columns else of(b, a, star)
     unit = recorded("eye")(b, min(rows, columns), dtype=a.dtype)
     gram = recorded("add")(b, gram, recorded("multiply")(b, l2_regularizer, unit))
@@ -195,25 +195,34 @@ def lu(b: Builder, input: Any, output_idx_type: Static = "int32") -> Any:
 @TF.macro("linalg.lu_solve")
 def lu_solve(b: Builder, lower_upper: Any, perm: Any, rhs: Any) -> Any:
     """Solution of ``a z = rhs`` from what ``lu`` gives of ``a``."""
-    return recorded("lu_solve")(b, (lower_upper, recorded("astype")(b, perm, "int64")), rhs)
+    return recorded("lu_solve")(b, _factors(b, lower_upper, perm), rhs)
+
+
+def _factors(b: Builder, lower_upper: Any, perm: Any) -> tuple[Var, Var]:
+    packed, order = b.array(lower_upper), recorded("astype")(b, perm, "int64")
+    if packed.ndim < 2 or order.shape != packed.shape[:-1]:
+        raise ShapeMismatch(
+            f"packed triangles and the order of rows are needed, got {packed.type}, {order.type}"
+        )
+    return packed, order
 
 
 @TF.macro("linalg.lu_matrix_inverse")
 def lu_matrix_inverse(b: Builder, lower_upper: Any, perm: Any) -> Any:
     """Inverse of each matrix from what ``lu`` gives of it."""
-    packed = b.array(lower_upper)
+    packed, order = _factors(b, lower_upper, perm)
     unit = recorded("eye")(b, packed.shape[-1], dtype=packed.dtype)
-    return lu_solve(b, packed, perm, b.broadcast(unit, packed.shape))
+    return lu_solve(b, packed, order, b.broadcast(unit, packed.shape))
 
 
 @TF.macro("linalg.lu_reconstruct")
 def lu_reconstruct(b: Builder, lower_upper: Any, perm: Any) -> Any:
     """Each matrix from what ``lu`` gives of it."""
-    packed = b.array(lower_upper)
+    packed, order = _factors(b, lower_upper, perm)
     unit = recorded("eye")(b, packed.shape[-1], dtype=packed.dtype)
     lower = recorded("tril")(b, packed, -1) + b.broadcast(unit, packed.shape)
     rows = recorded("matmul")(b, lower, recorded("triu")(b, packed))
-    places = recorded("expand_dims")(b, recorded("argsort")(b, perm), -1)
+    places = recorded("expand_dims")(b, recorded("argsort")(b, order), -1)
     return recorded("take_along_axis")(b, rows, b.broadcast(places, rows.shape), -2)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axis_of, flag, integer, integers
+from gradwire_engine.ops.axes import axis_of, flag, integer, integers, lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.promotion import dtype_of
 from gradwire_engine.ops.windows import OverlapAdd
@@ -33,10 +33,10 @@ def irfft(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
 def _length(fft_length: Any) -> int | None:
     if fft_length is None:
         return None
-    lengths = integers(fft_length, "fft_length")
-    if len(lengths) != 1:
+    found = integers(fft_length, "fft_length")
+    if len(found) != 1:
         raise BadArgument("fft_length is a list of one length")
-    return lengths[0]
+    return found[0]
 
 
 for _kind in ("fft", "ifft", "rfft", "irfft"):
@@ -106,6 +106,8 @@ def overlap_and_add(b: Builder, signal: Any, frame_step: Static) -> Any:
         raise ShapeMismatch(f"overlap_and_add needs frames in the last two axes, got {x.type}")
     count, length = x.shape[-2:]
     step = integer(frame_step, "frame_step")
+    if step < 1:
+        raise BadArgument(f"overlap_and_add needs a step of at least 1, got {step}")
     total = max(0, (count - 1) * step + length)
     return OverlapAdd((total,), (step,), (1,))(recorded("matrix_transpose")(b, x))
 
@@ -127,7 +129,7 @@ def hamming_window(
 
 
 def _cosine_window(b: Builder, length: Any, periodic: Any, dtype: Any, middle: float) -> Var:
-    count = integer(length, "window_length")
+    (count,) = lengths(integer(length, "window_length"), "window_length")
     period = count - 1 + (flag(periodic, "periodic") and count % 2 == 0)
     places = np.arange(count) / max(period, 1)
     values = middle - (1 - middle) * np.cos(2 * np.pi * places)
