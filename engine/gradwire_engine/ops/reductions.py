@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gradwire_engine.errors import ShapeMismatch
+from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, axis_of, flag, with_ones, without
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL, conj
@@ -27,12 +27,28 @@ class Reduction(Op):
     axes: tuple[int, ...]
     #: Whether there is a result for no elements.
     has_identity: ClassVar[bool] = True
+    #: What stands for an element that does not count; without one, ``initial`` does.
+    neutral: ClassVar[bool | int | None] = None
+    #: The operation that brings in ``initial``.
+    pairwise: ClassVar[str] = ""
     batch = along_axes
 
     @classmethod
     def along(cls, x: Var, axis: Any, keepdims: Any) -> Var:
         """Record over ``axis`` as a program names it."""
         return cls.over(x, axes_of(axis, x.ndim, cls.name), keepdims=flag(keepdims, "keepdims"))
+
+    @classmethod
+    def among(cls, x: Var, axis: Any, keepdims: Any, initial: Any, where: Any) -> Var:
+        """Record over ``axis`` for ``initial`` and the elements that ``where`` marks."""
+        b = x.builder
+        if where is not None:
+            filler = initial if cls.neutral is None else cls.neutral
+            if filler is None:
+                raise BadArgument(f"{cls.name} where some elements count needs initial")
+            x = FUNCTIONS["where"].record(b, where, x, filler)
+        z = cls.along(x, axis, keepdims)
+        return z if initial is None else FUNCTIONS[cls.pairwise].record(b, z, initial)
 
     @classmethod
     def over(cls, x: Var, axes: tuple[int, ...], *, keepdims: bool = False) -> Var:
@@ -68,11 +84,18 @@ class Accumulation(Reduction):
 
     @classmethod
     def record(
-        cls, b: Builder, a: Any, axis: Static = None, dtype: Static = None, keepdims: Static = False
+        cls,
+        b: Builder,
+        a: Any,
+        axis: Static = None,
+        dtype: Static = None,
+        keepdims: Static = False,
+        initial: Any = None,
+        where: Any = None,
     ) -> Any:
         """Record on one array, converted first where a dtype is named."""
         x = b.array(a) if dtype is None else AsType.record(b, a, dtype)
-        return cls.along(x, axis, keepdims)
+        return cls.among(x, axis, keepdims, initial, where)
 
     def result_dtype(self, dtype: DType) -> DType:
         """At least 64 bits for integers."""
@@ -95,10 +118,15 @@ def spread(z: Var, axes: tuple[int, ...], shape: Shape) -> Var:
 
 @register("sum", "reduce_sum")
 class Sum(Accumulation):
-    """Sum over ``axis`` (all axes by default): ``z = sum x``; integers add up in 64 bits."""
+    """Sum over ``axis`` (all axes by default): ``z = sum x``; integers add up in 64 bits.
+
+    Only elements that ``where`` marks count, and ``initial``, as in all such reductions.
+    """
 
     axes: tuple[int, ...]
     ufunc = "sum"
+    neutral = 0
+    pairwise = "add"
     linear = True
 
     def bind(self, xp: Any) -> Callable[..., Any]:
@@ -121,6 +149,8 @@ class Prod(Accumulation):
 
     axes: tuple[int, ...]
     ufunc = "prod"
+    neutral = 1
+    pairwise = "multiply"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar_i = z_bar (prod_{j<i} x_j  prod_{j>i} x_j)*``, without a division."""
@@ -141,19 +171,23 @@ class Prod(Accumulation):
         return (others * spread(z_bar, self.axes, shape),)
 
 
-class Plain(Reduction):
-    """A reduction that keeps what it was given in its dtype, or only asks about it."""
-
-    @classmethod
-    def record(cls, b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
-        """Record on one array."""
-        return cls.along(b.array(a), axis, keepdims)
-
-
-class Extreme(Plain):
+class Extreme(Reduction):
     """The element that compares as the outermost; NaN if there is one."""
 
     has_identity = False
+
+    @classmethod
+    def record(
+        cls,
+        b: Builder,
+        a: Any,
+        axis: Static = None,
+        keepdims: Static = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Record on one array."""
+        return cls.among(b.array(a), axis, keepdims, initial, where)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / n`` at the ``n`` elements equal to ``z``, else 0."""
@@ -179,6 +213,7 @@ class Max(Extreme):
 
     axes: tuple[int, ...]
     ufunc = "max"
+    pairwise = "maximum"
 
 
 @register("min", "amin", "reduce_min")
@@ -190,12 +225,20 @@ class Min(Extreme):
 
     axes: tuple[int, ...]
     ufunc = "min"
+    pairwise = "minimum"
 
 
-class Quantifier(Plain):
+class Quantifier(Reduction):
     """A question about all elements; its answers carry no derivative."""
 
     differentiable = False
+
+    @classmethod
+    def record(
+        cls, b: Builder, a: Any, axis: Static = None, keepdims: Static = False, where: Any = None
+    ) -> Any:
+        """Record on one array."""
+        return cls.among(b.array(a), axis, keepdims, None, where)
 
     def result_dtype(self, dtype: DType) -> DType:
         """Booleans."""
@@ -208,6 +251,7 @@ class AnyOf(Quantifier):
 
     axes: tuple[int, ...]
     ufunc = "any"
+    neutral = False
 
 
 @register("all", "reduce_all")
@@ -216,6 +260,7 @@ class AllOf(Quantifier):
 
     axes: tuple[int, ...]
     ufunc = "all"
+    neutral = True
 
 
 @macro("count_nonzero", differentiable=False)

@@ -6,13 +6,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arithmetic import Sqrt
 from gradwire_engine.ops.axes import axes_of, flag
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import AsType, floating
+from gradwire_engine.ops.elementwise import BOOL
 from gradwire_engine.ops.norms import Norm, squared_magnitude
 from gradwire_engine.ops.promotion import DTYPES, real_of
 from gradwire_engine.ops.reductions import Max, Min, Sum
+from gradwire_engine.ops.selection import Maximum, zero_unless
 from gradwire_engine.ops.shape import reshape, transpose
 from gradwire_engine.tape import DType
 
@@ -26,33 +29,60 @@ def _operand(b: Builder, a: Any, dtype: Any) -> tuple[Var, DType]:
     return (b.cast(x, DTYPES["float32"]) if x.dtype == DTYPES["float16"] else x), x.dtype
 
 
-def _mean(x: Var, axes: tuple[int, ...], *, keepdims: bool) -> Var:
+def _mean(x: Var, axes: tuple[int, ...], *, keepdims: bool, where: Var | None = None) -> Var:
+    if where is not None:
+        counted = Sum.over(x.builder.cast(where, x.dtype), axes, keepdims=keepdims)
+        return Sum.over(zero_unless(where, x), axes, keepdims=keepdims) / counted
     return Sum.over(x, axes, keepdims=keepdims) / math.prod([x.type.shape[i] for i in axes])
+
+
+def _marked(x: Var, where: Any) -> Var | None:
+    """``where`` for each element of ``x``."""
+    if where is None:
+        return None
+    return x.builder.broadcast(x.builder.cast(x.builder.array(where), BOOL), x.type.shape)
 
 
 @macro("mean", "reduce_mean")
 def mean(
-    b: Builder, a: Any, axis: Static = None, dtype: Static = None, keepdims: Static = False
+    b: Builder,
+    a: Any,
+    axis: Static = None,
+    dtype: Static = None,
+    keepdims: Static = False,
+    *,
+    where: Any = None,
 ) -> Any:
-    """Mean over ``axis``: ``z = sum x / n``; in float64 for integers, NaN of no elements."""
+    """Mean over ``axis``: ``z = sum x / n``; in float64 for integers, NaN of no elements.
+
+    Only elements that ``where`` marks count.
+    """
     x, result = _operand(b, a, dtype)
-    z = _mean(x, axes_of(axis, x.ndim, "mean"), keepdims=flag(keepdims, "keepdims"))
-    return b.cast(z, result)
+    axes, keep = axes_of(axis, x.ndim, "mean"), flag(keepdims, "keepdims")
+    return b.cast(_mean(x, axes, keepdims=keep, where=_marked(x, where)), result)
 
 
 def _centred(
-    b: Builder, a: Any, axis: Any, dtype: Any, ddof: Any, correction: Any
-) -> tuple[Var, tuple[int, ...], float, DType]:
-    """``a`` less its mean, the axes, the degrees of freedom left, and the result's dtype."""
+    b: Builder, a: Any, axis: Any, dtype: Any, ddof: Any, correction: Any, where: Any
+) -> tuple[Var, tuple[int, ...], float | Var, DType]:
+    """``a`` less its mean, the axes, the degrees of freedom left, and the result's dtype.
+
+    Where only some elements count the freedom has length 1 along the axes.
+    """
     x, result = _operand(b, a, dtype)
     if correction is not None and ddof != 0:
         raise BadArgument("ddof and correction are the same thing", hint="leave one of them out")
     less = ddof if correction is None else correction
     if isinstance(less, bool) or not isinstance(less, int | float):
         raise BadArgument(f"ddof must be a number, got {describe(less)}")
-    axes = axes_of(axis, x.ndim, "var")
-    freedom = max(math.prod([x.type.shape[i] for i in axes]) - less, 0)
-    return x - _mean(x, axes, keepdims=True), axes, freedom, real_of(result)
+    axes, marked = axes_of(axis, x.ndim, "var"), _marked(x, where)
+    centred = x - _mean(x, axes, keepdims=True, where=marked)
+    if marked is None:
+        freedom = max(math.prod([x.type.shape[i] for i in axes]) - less, 0)
+        return centred, axes, freedom, real_of(result)
+    counted = Sum.over(b.cast(marked, real_of(x.dtype)), axes, keepdims=True) - less
+    least = Maximum()(counted, b.scalar(0, counted.dtype))
+    return zero_unless(marked, centred), axes, least, real_of(result)
 
 
 @macro("var", "reduce_variance")
@@ -64,14 +94,17 @@ def var(
     ddof: Static = 0,
     keepdims: Static = False,
     correction: Static = None,
+    *,
+    where: Any = None,
 ) -> Any:
     """Variance over ``axis``: ``z = sum |x - mean x|² / (n - ddof)``.
 
     Convention: of equal elements, or of one, the derivative is 0.
     """
-    centred, axes, freedom, result = _centred(b, a, axis, dtype, ddof, correction)
-    total = Sum.over(squared_magnitude(centred), axes, keepdims=flag(keepdims, "keepdims"))
-    return b.cast(total / freedom, result)
+    centred, axes, freedom, result = _centred(b, a, axis, dtype, ddof, correction, where)
+    keep = flag(keepdims, "keepdims")
+    total = Sum.over(squared_magnitude(centred), axes, keepdims=keep)
+    return b.cast(total / _shaped(freedom, total), result)
 
 
 @macro("std", "reduce_std")
@@ -83,14 +116,21 @@ def std(
     ddof: Static = 0,
     keepdims: Static = False,
     correction: Static = None,
+    *,
+    where: Any = None,
 ) -> Any:
     """Standard deviation over ``axis``: ``z = ‖x - mean x‖ / sqrt(n - ddof)``.
 
     Convention: of equal elements, or of one, the derivative is 0.
     """
-    centred, axes, freedom, result = _centred(b, a, axis, dtype, ddof, correction)
+    centred, axes, freedom, result = _centred(b, a, axis, dtype, ddof, correction, where)
     length = Norm.over(centred, axes, keepdims=flag(keepdims, "keepdims"))
-    return b.cast(length / math.sqrt(freedom), result)
+    root = math.sqrt(freedom) if isinstance(freedom, int | float) else Sqrt()(freedom)
+    return b.cast(length / _shaped(root, length), result)
+
+
+def _shaped(freedom: Any, z: Var) -> Any:
+    return freedom if isinstance(freedom, int | float) else reshape(freedom, z.type.shape)
 
 
 @macro("average")

@@ -60,6 +60,7 @@ def test_value(ask, text, expected):
         "lax.fft(x, 'dct', (3,))",
         "lax.reduce_sum(x)",
         "jax.nn.one_hot(n)",
+        "jnp.max(x, where=x > 0)",
     ],
 )
 def test_what_jax_does_not_take_is_refused(ask, text):

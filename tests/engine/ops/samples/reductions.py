@@ -17,4 +17,7 @@ SAMPLES = [
     *[Call.of(name, X > 0, 1, keepdims=True) for name in ("any", "all", "count_nonzero")],
     *[Call.of(name, X, axis) for name in ("argmax", "argmin") for axis in (None, 1, -1)],
     Call.of("argmax", X, None, True),
+    *[Call.of(name, X, 1, where=X > 0, initial=0.3) for name in ("sum", "prod", "max", "min")],
+    *[Call.of(name, X, where=X[0] > 0) for name in ("sum", "prod")],
+    *[Call.of(name, X > 0, 1, where=X[:, 1:2] > 0) for name in ("any", "all")],
 ]

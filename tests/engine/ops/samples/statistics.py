@@ -17,4 +17,7 @@ SAMPLES = [
     Call.of("average", X, 1, WEIGHTS),
     Call.of("average", X, (1, 0), np.abs(X[:, :, 0].T)),
     Call.of("average", X, None, np.abs(X), True),
+    *[Call.of(name, X, 1, where=X > -0.6) for name in ("mean", "var", "std")],
+    *[Call.of(name, X, keepdims=True, where=X[1] > 0) for name in ("mean", "var", "std")],
+    Call.of("var", X, 2, ddof=1, where=X > -0.9),
 ]
