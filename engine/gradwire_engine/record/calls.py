@@ -20,6 +20,7 @@ from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.calculus import differentiate_function as derivative
 from gradwire_engine.record.language import CONSTANTS, LANGUAGE, OF_ARRAYS
+from gradwire_engine.record.results import Results, with_names
 from gradwire_engine.record.scope import MISSING, Operation
 from gradwire_engine.record.updates import At, Place, update
 
@@ -87,7 +88,7 @@ def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, A
     if names:
         args = [_static(r, a) if i in positions else a for i, a in enumerate(args)]
         named = {k: _static(r, a) if k in names else a for k, a in named.items()}
-    return _invoke(name, function.record, r.b, args, named)
+    return with_names(function.name, _invoke(name, function.record, r.b, args, named))
 
 
 def call_shadowed(r: Recorder, node: Node, args: Sequence[Any]) -> Any:
@@ -131,12 +132,14 @@ def method(
 
 
 def attribute(target: Any, name: str) -> Any:
-    """A member of a nested variable, or one of the attributes that arrays have."""
+    """A member of a nested variable, a named result, or one of the attributes that arrays have."""
     if isinstance(target, dict):
         if name not in target:
             message = f"the nested variable has no member '{name[:40]}'"
             raise UnknownName(message, hint=suggestion(name, target))
         return target[name]
+    if isinstance(target, Results) and name in target.names:
+        return target[target.names.index(name)]
     hint = None
     if isinstance(target, Var):
         if name in _COMPUTED:

@@ -1,0 +1,43 @@
+"""Names of the items that functions of several results give, as the libraries' named tuples do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: The items' names, and the functions that give such lists.
+_NAMED = {
+    "sign logabsdet": "slogdet torch.slogdet",
+    "sign log_abs_determinant": "tf.linalg.slogdet",
+    "eigenvalues eigenvectors": "eigh eig torch.linalg.eigh torch.linalg.eig",
+    "U S Vh": "svd torch.linalg.svd",
+    "U S V": "torch.svd",
+    "Q R": "qr torch.linalg.qr torch.qr",
+    "q r": "tf.linalg.qr",
+    "lu p": "tf.linalg.lu",
+    "P L U": "torch.linalg.lu",
+    "LU pivots": "torch.linalg.lu_factor",
+    "min max": "torch.aminmax",
+    "values indices": "tf.math.top_k torch.topk torch.sort torch.max torch.min torch.median "
+    "torch.nanmedian torch.mode torch.kthvalue torch.cummax torch.cummin",
+}
+_BY_FUNCTION = {
+    function: tuple(names.split())
+    for names, functions in _NAMED.items()
+    for function in functions.split()
+}
+
+
+class Results(list[Any]):
+    """A list whose items have names, too."""
+
+    names: tuple[str, ...] = ()
+
+
+def with_names(function: str, result: Any) -> Any:
+    """What a function gave, with the names of its items where they have some."""
+    names = _BY_FUNCTION.get(function, ())
+    if type(result) is not list or len(result) != len(names):
+        return result
+    results = Results(result)
+    results.names = names
+    return results

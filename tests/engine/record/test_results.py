@@ -1,0 +1,55 @@
+"""Items of several results have the names that the library gives them."""
+
+import numpy as np
+import pytest
+from gradwire_engine.dialects import find
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.record.results import _BY_FUNCTION
+
+X = np.array([[2.0, 0.5], [0.5, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tf.math.top_k(x, 1).values", [[2.0], [1.0]]),
+        ("tf.nn.top_k(x, 1).indices", [[0], [1]]),
+        ("torch.max(x, dim=0).values", [2.0, 1.0]),
+        ("torch.sort(x, dim=1).indices", [[1, 0], [0, 1]]),
+        ("np.linalg.eigh(x).eigenvalues", np.linalg.eigvalsh(X)),
+        ("np.linalg.svd(x).S", np.linalg.svd(X)[1]),
+        ("np.linalg.qr(x).Q @ np.linalg.qr(x).R", X),
+        ("tf.linalg.slogdet(x).log_abs_determinant", np.log(1.75)),
+        ("jnp.linalg.slogdet(x).sign", 1.0),
+        ("found = torch.aminmax(x)\nlow, high = found\nhigh - low + found.max - found[1]", 1.5),
+        ("[torch.min(row, 0).values for row in x]", [0.5, 0.5]),
+    ],
+)
+def test_value(ask, text, expected):
+    np.testing.assert_allclose(np.asarray(ask.value(text, {"x": X})), expected, atol=1e-14)
+
+
+def test_named_results_have_gradients(ask):
+    found = ask.gradients("sum(tf.math.top_k(x, 1).values)", {"x": X}, sources="x")
+    np.testing.assert_array_equal(found, np.eye(2))
+
+
+def test_all_of_them_are_an_answer(ask):
+    values, indices = ask.value("torch.sort(x, dim=1)", {"x": X})
+    assert values.tolist() == [[0.5, 2.0], [0.5, 1.0]]
+    assert indices.tolist() == [[1, 0], [0, 1]]
+
+
+def test_other_names_are_refused(ask):
+    with pytest.raises(BadArgument, match="no attribute 'value'"):
+        ask.value("tf.math.top_k(x, 1).value", {"x": X})
+    with pytest.raises(BadArgument, match="no attribute 'values'"):
+        ask.value("[x].values", {"x": X})
+
+
+@pytest.mark.parametrize("function", _BY_FUNCTION)
+def test_names_are_of_functions_under_their_first_name(function):
+    found = FUNCTIONS.get(function) or find(function)
+    assert found is not None
+    assert found.name == function
