@@ -29,17 +29,21 @@ class View(Op):
 
 @register("reshape")
 class Reshape(View):
-    """The elements in row-major order with another shape; one length may be -1."""
+    """The elements in row-major order (or "F") with another shape; one length may be -1."""
 
     shape: Shape
 
     @classmethod
     def record(cls, b: Builder, a: Any, shape: Static, order: Any = "C") -> Any:
-        """Record where the shape differs."""
-        if order != "C":
-            raise BadArgument("reshape keeps row-major order, 'C'", hint="transpose before it")
+        """Record where the shape differs; order "F" counts the first index fastest."""
+        if order not in ("C", "F"):
+            raise BadArgument("the order is 'C', row-major, or 'F', column-major")
         var = b.array(a)
-        return reshape(var, reshaped(var.type.shape, integers(shape, "shape")))
+        target = reshaped(var.type.shape, integers(shape, "shape"))
+        if order == "C":
+            return reshape(var, target)
+        turned = transpose(var, tuple(reversed(range(var.ndim))))
+        return transpose(reshape(turned, target[::-1]), tuple(reversed(range(len(target)))))
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """As many elements as before."""
@@ -147,7 +151,7 @@ def transpose(x: Var, axes: tuple[int, ...]) -> Var:
 
 @macro("ravel", "flatten")
 def ravel(b: Builder, a: Any, order: Any = "C") -> Any:
-    """All elements in row-major order along one axis."""
+    """All elements along one axis, in row-major order, or column-major ("F")."""
     return Reshape.record(b, a, -1 if b.array(a).type.size else 0, order)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, integers
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.indexing import take
 from gradwire_engine.ops.joining import Concatenate
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.ops.shape import reshape, unsqueeze
+from gradwire_engine.ops.shape import moveaxis, reshape, unsqueeze
 from gradwire_engine.ops.slicing import split
 
 if TYPE_CHECKING:
@@ -67,6 +69,30 @@ def append(b: Builder, arr: Any, values: Any, axis: Static = None) -> Any:
     if axis is None:
         x, y, axis = reshape(x, (x.type.size,)), reshape(y, (y.type.size,)), 0
     return Concatenate.record(b, [x, y], axis)
+
+
+@macro("insert")
+def insert(b: Builder, arr: Any, obj: Static, values: Any, axis: Static = None) -> Any:
+    """``arr`` with ``values`` before the places ``obj`` along ``axis``, or among all its elements.
+
+    One place takes all ``values``, of several each takes one.
+    """
+    x, v = b.promote(arr, values)
+    if axis is None:
+        x, axis = reshape(x, (x.type.size,)), 0
+    place, several = axis_of(axis, x.ndim, "insert"), isinstance(obj, list | tuple)
+    length, before = x.shape[place], integers(obj, "obj")
+    if any(not -length <= index <= length for index in before):
+        raise BadArgument(f"insert has no places {before} among {length}")
+    if v.ndim < x.ndim:
+        v = unsqueeze(v, tuple(range(x.ndim - v.ndim)))
+    if not several:
+        v = moveaxis(b, v, 0, place)
+    count = len(before) if several else v.shape[place]
+    v = b.broadcast(v, (*x.shape[:place], count, *x.shape[place + 1 :]))
+    where = before if several else before[0]
+    order = np.insert(np.arange(length), where, length + np.arange(count))
+    return take(b, Concatenate.record(b, [x, v], place), b.constant(order), place)
 
 
 @macro("delete")

@@ -13,4 +13,11 @@ SAMPLES = [
     *[Call.of("cumprod", ZEROS, axis) for axis in (None, 0, 1)],
     *[Call.of("diff", X, n, axis) for n in (0, 1, 2, 5) for axis in (0, -1)],
     Call.of("diff", X, prepend=X[..., :1], append=2.0),
+    *[
+        Call.of(name, X, axis=axis, include_initial=True)
+        for name in ("cumulative_sum", "cumulative_prod")
+        for axis in (None, 0, -1)
+    ],
+    Call.of("cumulative_sum", X[0, 0]),
+    Call.of("cumulative_prod", np.zeros((0, 2)), axis=0, include_initial=True),
 ]

@@ -18,4 +18,9 @@ SAMPLES = [
     *[Call.of(name, X, parts) for name in ("hsplit", "dsplit") for parts in ((1,), (0, 2))],
     *[Call.of(name, X, 2) for name in ("vsplit", "dsplit")],
     Call.of("hsplit", X[0, 0], 2),
+    *[Call.of("insert", X, places, np.array(0.5)) for places in (0, -1, 24, (3, 3, 1))],
+    Call.of("insert", X, 2, X[0, 0]),
+    *[Call.of("insert", X, (2, 0), X[0, 0, 0], axis) for axis in (1, -1)],
+    Call.of("insert", X[0], 1, X[0, :, :2].T, -1),
+    Call.of("insert", X[0], (1, 4), X[0, :, :2], 1),
 ]
