@@ -47,6 +47,11 @@ VARIABLES = {
         ("F.channel_shuffle(x, 2)", "cannot divide the channels"),
         ("F.layer_norm(x, (2,))", "layer_norm over"),
         ("F.cross_entropy(x, k, reduction='total')", "reduction must be 'mean', 'sum' or 'none'"),
+        ("F.ctc_loss(x[None], k[:1, None], [1, 1], [1, 1])", "lengths of 2 items"),
+        ("F.ctc_loss(x[None], v[None], [1, 1], [1, 1])", "targets must be integers of 2 axes"),
+        ("F.ctc_loss(x[None], x[:, :1] > 0, [1, 1], [1, 1])", "targets must be integers"),
+        ("F.ctc_loss(x[None], k[:, None], [1, 1], [1, 1], blank=3)", "one of 3 classes"),
+        ("F.ctc_loss(x[None, :, :0], k[:, None], [1, 1], [1, 1])", "steps, items and classes"),
         ("F.cross_entropy(x, k + 7)", "an index is out of range"),
     ],
 )

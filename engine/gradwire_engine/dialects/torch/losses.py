@@ -6,10 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.images import pairwise_distance
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument
-from gradwire_engine.ops.axes import axis_of, flag
+from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.promotion import inexact_promoted
 
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
 _F = "nn.functional."
 
 
-def _reduced(b: Builder, loss: Any, reduction: Any, weight: Any = None) -> Any:
+def reduced(b: Builder, loss: Any, reduction: Any, weight: Any = None) -> Any:
+    """The mean, the sum, or each of the losses times ``weight``."""
     weighed = loss if weight is None else recorded("multiply")(b, weight, loss)
     if reduction in ("mean", "sum"):
         return recorded(reduction)(b, weighed)
@@ -28,13 +28,9 @@ def _reduced(b: Builder, loss: Any, reduction: Any, weight: Any = None) -> Any:
     raise BadArgument("reduction must be 'mean', 'sum' or 'none'")
 
 
-def _numbers(b: Builder, *operands: Any) -> list[Var]:
+def numbers(b: Builder, *operands: Any) -> list[Var]:
+    """The operands as variables of one floating dtype."""
     return b.promote(*operands, rule=inexact_promoted)
-
-
-def _above_zero(b: Builder, x: Var) -> Any:
-    """``max(x, 0)``, with derivative 1 at 0."""
-    return recorded("clip")(b, x, 0, None)
 
 
 @TORCH.macro(f"{_F}mse_loss")
@@ -55,8 +51,8 @@ def l1_loss(
 
 def _mean_weighed(b: Builder, loss: Any, reduction: Any, weight: Any) -> Any:
     if weight is None or reduction != "mean":
-        return _reduced(b, loss, reduction, weight)
-    total = _reduced(b, loss, "sum", weight)
+        return reduced(b, loss, reduction, weight)
+    total = reduced(b, loss, "sum", weight)
     return recorded("divide")(b, total, recorded("sum")(b, weight))
 
 
@@ -71,7 +67,7 @@ def huber_loss(
 ) -> Any:
     """``d² / 2`` where ``|d| <= delta``, else ``delta (|d| - delta / 2)``; times ``weight``."""
     loss = recorded("huber_loss")(b, input, target, "none", delta)
-    return _reduced(b, loss, reduction, weight)
+    return reduced(b, loss, reduction, weight)
 
 
 @TORCH.macro(f"{_F}binary_cross_entropy_with_logits")
@@ -85,10 +81,10 @@ def binary_cross_entropy_with_logits(
     pos_weight: Any = None,
 ) -> Any:
     """Cross entropy of independent labels, whose positive ones count ``pos_weight`` times."""
-    x, y = _numbers(b, input, target)
+    x, y = numbers(b, input, target)
     yes = y if pos_weight is None else recorded("multiply")(b, pos_weight, y)
     loss = yes * recorded("softplus")(b, -x) + (1 - y) * recorded("softplus")(b, x)
-    return _reduced(b, loss, reduction, weight)
+    return reduced(b, loss, reduction, weight)
 
 
 @TORCH.macro(f"{_F}binary_cross_entropy")
@@ -99,9 +95,9 @@ def binary_cross_entropy(
 
     Logarithms below -100 count as -100, with derivative 0.
     """
-    x, y = _numbers(b, input, target)
+    x, y = numbers(b, input, target)
     yes, no = (_bounded(b, recorded(name)(b, p)) for name, p in (("log", x), ("log1p", -x)))
-    return _reduced(b, -(y * yes + (1 - y) * no), reduction, weight)
+    return reduced(b, -(y * yes + (1 - y) * no), reduction, weight)
 
 
 def _bounded(b: Builder, logs: Var) -> Any:
@@ -132,7 +128,7 @@ def cross_entropy(
     even = recorded("divide")(b, label_smoothing, x.type.shape[axis])
     kept = recorded("multiply")(b, recorded("subtract")(b, 1, label_smoothing), classes)
     shares = recorded("multiply")(b, recorded("add")(b, kept, even), _of_classes(b, weight, logs))
-    return _reduced(b, -recorded("sum")(b, recorded("multiply")(b, shares, logs), axis), reduction)
+    return reduced(b, -recorded("sum")(b, recorded("multiply")(b, shares, logs), axis), reduction)
 
 
 @TORCH.macro(f"{_F}nll_loss")
@@ -179,7 +175,7 @@ def _by_class(
     if reduction == "mean":
         total, count = (recorded("sum")(b, part) for part in (loss, weights))
         return recorded("divide")(b, total, count)
-    return _reduced(b, loss, reduction)
+    return reduced(b, loss, reduction)
 
 
 @TORCH.macro(f"{_F}kl_div")
@@ -192,14 +188,14 @@ def kl_div(
     log_target: Static = False,
 ) -> Any:
     """``z = target (ln target - input)``, its mean by default; "batchmean" divides by the items."""
-    x, y = _numbers(b, input, target)
+    x, y = numbers(b, input, target)
     if flag(log_target, "log_target"):
         loss = recorded("exp")(b, y) * (y - x)
     else:
         loss = recorded("xlogy")(b, y, y) - y * x
     if reduction == "batchmean":
         return recorded("sum")(b, loss) / x.type.shape[0]
-    return _reduced(b, loss, reduction)
+    return reduced(b, loss, reduction)
 
 
 @TORCH.macro(f"{_F}poisson_nll_loss")
@@ -217,7 +213,7 @@ def poisson_nll_loss(
 
     ``full`` adds Stirling's ``ln y!`` for counts above 1.
     """
-    x, y = _numbers(b, input, target)
+    x, y = numbers(b, input, target)
     if flag(log_input, "log_input"):
         loss = recorded("exp")(b, x) - y * x
     else:
@@ -226,7 +222,7 @@ def poisson_nll_loss(
         logs = recorded("log")(b, y)
         stirling = y * logs - y + 0.5 * (logs + math.log(2 * math.pi))
         loss = loss + recorded("where")(b, y.exceeds(1), stirling, 0)
-    return _reduced(b, loss, reduction)
+    return reduced(b, loss, reduction)
 
 
 @TORCH.macro(f"{_F}gaussian_nll_loss")
@@ -243,7 +239,7 @@ def gaussian_nll_loss(
 
     ``full`` adds ``ln(2 pi) / 2``.  Convention: the bound passes the derivative on.
     """
-    x, y, v = _numbers(b, input, target, var)
+    x, y, v = numbers(b, input, target, var)
     if v.ndim and v.type.shape == x.type.shape[:-1]:
         v = recorded("expand_dims")(b, v, -1)
     missing = recorded("maximum")(b, v, eps) - v
@@ -251,14 +247,14 @@ def gaussian_nll_loss(
     loss = 0.5 * (recorded("log")(b, v) + recorded("square")(b, x - y) / v)
     if flag(full, "full"):
         loss = loss + 0.5 * math.log(2 * math.pi)
-    return _reduced(b, loss, reduction)
+    return reduced(b, loss, reduction)
 
 
 @TORCH.macro(f"{_F}soft_margin_loss")
 def soft_margin_loss(b: Builder, input: Any, target: Any, *, reduction: Static = "mean") -> Any:
     """``z = ln(1 + exp(-y x))`` for labels ``y`` of 1 and -1."""
-    x, y = _numbers(b, input, target)
-    return _reduced(b, recorded("softplus")(b, -(y * x)), reduction)
+    x, y = numbers(b, input, target)
+    return reduced(b, recorded("softplus")(b, -(y * x)), reduction)
 
 
 @TORCH.macro(f"{_F}multilabel_soft_margin_loss")
@@ -267,123 +263,36 @@ def multilabel_soft_margin_loss(
 ) -> Any:
     """The mean over the last axis of the cross entropies of independent labels."""
     each = binary_cross_entropy_with_logits(b, input, target, weight, reduction="none")
-    return _reduced(b, recorded("mean")(b, each, -1), reduction)
+    return reduced(b, recorded("mean")(b, each, -1), reduction)
 
 
-@TORCH.macro(f"{_F}margin_ranking_loss")
-def margin_ranking_loss(
+@TORCH.macro(f"{_F}ctc_loss")
+def ctc_loss(
     b: Builder,
-    input1: Any,
-    input2: Any,
-    target: Any,
-    margin: Any = 0,
-    *,
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: Static = 0,
     reduction: Static = "mean",
+    zero_infinity: Static = False,
 ) -> Any:
-    """``z = max(0, margin - y (x1 - x2))`` where ``y`` 1 wants the first larger, -1 the second."""
-    x1, x2, y, gap = _numbers(b, input1, input2, target, margin)
-    return _reduced(b, _above_zero(b, gap - y * (x1 - x2)), reduction)
+    """``-ln`` of the probability of the labels, whatever their alignment with the steps.
 
-
-@TORCH.macro(f"{_F}hinge_embedding_loss")
-def hinge_embedding_loss(
-    b: Builder, input: Any, target: Any, margin: Any = 1.0, *, reduction: Static = "mean"
-) -> Any:
-    """``z = x`` for label 1, ``max(0, margin - x)`` for label -1."""
-    x, y, gap = _numbers(b, input, target, margin)
-    loss = recorded("where")(b, y.equals(1), x, _above_zero(b, gap - x))
-    return _reduced(b, loss, reduction)
-
-
-@TORCH.macro(f"{_F}cosine_embedding_loss")
-def cosine_embedding_loss(
-    b: Builder,
-    input1: Any,
-    input2: Any,
-    target: Any,
-    margin: Any = 0,
-    *,
-    reduction: Static = "mean",
-) -> Any:
-    """``z = 1 - cos`` for label 1, ``max(0, cos - margin)`` for label -1, of rows."""
-    x1, x2, gap = _numbers(b, input1, input2, margin)
-    products = [recorded("sum")(b, x * y, -1) for x, y in ((x1, x2), (x1, x1), (x2, x2))]
-    lengths = (products[1] + 1e-12) * (products[2] + 1e-12)
-    cosine = products[0] / recorded("sqrt")(b, lengths)
-    alike = recorded("equal")(b, target, 1)
-    loss = recorded("where")(b, alike, 1 - cosine, _above_zero(b, cosine - gap))
-    return _reduced(b, loss, reduction)
-
-
-@TORCH.macro(f"{_F}triplet_margin_loss")
-def triplet_margin_loss(
-    b: Builder,
-    anchor: Any,
-    positive: Any,
-    negative: Any,
-    margin: Any = 1.0,
-    p: Static = 2,
-    eps: Any = 1e-6,
-    swap: Static = False,
-    *,
-    reduction: Static = "mean",
-) -> Any:
-    """``z = max(0, |anchor - positive| - |anchor - negative| + margin)`` of rows.
-
-    With ``swap`` the negative's distance is the nearer one of those to anchor and positive.
+    ``targets`` has a row for each item; the mean is of the losses over the numbers of labels.
+    ``zero_infinity`` makes 0 of what no alignment has.
     """
-    near, far = (pairwise_distance(b, anchor, x, p, eps) for x in (positive, negative))
-    if flag(swap, "swap"):
-        far = recorded("minimum")(b, far, pairwise_distance(b, positive, negative, p, eps))
-    gap = recorded("add")(b, recorded("subtract")(b, near, far), margin)
-    return _reduced(b, _above_zero(b, gap), reduction)
-
-
-@TORCH.macro(f"{_F}multi_margin_loss")
-def multi_margin_loss(
-    b: Builder,
-    input: Any,
-    target: Any,
-    p: Static = 1,
-    margin: Any = 1.0,
-    weight: Any = None,
-    *,
-    reduction: Static = "mean",
-) -> Any:
-    """``z = sum_j max(0, margin - x[y] + x[j])^p / n`` over the ``n`` classes but ``y``.
-
-    Times the weight of class ``y``.
-    """
-    x, gap = _numbers(b, input, margin)
-    place = recorded("expand_dims")(b, target, -1)
-    beyond = _above_zero(b, gap - recorded("take_along_axis")(b, x, place, -1) + x)
-    others = recorded("not_equal")(b, recorded("arange")(b, x.type.shape[-1]), place)
-    each = recorded("where")(b, others, recorded("power")(b, beyond, p), 0)
-    loss = recorded("mean")(b, each, -1)
-    weights = None if weight is None else recorded("take")(b, weight, target)
-    return _reduced(b, loss, reduction, weights)
-
-
-@TORCH.macro(f"{_F}multilabel_margin_loss")
-def multilabel_margin_loss(
-    b: Builder, input: Any, target: Any, *, reduction: Static = "mean"
-) -> Any:
-    """``z = sum_jk max(0, 1 - x[j] + x[k]) / n`` over the labels ``j`` and other classes ``k``.
-
-    A row of ``target`` has the labels as integers, up to the first negative one.
-    """
-    x, labels = b.inexact(input), b.array(target)
-    last = axis_of(-1, x.ndim, "multilabel_margin_loss")
-    valid = recorded("cumprod")(b, recorded("greater_equal")(b, labels, 0), last)
-    there = recorded("astype")(b, recorded("expand_dims")(b, valid, -1), "bool")
-    place = recorded("maximum")(b, labels, 0)
-    same = recorded("equal")(
-        b, recorded("expand_dims")(b, place, -1), recorded("arange")(b, x.type.shape[-1])
-    )
-    named = recorded("any")(b, recorded("logical_and")(b, there, same), -2, keepdims=True)
-    own = recorded("expand_dims")(b, recorded("take_along_axis")(b, x, place, last), -1)
-    beyond = _above_zero(b, 1 - own + recorded("expand_dims")(b, x, -2))
-    counted = recorded("logical_and")(b, there, recorded("logical_not")(b, named))
-    each = recorded("where")(b, counted, beyond, 0)
-    total = recorded("sum")(b, each, (-2, -1))
-    return _reduced(b, total / x.type.shape[-1], reduction)
+    logs, labels = b.array(log_probs), b.array(targets)
+    lengths = [b.array(n) for n in (input_lengths, target_lengths)]
+    single = logs.ndim == 2
+    if single:
+        logs, labels = recorded("expand_dims")(b, logs, 1), recorded("expand_dims")(b, labels, 0)
+        lengths = [recorded("reshape")(b, n, (1,)) for n in lengths]
+    loss = recorded("ctc_loss")(b, logs, labels, *lengths, blank)
+    if flag(zero_infinity, "zero_infinity"):
+        loss = recorded("where")(b, recorded("isinf")(b, loss), 0, loss)
+    if reduction == "mean":
+        loss = recorded("divide")(b, loss, recorded("maximum")(b, lengths[1], 1))
+    elif single:
+        loss = recorded("squeeze")(b, loss, 0)
+    return reduced(b, loss, reduction)

@@ -75,6 +75,8 @@ VARIABLES = {
     "deep": normal(1, 4, 2, 2),
     "rows": normal(1, 2, 6),
     "taps": normal(2, 2, 3),
+    "frames": normal(4, 2, 3),
+    "targets": [[1, 2], [2, 2]],
     "kernel": normal(3, 2, 2, 2),
     "grouped": normal(2, 1, 2, 2),
     "grid": RNG.uniform(-0.9, 0.9, (1, 2, 3, 2)).round(2),
