@@ -115,6 +115,7 @@ _entry("math.special.spence", "", "x")
 _entry("math.special.expint", "expi", "x")
 _entry("nn.embedding_lookup", "gather", "params ids")
 
+_entry("signal.dct", "fft.dct", "input type=2 n=None axis=-1 norm=None")
 _entry("signal.fft", "fft.fft", "input")
 _entry("signal.ifft", "fft.ifft", "input")
 _entry("signal.fft2d", "fft.fft2", "input")

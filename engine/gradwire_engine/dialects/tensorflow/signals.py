@@ -69,6 +69,20 @@ def irfft3d(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
     return recorded("fft.irfftn")(b, input_tensor, fft_length, (-3, -2, -1))
 
 
+@TF.macro("signal.idct")
+def idct(
+    b: Builder,
+    input: Any,
+    type: Static = 2,
+    n: Static = None,
+    axis: Static = -1,
+    norm: Static = None,
+) -> Any:
+    """Inverse of the cosine transform, without its factor: 3 for type 2, 2 for 3, else the same."""
+    inverse = {2: 3, 3: 2}.get(integer(type, "type"), type)
+    return recorded("fft.dct")(b, input, inverse, n, axis, norm)
+
+
 @TF.macro("signal.frame")
 def frame(
     b: Builder,
