@@ -6,7 +6,7 @@ from typing import Any
 
 #: The items' names, and the functions that give such lists.
 _NAMED = {
-    "sign logabsdet": "slogdet torch.slogdet",
+    "sign logabsdet": "slogdet torch.slogdet torch.linalg.slogdet",
     "sign log_abs_determinant": "tf.linalg.slogdet",
     "eigenvalues eigenvectors": "eigh eig torch.linalg.eigh torch.linalg.eig",
     "U S Vh": "svd torch.linalg.svd",
@@ -16,6 +16,8 @@ _NAMED = {
     "lu p": "tf.linalg.lu",
     "P L U": "torch.linalg.lu",
     "LU pivots": "torch.linalg.lu_factor",
+    "solution residuals rank singular_values": "torch.linalg.lstsq",
+    "solution cloned_coefficient": "torch.triangular_solve",
     "min max": "torch.aminmax",
     "values indices": "tf.math.top_k torch.topk torch.sort torch.max torch.min torch.median "
     "torch.nanmedian torch.mode torch.kthvalue torch.cummax torch.cummin",
