@@ -29,6 +29,14 @@ _STRUCTURES = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite
 
 SCIPY.entry("special.softmax special.log_softmax", parameters="x axis=None")
 SCIPY.entry("special.logsumexp", parameters="a axis=None b=None keepdims=False return_sign=False")
+SCIPY.entry("special.gammainc special.gammaincc", parameters="a:x x:y")
+SCIPY.entry("special.beta special.betaln", parameters="a:x b:y")
+SCIPY.entry("special.kl_div special.rel_entr", parameters="p:x q:y")
+SCIPY.entry("special.boxcox special.boxcox1p", parameters="x lmbda:y")
+SCIPY.entry("special.poch", parameters="z:x m:y")
+SCIPY.entry("special.owens_t", parameters="h:x a:y")
+SCIPY.entry("special.ndtri", parameters="p:x")
+SCIPY.entry("linalg.expm linalg.sqrtm", parameters="A:a")
 
 
 @SCIPY.macro("linalg.cholesky")

@@ -59,6 +59,11 @@ def test_value(ask, text, expected):
         "lax.conv_transpose(x[None], x[:, :, None], (1,), 'FULL')",
         "lax.fft(x, 'dct', (3,))",
         "lax.reduce_sum(x)",
+        "lax.reduce(x, 1.0, lax.add, (0,))",
+        "lax.reduce_window(x, 0.0, lax.sub, (1, 1))",
+        "lax.reduce_window(x, 1.0, lax.mul, (1, 1))",
+        "lax.reduce_window(x, 0.0, lax.add, (1, 1), base_dilation=(2, 1))",
+        "lax.conv_general_dilated_patches(x[None, None], (1, 1), (1, 1), 'SAME', (2, 1))",
         "jax.nn.one_hot(n)",
         "jnp.max(x, where=x > 0)",
     ],
@@ -108,3 +113,24 @@ def test_updates_that_are_not_known(ask):
 
 def test_append_of_a_library_is_no_statement(ask):
     np.testing.assert_array_equal(ask.value("jnp.append(v, 1.0)", VARIABLES), [3, -1, 2, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("jax.grad(lambda t: jnp.sum(t**2))(v)", 2 * V),
+        ("jax.hessian(lambda t: jnp.sum(t**3))(v)", np.diag(6 * V)),
+        ("jax.jacfwd(lambda t: t * t)(v)", np.diag(2 * V)),
+        ("lax.fori_loop(0, 3, lambda i, c: (2 * c[0], c[1] + i), (v, 0))[0]", 8 * V),
+        ("lax.while_loop(lambda c: c[0] < 9, lambda c: 2 * c, v)", 4 * V),
+        ("lax.cond(v[0] > 0, lambda a: a, lambda a: -a, v)", V),
+        ("jnp.nonzero(v > 0, size=3, fill_value=7)[0]", [0, 2, 7]),
+        ("jnp.where(v > 0, size=1)[0]", [0]),
+        ("jnp.flatnonzero(x > 0, size=2)", [0, 2]),
+        ("jnp.argwhere(v > 0, size=3)", [[0], [2], [0]]),
+        ("jnp.bincount(abs(n), length=6)", [0, 0, 0, 0, 0, 1]),
+        ("jnp.bincount(abs(n), v, length=9)[7]", 2),
+    ],
+)
+def test_functions_that_values_decide_on(ask, text, expected):
+    np.testing.assert_array_equal(ask.value(text, VARIABLES), expected)

@@ -89,3 +89,7 @@ _SEGMENTS = "data segment_ids num_segments"
 _entry("ops.segment_sum ops.segment_max ops.segment_min ops.segment_prod", "", _SEGMENTS)
 
 _entry("numpy.clip", "", "arr min=None max=None")
+_entry("numpy.matmul", "", "a b")
+_entry("numpy.histogram", "", "a bins=10 range=None weights=None density=False")
+_entry("numpy.linalg.matrix_rank", "", "M rtol=None")
+_entry("numpy.linalg.pinv", "", "a rtol:rcond=None hermitian=False")

@@ -43,10 +43,15 @@ def logsumexp(
     axis: Static = None,
     b: Any = None,
     keepdims: Static = False,
+    return_sign: Static = False,
     where: Any = None,
 ) -> Any:
-    """Logarithm of the sum of ``b exp(a)`` over ``axis``, of the elements ``where`` marks."""
-    return recorded("logsumexp")(builder, _among(builder, a, where), axis, b=b, keepdims=keepdims)
+    """Logarithm of the sum of ``b exp(a)`` over ``axis``, of the elements ``where`` marks.
+
+    With ``return_sign`` a list: that of the sum's magnitude, and its sign.
+    """
+    x = _among(builder, a, where)
+    return recorded("logsumexp")(builder, x, axis, b=b, keepdims=keepdims, return_sign=return_sign)
 
 
 @JAX.macro("nn.logmeanexp")
@@ -69,14 +74,19 @@ def standardize(
     mean: Any = None,
     variance: Any = None,
     epsilon: Any = 1e-5,
+    where: Any = None,
 ) -> Any:
-    """``z = (x - mean) / sqrt(variance + epsilon)``, over ``axis`` unless given."""
+    """``z = (x - mean) / sqrt(variance + epsilon)``, over ``axis`` unless given.
+
+    Only elements that ``where`` marks count.
+    """
     x = b.inexact(x)
     if mean is None:
-        mean = recorded("mean")(b, x, axis, keepdims=True)
+        mean = recorded("mean")(b, x, axis, keepdims=True, where=where)
     apart = recorded("subtract")(b, x, mean)
     if variance is None:
-        variance = recorded("mean")(b, recorded("square")(b, apart), axis, keepdims=True)
+        squares = recorded("square")(b, apart)
+        variance = recorded("mean")(b, squares, axis, keepdims=True, where=where)
     scale = recorded("rsqrt")(b, recorded("add")(b, variance, epsilon))
     return recorded("multiply")(b, apart, scale)
 

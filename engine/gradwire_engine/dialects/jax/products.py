@@ -70,19 +70,19 @@ def conv_general_dilated(
     batch and channels N and C, channels out and in O and I; ("NCHW", "OIHW", "NCHW") by default.
     """
     x, w = b.promote(lhs, rhs)
-    given, filters, wanted = _orders(dimension_numbers, x.ndim)
+    given, filters, wanted = axis_orders(dimension_numbers, x.ndim)
     lengths = "".join(name for name in given if name not in "NC")
     z = recorded("conv")(
         b,
-        _ordered(b, x, given, f"NC{lengths}"),
-        _ordered(b, w, filters, f"OI{lengths}"),
+        ordered(b, x, given, f"NC{lengths}"),
+        ordered(b, w, filters, f"OI{lengths}"),
         window_strides,
         padding,
         1 if rhs_dilation is None else rhs_dilation,
         feature_group_count,
         1 if lhs_dilation is None else lhs_dilation,
     )
-    return _ordered(b, z, f"NC{lengths}", wanted)
+    return ordered(b, z, f"NC{lengths}", wanted)
 
 
 @JAX.macro("lax.conv")
@@ -125,7 +125,7 @@ def conv_transpose(
     x, w = b.promote(lhs, rhs)
     spatial = "HWD"[: x.ndim - 2] if x.ndim < 5 else "HWD"
     order = dimension_numbers or (f"N{spatial}C", f"{spatial}IO", f"N{spatial}C")
-    _, filters, _ = _orders(order, x.ndim)
+    _, filters, _ = axis_orders(order, x.ndim)
     axes = [axis for axis, name in enumerate(filters) if name not in "OI"]
     count = len(axes)
     steps = per_axis(strides, count, "strides")
@@ -151,7 +151,8 @@ def _fractional(padding: str, size: int, stride: int) -> tuple[int, int]:
     return before, total - before
 
 
-def _orders(dimension_numbers: Any, ndim: int) -> tuple[str, str, str]:
+def axis_orders(dimension_numbers: Any, ndim: int) -> tuple[str, str, str]:
+    """Names of the axes of a layer's input, of its filters and of its result."""
     if dimension_numbers is None:
         axes = string.digits[: max(ndim - 2, 0)]
         return f"NC{axes}", f"OI{axes}", f"NC{axes}"
@@ -167,7 +168,7 @@ def _orders(dimension_numbers: Any, ndim: int) -> tuple[str, str, str]:
     return given, filters, wanted
 
 
-def _ordered(b: Builder, x: Var, given: str, wanted: str) -> Any:
+def ordered(b: Builder, x: Var, given: str, wanted: str) -> Any:
     """The array whose axes are called ``given`` with them as in ``wanted``."""
     order = [given.index(name) for name in wanted]
     return x if order == [*range(x.ndim)] else recorded("transpose")(b, x, order)
