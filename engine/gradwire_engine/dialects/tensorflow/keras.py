@@ -1,24 +1,18 @@
-"""Keras's activations and losses of arrays."""
+"""Keras's activations."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
-from gradwire_engine.ops.axes import axis_of, flag
-from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.promotion import inexact_promoted
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Builder
 
 _entry = TF.entry
-_A, _L = "keras.activations.", "keras.losses."
-#: Keras keeps probabilities this far from 0 and 1 before it takes logarithms.
-_FUZZ = 1e-7
+_A = "keras.activations."
 
 for _names, _operation, _parameters in (
     ("sigmoid selu relu6 softplus softsign tanh mish log_sigmoid", "", "x"),
@@ -58,162 +52,52 @@ def relu(
     return z if max_value is None else recorded("minimum")(b, z, max_value)
 
 
-def _pair(b: Builder, y_true: Any, y_pred: Any) -> list[Var]:
-    return b.promote(y_true, y_pred, rule=inexact_promoted)
+@TF.macro(f"{_A}tanh_shrink")
+def tanh_shrink(b: Builder, x: Any) -> Any:
+    """``z = x - tanh x``."""
+    return recorded("subtract")(b, x, recorded("tanh")(b, x))
 
 
-def _least(b: Builder, x: Var, least: float = _FUZZ) -> Var:
-    z: Var = recorded("maximum")(b, x, least)
-    return z
+@TF.macro(f"{_A}soft_shrink")
+def soft_shrink(b: Builder, x: Any, threshold: Any = 0.5) -> Any:
+    """``z = sign(x) (|x| - threshold)`` where that is beyond 0, else 0."""
+    x, least = b.promote(x, threshold, rule=inexact_promoted)
+    return x - recorded("clip")(b, x, -least, least)
 
 
-def _inside(b: Builder, x: Var) -> Var:
-    z: Var = recorded("clip")(b, x, _FUZZ, 1 - _FUZZ)
-    return z
+@TF.macro(f"{_A}hard_shrink")
+def hard_shrink(b: Builder, x: Any, threshold: Any = 0.5) -> Any:
+    """``z = x`` where ``|x| > threshold``, else 0."""
+    beyond = recorded("greater")(b, recorded("absolute")(b, x), threshold)
+    return recorded("where")(b, beyond, x, 0)
 
 
-def _mean(b: Builder, loss: Any) -> Any:
-    return recorded("mean")(b, loss, -1)
+@TF.macro(f"{_A}threshold")
+def threshold(b: Builder, x: Any, threshold: Any, default_value: Any) -> Any:
+    """``z = x`` where ``x > threshold``, else ``default_value``."""
+    return recorded("where")(b, recorded("greater")(b, x, threshold), x, default_value)
 
 
-@TF.macro(f"{_L}mse {_L}MSE")
-def mean_squared_error(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """Mean over the last axis of ``(y_true - y_pred)²``."""
-    true, pred = _pair(b, y_true, y_pred)
-    return _mean(b, recorded("square")(b, true - pred))
+@TF.macro(f"{_A}squareplus")
+def squareplus(builder: Builder, x: Any, b: Any = 4) -> Any:
+    """``z = (x + sqrt(x² + b)) / 2``.
 
-
-@TF.macro(f"{_L}mae {_L}MAE")
-def mean_absolute_error(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """Mean over the last axis of ``|y_true - y_pred|``."""
-    true, pred = _pair(b, y_true, y_pred)
-    return _mean(b, recorded("absolute")(b, true - pred))
-
-
-@TF.macro(f"{_L}mape {_L}MAPE")
-def mean_absolute_percentage_error(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """100 times the mean over the last axis of ``|y_true - y_pred| / max(|y_true|, 1e-7)``."""
-    true, pred = _pair(b, y_true, y_pred)
-    least = _least(b, recorded("absolute")(b, true))
-    return _mean(b, recorded("absolute")(b, (true - pred) / least)) * 100
-
-
-@TF.macro(f"{_L}msle {_L}MSLE")
-def mean_squared_logarithmic_error(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """Mean over the last axis of the squared difference of ``ln(1 + max(y, 1e-7))``."""
-    true, pred = (recorded("log1p")(b, _least(b, y)) for y in _pair(b, y_true, y_pred))
-    return _mean(b, recorded("square")(b, true - pred))
-
-
-@TF.macro(f"{_L}huber")
-def huber(b: Builder, y_true: Any, y_pred: Any, delta: Any = 1.0) -> Any:
-    """Mean over the last axis of Huber's loss."""
-    return _mean(b, recorded("huber_loss")(b, y_true, y_pred, "none", delta))
-
-
-@TF.macro(f"{_L}logcosh")
-def log_cosh(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """Mean over the last axis of ``ln cosh(y_pred - y_true)``."""
-    true, pred = _pair(b, y_true, y_pred)
-    error = pred - true
-    return _mean(b, error + recorded("softplus")(b, error * -2) - math.log(2))
-
-
-@TF.macro(f"{_L}poisson")
-def poisson(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """Mean over the last axis of ``y_pred - y_true ln(y_pred + 1e-7)``."""
-    true, pred = _pair(b, y_true, y_pred)
-    return _mean(b, pred - true * recorded("log")(b, pred + _FUZZ))
-
-
-@TF.macro(f"{_L}kld {_L}KLD {_L}kullback_leibler_divergence")
-def kl_divergence(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """Sum over the last axis of ``y_true ln(y_true / y_pred)``, both held from 1e-7 to 1."""
-    true, pred = (recorded("clip")(b, y, _FUZZ, 1) for y in _pair(b, y_true, y_pred))
-    return recorded("sum")(b, true * recorded("log")(b, true / pred), -1)
-
-
-@TF.macro(f"{_L}cosine_similarity")
-def cosine_similarity(b: Builder, y_true: Any, y_pred: Any, axis: Static = -1) -> Any:
-    """Minus the cosine of the angle between the vectors along ``axis``."""
-    true, pred = (recorded("normalize")(b, y, axis) for y in _pair(b, y_true, y_pred))
-    return recorded("negative")(b, recorded("sum")(b, true * pred, axis))
-
-
-@TF.macro(f"{_L}hinge")
-def hinge(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """Mean over the last axis of ``max(1 - y_true y_pred, 0)``, for labels of -1 and 1."""
-    true, pred = _pair(b, y_true, y_pred)
-    return _mean(b, _least(b, 1 - true * pred, 0))
-
-
-@TF.macro(f"{_L}squared_hinge")
-def squared_hinge(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """Mean over the last axis of ``max(1 - y_true y_pred, 0)²``, for labels of -1 and 1."""
-    true, pred = _pair(b, y_true, y_pred)
-    return _mean(b, recorded("square")(b, _least(b, 1 - true * pred, 0)))
-
-
-@TF.macro(f"{_L}categorical_hinge")
-def categorical_hinge(b: Builder, y_true: Any, y_pred: Any) -> Any:
-    """``max(n - p + 1, 0)``: ``p`` is the score of the true class, ``n`` the largest of others."""
-    true, pred = _pair(b, y_true, y_pred)
-    right = recorded("sum")(b, true * pred, -1)
-    wrong = recorded("max")(b, (1 - true) * pred, -1)
-    return _least(b, wrong - right + 1, 0)
-
-
-@TF.macro(f"{_L}binary_crossentropy")
-def binary_crossentropy(
-    b: Builder,
-    y_true: Any,
-    y_pred: Any,
-    from_logits: Static = False,
-    label_smoothing: Any = 0.0,
-    axis: Static = -1,
-) -> Any:
-    """Mean along ``axis`` of ``-t ln p - (1 - t) ln(1 - p)``, labels moved towards 1/2 by
-    ``label_smoothing``; probabilities are held within 1e-7 of 0 and 1, logits are exact.
+    Source: Barron, Squareplus: A Softplus-Like Algebraic Rectifier (2021).
     """
-    true, pred, moved = b.promote(y_true, y_pred, label_smoothing, rule=inexact_promoted)
-    true = true * (1 - moved) + moved * 0.5
-    if flag(from_logits, "from_logits"):
-        loss = recorded("sigmoid_cross_entropy_with_logits")(b, true, pred)
-    else:
-        pred = _inside(b, pred)
-        yes, no = (recorded("log")(b, p) for p in (pred, 1 - pred))
-        loss = -(true * yes + (1 - true) * no)
-    return recorded("mean")(b, loss, axis)
+    x, bend = builder.promote(x, b, rule=inexact_promoted)
+    return (x + recorded("sqrt")(builder, x * x + bend)) / 2
 
 
-@TF.macro(f"{_L}categorical_crossentropy")
-def categorical_crossentropy(
-    b: Builder,
-    y_true: Any,
-    y_pred: Any,
-    from_logits: Static = False,
-    label_smoothing: Any = 0.0,
-    axis: Static = -1,
-) -> Any:
-    """``-sum t ln p`` along ``axis``, labels moved towards all equal by ``label_smoothing``;
-    probabilities are made to sum to 1 and held within 1e-7 of 0 and 1.
-    """
-    true, pred, moved = b.promote(y_true, y_pred, label_smoothing, rule=inexact_promoted)
-    true = true * (1 - moved) + moved / pred.shape[axis_of(axis, pred.ndim, "crossentropy")]
-    if flag(from_logits, "from_logits"):
-        return recorded("softmax_cross_entropy_with_logits")(b, true, pred, axis)
-    share = _inside(b, pred / recorded("sum")(b, pred, axis, keepdims=True))
-    return recorded("negative")(b, recorded("sum")(b, true * recorded("log")(b, share), axis))
+@TF.macro(f"{_A}sparse_plus")
+def sparse_plus(b: Builder, x: Any) -> Any:
+    """``z = 0`` below -1, ``(x + 1)² / 4`` from there to 1, ``x`` beyond."""
+    (x,) = b.promote(x, rule=inexact_promoted)
+    curve = recorded("square")(b, recorded("maximum")(b, x, -1) + 1) / 4
+    return recorded("where")(b, recorded("less")(b, x, 1), curve, x)
 
 
-@TF.macro(f"{_L}sparse_categorical_crossentropy")
-def sparse_categorical_crossentropy(
-    b: Builder, y_true: Any, y_pred: Any, from_logits: Static = False
-) -> Any:
-    """``-ln p`` of the class that each integer names; probabilities are held within 1e-7 of 0 and 1
-    and made to sum to 1.
-    """
-    scores = floating(b, y_pred)
-    if not flag(from_logits, "from_logits"):
-        scores = recorded("log")(b, _inside(b, scores))
-    return recorded("sparse_softmax_cross_entropy_with_logits")(b, y_true, scores)
+@TF.macro(f"{_A}sparse_sigmoid")
+def sparse_sigmoid(b: Builder, x: Any) -> Any:
+    """``z = (x + 1) / 2``, but 0 below -1 and 1 above 1."""
+    (x,) = b.promote(x, rule=inexact_promoted)
+    return recorded("clip")(b, (x + 1) / 2, 0, 1)
