@@ -193,7 +193,9 @@ def irfftn(b: Builder, a: Any, s: Static = None, axes: Static = None, norm: Stat
 
 def _opposite(norm: Any) -> Any:
     """The normalisation that the opposite direction calls by this name."""
-    return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)
+    if norm in (None, "backward"):
+        return "forward"
+    return "backward" if norm == "forward" else norm
 
 
 @macro("fft.hfft")

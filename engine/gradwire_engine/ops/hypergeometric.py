@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _MOST_TERMS, _LAST, _ROUNDING, _EXACT = 5000, 1e-18, 1e-15, 1e-9
 #: A first term below this has lost digits.
 _UNDERFLOW = 1e-280
+#: The largest parameter: with larger ones SciPy's series are long, and cannot be interrupted.
+_LARGEST = 1e6
 #: A factor of a term's numerator, and its slopes by number of parameter.
 Factor = tuple[Any, dict[int, Any]]
 
@@ -30,7 +32,8 @@ Factor = tuple[Any, dict[int, Any]]
 class Series(Special):
     """``z = Σ Π (aᵢ)ₙ / (b)ₙ xⁿ / n!``, operands all ``aᵢ``, ``b`` and ``x``.
 
-    With complex ``x`` parameters are real still, and held constant.
+    With complex ``x`` parameters are real still, and held constant.  NaN for parameters beyond a
+    million, with which a number takes SciPy seconds.
     """
 
     kinds = "fc"
@@ -41,7 +44,7 @@ class Series(Special):
         *parameters, x = operands
         if x.dtype.kind == "c":
             parameters = [xp.where(p.imag == 0, p.real, math.nan) for p in parameters]
-        return getattr(xp.special, self.name)(*parameters, x)
+        return getattr(xp.special, self.name)(*_bounded(xp, parameters), x)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (Π aᵢ / b F(aᵢ + 1; b + 1; x))*``; parameters by their series."""
@@ -133,6 +136,11 @@ class SeriesInParameters(Special):
         return *bars, z_bar * SeriesInParameters(self.counts, self.in_x + 1)(*operands)
 
 
+def _bounded(xp: Any, parameters: Sequence[Any]) -> list[Any]:
+    """Parameters, NaN where they are beyond what can be computed in a moment."""
+    return [xp.where(xp.abs(p) <= _LARGEST, p, math.nan) for p in parameters]
+
+
 def _next(term: Any, factors: Sequence[Factor], lower: Any, k: int) -> Any:
     """``term`` times the factors at ``k`` over the lower one, as polynomials in the parameters."""
     for value, slopes in factors:
@@ -216,8 +224,12 @@ def hyp2f1(builder: Builder, a: Any, b: Any, c: Any, z: Any) -> Any:
 class HyperU(Special):
     """Tricomi's function of constant parameters: ``z = U(a, b, x)``."""
 
-    ufunc = "special.hyperu"
     flops_per_element = 100
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine; NaN for parameters beyond a million."""
+        *parameters, x = operands
+        return xp.special.hyperu(*_bounded(xp, parameters), x)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = -z_bar a U(a + 1, b + 1, x)``."""

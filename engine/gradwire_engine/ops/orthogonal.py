@@ -19,6 +19,8 @@ from gradwire_engine.tape import ArrayType, Type
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
+#: Highest degree: recurrences cannot be interrupted.
+_MOST = 1_000_000
 
 @register("orthogonal_polynomial", public=False)
 class OrthogonalPolynomial(Special):
@@ -80,8 +82,8 @@ def _slope(family: str, n: int, *p: float) -> tuple[float, str, tuple[float, ...
 
 def _recorded(b: Builder, family: str, n: Any, x: Any, **parameters: Any) -> Var:
     degree = integer(n, "n")
-    if degree < 0:
-        raise BadArgument(f"eval_{family} needs a degree of 0 or more, got {degree}")
+    if not 0 <= degree <= _MOST:
+        raise BadArgument(f"eval_{family} needs a degree from 0 to {_MOST}, got {degree}")
     for name, value in parameters.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise BadArgument(f"{name} must be a number, got {describe(value)}")
