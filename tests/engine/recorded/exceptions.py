@@ -100,6 +100,11 @@ _JAX: dict[str, tuple[str, ...]] = {
         "jnp.digitize(x, w)",
     ),
     "the dtype by default is NumPy's": ("jnp.tri(3)",),
+    "they compute the weights of attention in float32": (
+        "jax.nn.dot_product_attention(x3[:, :, None], x3[:, ::-1, None], x3[:, ::-1, None] * 2)",
+        "jax.nn.dot_product_attention(x3[:, :, None], x3[:, :, None], x3[:, :, None], "
+        "is_causal=True)",
+    ),
     "only the triangle that is read has a derivative": (
         'jnp.linalg.eigvalsh(s, UPLO="U")',
         'jax.scipy.linalg.solve(s, v, assume_a="pos")',
