@@ -47,16 +47,22 @@ def _reduced(b: Builder, x: Var, places: Var, values: Any, reduce: Any, include_
     return recorded("divide")(b, z, recorded("maximum")(b, count, 1.0))
 
 
-def _along(b: Builder, x: Var, dim: Any, index: Any, op: str) -> Var:
-    """Places in ``x`` of the elements that ``index``, of as many axes, names along ``dim``."""
-    at = b.array(index)
-    axis = axis_of(dim, x.ndim, op)
-    shapes = [*zip(at.type.shape, x.type.shape, strict=False)]
-    if at.ndim != x.ndim or any(n > most for i, (n, most) in enumerate(shapes) if i != axis):
+def _fitting(x: Var, axis: int, index: Any, op: str) -> Var:
+    """An index of as many axes as the array, none but ``axis`` longer than there."""
+    at = x.builder.array(index)
+    pairs = [*zip(at.type.shape, x.type.shape, strict=False)]
+    if at.ndim != x.ndim or any(n > most for i, (n, most) in enumerate(pairs) if i != axis):
         raise ShapeMismatch(f"{op} needs an index that fits {x.type}, got {at.type}")
-    counters = np.indices(at.type.shape)
+    return at
+
+
+def _along(b: Builder, x: Var, dim: Any, index: Any, op: str) -> Var:
+    """Places in ``x`` of the elements that ``index`` names along ``dim``."""
+    axis = axis_of(dim, x.ndim, op)
+    at = _fitting(x, axis, index, op)
+    counters = np.indices(at.type.shape, sparse=True)
     parts = [at if i == axis else b.constant(counters[i]) for i in range(x.ndim)]
-    return recorded("stack")(b, parts, -1)  # type: ignore[no-any-return]
+    return recorded("stack")(b, recorded("broadcast_arrays")(b, *parts), -1)  # type: ignore[no-any-return]
 
 
 def _first(b: Builder, src: Any, shape: tuple[int, ...]) -> Any:
@@ -76,7 +82,12 @@ def _first(b: Builder, src: Any, shape: tuple[int, ...]) -> Any:
 def gather(b: Builder, input: Any, dim: Static, index: Any) -> Any:
     """Elements by index along ``dim``: ``z[i, j] = input[i, index[i, j]]`` for the last axis."""
     x = b.array(input)
-    return recorded("gather_nd")(b, x, _along(b, x, dim, index, "gather"))
+    axis = axis_of(dim, x.ndim, "gather")
+    at = _fitting(x, axis, index, "gather")
+    for i, n in enumerate(at.type.shape):
+        if i != axis and n < x.type.shape[i]:
+            x = recorded("split")(b, x, [n], i)[0]
+    return recorded("take_along_axis")(b, x, at, axis)
 
 
 @TORCH.macro("scatter")
