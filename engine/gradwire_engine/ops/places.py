@@ -7,20 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch
+from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget
 from gradwire_engine.ops.arithmetic import FloorDivide, Remainder
 from gradwire_engine.ops.axes import integer, lengths
 from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.builder import refuse_too_large
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.shape import reshape
+from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 
+def _fitting(b: Builder, shape: Shape) -> Shape:
+    """``shape``, if there may be arrays of indices so large."""
+    refuse_too_large("indices", ArrayType(DTYPES["int64"], shape), b.limits.array_bytes)
+    return shape
+
+
 def _triangle(b: Builder, n: Any, k: Any, m: Any, *, lower: bool) -> list[Var]:
     rows, columns = lengths((n, n if m is None else m), "n and m")
     offset = integer(k, "k")
+    _fitting(b, (rows, columns))
     below = np.tri(rows, columns, offset if lower else offset - 1, dtype=bool)
     return [b.constant(places) for places in np.nonzero(below if lower else ~below)]
 
@@ -40,14 +49,18 @@ def triu_indices(b: Builder, n: Static, k: Static = 0, m: Static = None) -> Any:
 @macro("diag_indices", differentiable=False)
 def diag_indices(b: Builder, n: Static, ndim: Static = 2) -> Any:
     """A list of ``ndim`` equal arrays: the indices along the diagonal of a cube of side ``n``."""
-    (side, axes) = lengths((n, ndim), "n and ndim")
+    side, axes = lengths((n, ndim), "n and ndim")
+    _fitting(b, (side,))
+    if axes > b.limits.instructions:
+        raise OverBudget(f"diag_indices would be a list of {axes} arrays")
     return [b.constant(np.arange(side))] * axes
 
 
 @macro("indices", differentiable=False)
 def indices(b: Builder, dimensions: Static) -> Any:
     """Each element's own index in an array of shape ``dimensions``, the axes' indices first."""
-    return b.constant(np.indices(lengths(dimensions, "dimensions")))
+    shape = _fitting(b, lengths(dimensions, "dimensions"))
+    return b.constant(np.indices(shape))
 
 
 @macro("ix_", differentiable=False)

@@ -1,0 +1,85 @@
+"""Every function's samples with an argument that is wrong: a typed error, or an answer.
+
+Each argument in turn becomes what it may not be: another rank, dtype or length, a number out of
+range, a string, nothing.  Some are right all the same.  What recording accepts has to run; there
+only what is known of the values can fail: an index, a matrix.
+"""
+
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gradwire_engine.answer import Limits
+from gradwire_engine.check import Call, interpret
+from gradwire_engine.errors import EngineError
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.tape import ArrayType
+
+HERE = Path(__file__).parent
+SAMPLES = [
+    call
+    for path in sorted((HERE / "samples").glob("*.py"))
+    for call in runpy.run_path(str(path))["SAMPLES"]
+    if type(call) is Call  # others make what they record from their arguments
+]
+#: What stands in for an argument that is no array.
+STATICS = [99, -99, 0, 1.5, True, None, "nonsense", [], [7, 7], {"a": 1}, 1j, 10**9, 10**30]
+#: What stands in for an array, by name of what is wrong.
+ARRAYS = {
+    "a scalar": lambda x: x.reshape(-1)[:1].reshape(()) if x.size else np.zeros((), x.dtype),
+    "a vector": lambda x: x.reshape(-1),
+    "two more axes": lambda x: x[None, None],
+    "one shorter": lambda x: x[..., 1:] if x.ndim else x,
+    "one longer": lambda x: np.concatenate([x, x[..., :1]], -1) if x.ndim else x,
+    "empty": lambda x: np.zeros((0, 2), x.dtype),
+    "bool": lambda x: x.astype("bool"),
+    "uint8": lambda x: np.abs(x.real * 3).astype("uint8"),
+    "float16": lambda x: x.real.astype("float16"),
+    "complex64": lambda x: x.astype("complex64"),
+}
+#: What an executed kernel may raise because of the values; the engine makes problems of these.
+BY_VALUE = (IndexError, np.linalg.LinAlgError)
+
+
+def replaced(arguments, key, value):
+    """The positional or named arguments with one replaced."""
+    if isinstance(arguments, dict):
+        return arguments | {key: value}
+    return (*arguments[:key], value, *arguments[key + 1 :])
+
+
+def wrong(call):
+    """The call with each argument in turn replaced."""
+    for field in ("args", "kwargs"):
+        given = getattr(call, field)
+        for key in given if isinstance(given, dict) else range(len(given)):
+            if isinstance(given[key], np.ndarray):
+                others = [function(given[key]) for function in ARRAYS.values()]
+            else:
+                others = STATICS
+            for other in [*others, "nonsense", None]:
+                yield replace(call, **{field: replaced(given, key, other)})
+
+
+def run(call):
+    """Record and run."""
+    values = call.values
+    b = Builder(Limits(array_bytes=10**6, instructions=10**4))
+    outputs = call.record(b, *[b.input(ArrayType(v.dtype, v.shape)) for v in values])
+    interpret(b.tape([x for x in [outputs] if not isinstance(x, list | tuple)]), values)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", SAMPLES, ids=[f"{c.function}-{i}" for i, c in enumerate(SAMPLES)])
+def test_typed_or_right(call):
+    for other in wrong(call):
+        try:
+            run(other)
+        except EngineError as error:
+            assert error.message, other
+        except BY_VALUE:
+            pass
+        except Exception as error:
+            raise AssertionError(f"{other}: {error!r}") from error
