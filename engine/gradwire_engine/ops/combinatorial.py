@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.base import Cotangents, Static, macro, register
+from gradwire_engine.ops.comparison import GreaterEqual, LogicalAnd
 from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.gamma import Digamma, DigammaRise, Gamma
 from gradwire_engine.ops.promotion import special_promoted
@@ -55,3 +57,16 @@ class Binom(SpecialBinary):
         n, k = operands
         scaled, rest = z_bar * z, n - k + 1
         return scaled * DigammaRise()(rest, k), scaled * DigammaRise()(k + 1, n - k * 2)
+
+
+@macro("comb")
+def comb(b: Builder, N: Any, k: Any, *, repetition: Static = False) -> Any:
+    """Choices of ``k`` among ``N`` things: ``binom(N, k)``, 0 unless ``0 ≤ k ≤ N``.
+
+    With ``repetition`` things may be chosen again: ``binom(N + k - 1, k)``.
+    """
+    n, k = b.promote(N, k, rule=special_promoted)
+    n = n + k - 1 if flag(repetition, "repetition") else n
+    zero = b.scalar(0, n.dtype)
+    inside = LogicalAnd()(GreaterEqual()(k, zero), GreaterEqual()(n, k))
+    return Where()(inside, Binom()(n, k), zero)

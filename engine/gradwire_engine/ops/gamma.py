@@ -88,6 +88,14 @@ class RGamma(SpecialUnary):
         return (z_bar * conj(slope),)
 
 
+@register("gammasgn")
+class GammaSgn(SpecialUnary):
+    """Sign of the gamma function: 1 for ``x > 0``; NaN at the poles, and no derivative."""
+
+    ufunc = "special.gammasgn"
+    differentiable = False
+
+
 @register("digamma", "psi")
 class Digamma(SpecialUnary):
     """Slope of the logarithm of gamma: ``z = ψ(x) = Γ'(x) / Γ(x)``.

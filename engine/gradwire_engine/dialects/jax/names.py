@@ -79,6 +79,9 @@ _lax("full", "", "shape fill_value dtype=None")
 _lax("full_like", "", "x:a fill_value dtype=None shape=None")
 _lax("batch_matmul", "matmul", "lhs rhs")
 
+_lax("linalg.svd", "svd", "x:a * full_matrices=True compute_uv=True")
+_lax("linalg.tridiagonal_solve", "tridiagonal_solve", "dl d du b")
+
 _nn("celu elu hard_sigmoid hard_silu hard_swish hard_tanh leaky_relu log_sigmoid mish relu relu6")
 _nn("selu sigmoid silu soft_sign swish tanh glu log1mexp")
 _nn("identity", "copy")

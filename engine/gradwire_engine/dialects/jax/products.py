@@ -10,6 +10,7 @@ from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, flag, integers
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.linalg import adjoint
 from gradwire_engine.ops.windows import per_axis, span
 
 if TYPE_CHECKING:
@@ -185,6 +186,21 @@ def fft(b: Builder, x: Any, fft_type: Static, fft_lengths: Static) -> Any:
         raise BadArgument("fft_type is 'fft', 'ifft', 'rfft' or 'irfft'")
     lengths = integers(fft_lengths, "fft_lengths")
     return recorded(f"fft.{name}n")(b, x, lengths, tuple(range(-len(lengths), 0)))
+
+
+@JAX.macro("lax.linalg.cholesky")
+def cholesky(b: Builder, a: Any, *, symmetrize_input: Static = True) -> Any:
+    """Lower Cholesky factor of the Hermitian part of ``a``, or of what its lower triangle gives."""
+    x = b.array(a)
+    if flag(symmetrize_input, "symmetrize_input"):
+        x = recorded("divide")(b, recorded("add")(b, x, adjoint(x)), 2)
+    return recorded("cholesky")(b, x)
+
+
+@JAX.macro("lax.linalg.qr")
+def qr(b: Builder, x: Any, *, full_matrices: Static = True) -> Any:
+    """Unitary ``q`` and upper triangular ``r``, complete or of the smaller length only."""
+    return recorded("qr")(b, x, "complete" if flag(full_matrices, "full_matrices") else "reduced")
 
 
 @JAX.macro("lax.linalg.triangular_solve")

@@ -9,4 +9,6 @@ K = np.array([0.4, 1.0, 2.3])
 SAMPLES = [
     Call.of("factorial", np.array([0.2, 0.7, 3.0])),
     *[Call.of(name, X, K) for name in ("poch", "binom")],
+    Call.of("comb", X, K),
+    Call.of("comb", np.abs(X), K, repetition=True),
 ]

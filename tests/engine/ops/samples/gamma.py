@@ -12,4 +12,5 @@ SAMPLES = [
     Call.of("loggamma", P),
     *[Call.of("polygamma", n, P) for n in (0, 1, 2, 3)],
     *[Call.of("multigammaln", P + d / 2, d) for d in (1, 2, 4)],
+    Call.of("gammasgn", X),
 ]
