@@ -9,6 +9,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.ops.indexing import GetItem
 from gradwire_engine.ops.patterns import ARRAY, FULL, complete_pattern
+from gradwire_engine.record.control_by_tensorflow import CONTROL_BY_TENSORFLOW
 from gradwire_engine.record.indexing import nonzero
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _sequence_mask(
 
 #: Called as ``function(recorder, *args, **named)``.
 COUNTED_BY_TENSORFLOW: dict[str, Callable[..., Any]] = {
+    **CONTROL_BY_TENSORFLOW,
     "tf.where": _where,
     "tf.boolean_mask": _boolean_mask,
     "tf.dynamic_partition": _dynamic_partition,

@@ -1,0 +1,45 @@
+"""TensorFlow's control flow decides anew for other values, and refuses what does not fit."""
+
+import numpy as np
+import pytest
+from gradwire_engine.errors import BadArgument
+
+X = np.array([[0.5, -1.5], [1.0, 0.25]])
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("tf.cond(a > 1, lambda: 2 * a, lambda: a * a)", 1.0, 2.0),
+        ("tf.case([(a > 1, lambda: 2 * a)], default=lambda: a * a)", 1.0, 2.0),
+        ("tf.switch_case(tf.cast(a, tf.int32), [lambda: a * a, lambda: 3 * a])", 1.0, 3.0),
+        ("tf.while_loop(lambda t: t < 4 * a, lambda t: t * 2, [a])[0]", 4.0, 4.0),
+        ("tf.while_loop(lambda t: t < 3, lambda t: t * 2, [a])[0]", 8.0, 2.0),
+    ],
+)
+def test_decisions_are_taken_anew(ask, text, low, high):
+    assert ask.gradients(text, {"a": 0.5}) == {"a": low}
+    assert ask.gradients(text, {"a": 2.0}) == {"a": high}
+    assert ask.gradients(text, {"a": 0.5}) == {"a": low}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tf.case([(x[0, 0] > 1, lambda: x)])", "no default"),
+        ("tf.switch_case(0, [])", "needs functions"),
+        ("tf.while_loop(lambda a, b: True, lambda a, b: [a], [x, x])", "must give 2 values"),
+        ("tf.map_fn(lambda row: row, (x, x[:1]))", "equally many rows"),
+        ("tf.map_fn(lambda row: row, x[:0])", "of no rows"),
+        ("tf.foldl(lambda a, b: a, x[:0])", "an initializer"),
+        ("tf.map_fn(x, x)", "cannot be called"),
+    ],
+)
+def test_refused(ask, text, message):
+    with pytest.raises(BadArgument, match=message):
+        ask.value(text, {"x": X})
+
+
+def test_an_initializer_stands_for_no_rows(ask):
+    found = ask.value("tf.foldl(lambda a, b: a * b, x[:0], initializer=x[1])", {"x": X})
+    np.testing.assert_array_equal(found, X[1])
