@@ -18,6 +18,9 @@ _NAMED = {
     "LU pivots": "torch.linalg.lu_factor",
     "solution residuals rank singular_values": "torch.linalg.lstsq",
     "solution cloned_coefficient": "torch.triangular_solve",
+    "inverse info": "torch.linalg.inv_ex",
+    "L info": "torch.linalg.cholesky_ex",
+    "result info": "torch.linalg.solve_ex",
     "min max": "torch.aminmax",
     "values indices": "tf.math.top_k torch.topk torch.sort torch.max torch.min torch.median "
     "torch.nanmedian torch.mode torch.kthvalue torch.cummax torch.cummin",

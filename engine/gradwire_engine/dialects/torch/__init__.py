@@ -6,6 +6,7 @@ from gradwire_engine.dialects.torch import (
     convolutions,
     creation,
     elementwise,
+    factorizations,
     functional,
     images,
     losses,
@@ -13,10 +14,12 @@ from gradwire_engine.dialects.torch import (
     masked,
     matrices,
     ordering,
+    polynomials,
     sampling,
     scatters,
     sparse,
     statistics,
+    transforms,
 )
 from gradwire_engine.dialects.torch.names import TORCH
 
@@ -27,6 +30,7 @@ __all__ = [
     "convolutions",
     "creation",
     "elementwise",
+    "factorizations",
     "functional",
     "images",
     "losses",
@@ -34,8 +38,10 @@ __all__ = [
     "masked",
     "matrices",
     "ordering",
+    "polynomials",
     "sampling",
     "scatters",
     "sparse",
     "statistics",
+    "transforms",
 ]

@@ -104,12 +104,6 @@ def solve_triangular(
     return recorded("matrix_transpose")(b, z)
 
 
-@TORCH.macro("cholesky_solve")
-def cholesky_solve(b: Builder, B: Any, L: Any, upper: Static = False) -> Any:
-    """Solution ``z`` of ``a z = B`` from a Cholesky factor of ``a``."""
-    return recorded("cho_solve")(b, (L, not flag(upper, "upper")), B)
-
-
 @TORCH.macro("logdet")
 def logdet(b: Builder, input: Any) -> Any:
     """Logarithm of the determinant of each matrix, NaN where that is negative."""
@@ -119,7 +113,7 @@ def logdet(b: Builder, input: Any) -> Any:
 
 
 @TORCH.macro("adjoint")
-def _conjugate_transpose(b: Builder, input: Any) -> Any:
+def conjugate_transpose(b: Builder, input: Any) -> Any:
     """Conjugate transpose of each matrix."""
     return recorded("conj")(b, recorded("matrix_transpose")(b, input))
 
@@ -167,67 +161,6 @@ def vander(b: Builder, x: Any, N: Static = None) -> Any:
     return recorded("vander")(b, x, N, increasing=True)
 
 
-@TORCH.macro("cholesky_inverse")
-def cholesky_inverse(b: Builder, L: Any, upper: Static = False) -> Any:
-    """Inverse of the matrix that has the Cholesky factor ``L``."""
-    factor = b.array(L)
-    unit = recorded("eye")(b, factor.type.shape[-1] if factor.ndim else 1, dtype=factor.dtype)
-    return cholesky_solve(b, unit, factor, upper)
-
-
-@TORCH.macro("linalg.lu_factor")
-def lu_factor(b: Builder, A: Any) -> Any:
-    """Both triangles of ``P L U`` in one matrix, and the order of its rows.
-
-    The order is what lu_solve takes, not PyTorch's list of swaps.
-    """
-    return recorded("lu_factor")(b, A)
-
-
-@TORCH.macro("linalg.lu_solve")
-def lu_solve(
-    b: Builder,
-    LU: Any,
-    pivots: Any,
-    B: Any,
-    *,
-    left: Static = True,
-    adjoint: Static = False,
-) -> Any:
-    """Solution ``z`` of ``A z = B``, or of ``z A = B``, from what lu_factor gives of ``A``.
-
-    ``adjoint`` takes the conjugate transpose of ``A``.
-    """
-    conjugated = flag(adjoint, "adjoint")
-    if flag(left, "left"):
-        return recorded("lu_solve")(b, (LU, pivots), B, 2 if conjugated else 0)
-    # z A = B is A^H z^H = B^H
-    turned = _conjugate_transpose(b, B)
-    z = recorded("lu_solve")(b, (LU, pivots), turned, 0 if conjugated else 2)
-    return _conjugate_transpose(b, z)
-
-
-@TORCH.macro("svd")
-def svd(b: Builder, input: Any, some: Static = True) -> Any:
-    """A list of ``u``, the singular values, and ``v`` with ``input = u diag(s) v^H``."""
-    u, s, vh = recorded("svd")(b, input, not flag(some, "some"))
-    return [u, s, _conjugate_transpose(b, vh)]
-
-
-@TORCH.macro("triangular_solve")
-def triangular_solve(
-    bld: Builder,
-    b: Any,
-    A: Any,
-    upper: Static = True,
-    transpose: Static = False,
-    unitriangular: Static = False,
-) -> Any:
-    """A list of the solution ``z`` of ``A z = b`` with one triangle of ``A``, and ``A``."""
-    turned, lower = flag(transpose, "transpose"), not flag(upper, "upper")
-    return [recorded("solve_triangular")(bld, A, b, int(turned), lower, unitriangular), A]
-
-
 @TORCH.macro("linalg.matrix_rank")
 def matrix_rank(
     b: Builder,
@@ -243,19 +176,6 @@ def matrix_rank(
     """
     flag(hermitian, "hermitian")
     return recorded("matrix_rank")(b, A, atol, rtol)
-
-
-@TORCH.macro("qr")
-def qr(b: Builder, input: Any, some: Static = True) -> Any:
-    """A list of ``q`` and ``r`` with ``input = q r``, complete to square ``q`` without ``some``."""
-    return recorded("qr")(b, input, "reduced" if flag(some, "some") else "complete")
-
-
-@TORCH.macro("linalg.qr")
-def linalg_qr(b: Builder, A: Any, mode: Static = "reduced") -> Any:
-    """A list of ``q``, empty in mode ``r``, and ``r`` with ``A = q r``, q square if complete."""
-    factors = recorded("qr")(b, A, mode)
-    return [recorded("zeros")(b, (0,), factors.dtype), factors] if mode == "r" else factors
 
 
 @TORCH.macro("linalg.pinv")
