@@ -10,6 +10,7 @@ from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.ops.indexing import GetItem
 from gradwire_engine.ops.patterns import ARRAY, FULL, complete_pattern
 from gradwire_engine.record.control_by_tensorflow import CONTROL_BY_TENSORFLOW
+from gradwire_engine.record.counted import COUNTED
 from gradwire_engine.record.indexing import nonzero
 
 if TYPE_CHECKING:
@@ -109,6 +110,22 @@ def _sequence_mask(
     return r.operation("tf.sequence_mask", lengths, maxlen, dtype)
 
 
+def _unique_with_counts(r: Recorder, x: Any, out_idx: Any = "int32", name: Any = None) -> list[Any]:
+    """A list: the different elements of a vector as they first occur, which of them each element
+    is, and how often each occurs.
+    """
+    values, first, which, counts = COUNTED["unique"](r, x, True, True, True)
+    order = r.operation("argsort", first)
+    places = r.operation("take", r.operation("argsort", order), which)
+    found = [r.operation("take", part, order) for part in (values, counts)]
+    return [found[0], *[r.operation("astype", part, out_idx) for part in (places, found[1])]]
+
+
+def _unique(r: Recorder, x: Any, out_idx: Any = "int32", name: Any = None) -> list[Any]:
+    """A list: the different elements of a vector as they first occur, and which of them each is."""
+    return _unique_with_counts(r, x, out_idx)[:2]
+
+
 #: Called as ``function(recorder, *args, **named)``.
 COUNTED_BY_TENSORFLOW: dict[str, Callable[..., Any]] = {
     **CONTROL_BY_TENSORFLOW,
@@ -118,6 +135,8 @@ COUNTED_BY_TENSORFLOW: dict[str, Callable[..., Any]] = {
     "tf.math.bincount": _bincount,
     "tf.math.confusion_matrix": _confusion_matrix,
     "tf.sequence_mask": _sequence_mask,
+    "tf.unique": _unique,
+    "tf.unique_with_counts": _unique_with_counts,
     "tf.math.segment_sum": _segments("sum", "their sum, 0"),
     "tf.math.segment_mean": _segments("mean", "their mean, 0"),
     "tf.math.segment_max": _segments("max", "their largest elements, 0"),

@@ -199,6 +199,7 @@ def test_names_know_their_gradients(ask):
         ("tf.boolean_mask(x, [True, False, True])", "does not fit axes 0"),
         ("tf.math.segment_sum(x, [0, 1, 1])", "an id for each row"),
         ("tf.math.unsorted_segment_sum(x, [0, 1, 1], 2)", "the first axes of float64[2, 3]"),
+        ("tf.math.unsorted_segment_sum(v, [0, 1, 1], -1)", "must not have negative"),
         ("tf.math.polyval(v, 2.0)", "a list of coefficients"),
         ("tf.clip_by_global_norm([], 1.0)", "at least one array"),
         ("tf.histogram_fixed_width(x, [0.0])", "a pair"),
