@@ -19,6 +19,8 @@ def _cond(r: Recorder, pred: Any, true_fn: Any, false_fn: Any, name: Any = None)
 def _case(r: Recorder, pred_fn_pairs: Any, default: Any = None, name: Any = None) -> Any:
     """What the function beside the first predicate that holds gives, else ``default()``."""
     for pair in r.items(pred_fn_pairs):
+        if len(r.iterate(pair)) != 2:
+            raise BadArgument("case needs pairs of a predicate and a function")
         predicate, function = r.items(pair)
         if r.truth(predicate):
             return r.apply(function, (), {})

@@ -27,6 +27,8 @@ def test_decisions_are_taken_anew(ask, text, low, high):
     ("text", "message"),
     [
         ("tf.case([(x[0, 0] > 1, lambda: x)])", "no default"),
+        ("tf.case([x[0, 0] > 1, lambda: x])", "cannot go through"),
+        ("tf.case([[x[0, 0] > 1]])", "needs pairs"),
         ("tf.switch_case(0, [])", "needs functions"),
         ("tf.while_loop(lambda a, b: True, lambda a, b: [a], [x, x])", "must give 2 values"),
         ("tf.map_fn(lambda row: row, (x, x[:1]))", "equally many rows"),
