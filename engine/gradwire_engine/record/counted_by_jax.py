@@ -1,4 +1,4 @@
-"""JAX's functions that values decide on: how many elements there are, which way, how often."""
+"""JAX's functions that values decide on: how many elements there are, unless a size is given."""
 
 from __future__ import annotations
 
@@ -63,24 +63,6 @@ def _bincount(
     return counts if length is None else r.operation("split", counts, [r.integer(length)])[0]
 
 
-def _while_loop(r: Recorder, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
-    """Repeat ``carry = body_fun(carry)`` while ``cond_fun(carry)``."""
-    carry = init_val
-    while r.truth(r.apply(cond_fun, (carry,), {})):
-        r.poll()
-        carry = r.apply(body_fun, (carry,), {})
-    return carry
-
-
-def _fori_loop(r: Recorder, lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
-    """``carry = body_fun(i, carry)`` for i from lower to before upper."""
-    carry = init_val
-    for i in range(r.integer(lower), r.integer(upper)):
-        r.poll()
-        carry = r.apply(body_fun, (i, carry), {})
-    return carry
-
-
 _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "nonzero": _nonzero,
     "where": _where,
@@ -88,14 +70,9 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "argwhere": _argwhere,
     "bincount": _bincount,
 }
-_OF_LAX: dict[str, Callable[..., Any]] = {"while_loop": _while_loop, "fori_loop": _fori_loop}
 #: Called as ``function(recorder, *args, **named)``.
 COUNTED_BY_JAX: dict[str, Callable[..., Any]] = {
-    f"{prefix}{name}": function
-    for prefixes, functions in (
-        (("jnp.", "jax.numpy."), _OF_ARRAYS),
-        (("lax.", "jax.lax."), _OF_LAX),
-    )
-    for prefix in prefixes
-    for name, function in functions.items()
+    f"{prefix}.{name}": function
+    for prefix in ("jnp", "jax.numpy")
+    for name, function in _OF_ARRAYS.items()
 }

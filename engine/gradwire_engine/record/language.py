@@ -10,6 +10,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record import calculus, indexing, statics
+from gradwire_engine.record.control_by_jax import CONTROL_BY_JAX
 from gradwire_engine.record.counted import COUNTED
 from gradwire_engine.record.counted_by_jax import COUNTED_BY_JAX
 from gradwire_engine.record.counted_by_tensorflow import COUNTED_BY_TENSORFLOW
@@ -198,6 +199,7 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "max": _extreme("max", "maximum"),
     "min": _extreme("min", "minimum"),
     **OF_ARRAYS,
+    **CONTROL_BY_JAX,
     **COUNTED_BY_JAX,
     **COUNTED_BY_TENSORFLOW,
     **COUNTED_BY_TORCH,
@@ -209,8 +211,6 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "jacobian": calculus.jacobian,
     "hessian": calculus.hessian,
     "jvp": calculus.jvp,
-    "lax.cond": _cond,
-    "jax.lax.cond": _cond,
     "jax.grad": calculus.grad,
     "jax.value_and_grad": calculus.value_and_grad,
     "jax.hessian": calculus.hessian,
