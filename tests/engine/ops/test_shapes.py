@@ -1,8 +1,8 @@
 """Every function's samples again with shapes that bite: what is accepted has to be right.
 
 Scalars, arrays without elements, of one element, with new axes of length 1, read backwards and in
-another order of memory. Where a result is not finite, or an index beyond the smaller array, there
-are no differences to compare with, but types and batching hold.
+another order of memory. Where a result is not finite, or an index beyond the smaller array, or the
+matrix of ones singular, there are no differences to compare with, but types and batching hold.
 """
 
 import runpy
@@ -72,6 +72,6 @@ def test_shapes(call):
             continue
         try:
             finite = all(np.isfinite(z).all() for z in evaluate(other.record, other.values))
-        except IndexError:
+        except (IndexError, np.linalg.LinAlgError):
             continue
         assert check(other.record, other.values, order=int(finite)) == [], name
