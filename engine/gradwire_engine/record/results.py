@@ -22,6 +22,7 @@ _NAMED = {
     "L info": "torch.linalg.cholesky_ex",
     "result info": "torch.linalg.solve_ex",
     "min max": "torch.aminmax",
+    "hist bin_edges": "torch.histogram",
     "values indices": "tf.math.top_k torch.topk torch.sort torch.max torch.min torch.median "
     "torch.nanmedian torch.mode torch.kthvalue torch.cummax torch.cummin",
 }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
 
 
-@TORCH.macro("zeros")
+@TORCH.macro("zeros empty")
 def zeros(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
     """Zeros; the lengths are given one by one or as a list."""
     return recorded("zeros")(b, _size(size), dtype)

@@ -90,6 +90,24 @@ def histc(b: Builder, input: Any, bins: Static = 100, min: Any = 0, max: Any = 0
     return b.cast(counts, x.dtype)
 
 
+@TORCH.macro("histogram")
+def histogram(
+    b: Builder,
+    input: Any,
+    bins: Any,
+    *,
+    range: Any = None,
+    weight: Any = None,
+    density: Static = False,
+) -> Any:
+    """A list of how many elements, or what sum of ``weight``, is in each bin, and of its edges."""
+    x = b.array(input)
+    counts, edges = recorded("histogram")(
+        b, x, bins, range, weights=weight, density=flag(density, "density")
+    )
+    return [b.cast(counts, x.dtype), edges]
+
+
 @TORCH.macro("renorm")
 def renorm(b: Builder, input: Any, p: Static, dim: Static, maxnorm: Any) -> Any:
     """The parts along ``dim``, those of a norm ``p`` beyond ``maxnorm`` scaled down to it."""
