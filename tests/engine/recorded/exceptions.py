@@ -81,17 +81,46 @@ _TORCH: dict[str, tuple[str, ...]] = {
 }
 #: Expressions of JAX's by reason.
 _JAX: dict[str, tuple[str, ...]] = {
-    "at a tie the first argument has the derivative": ("jnp.maximum(x, v)",),
+    "at a tie the first argument has the derivative": (
+        "jnp.maximum(x, v)",
+        "jnp.maximum(e, 0.0)",
+        "jnp.minimum(e, 0.0)",
+        "jnp.fmax(e, 0.0)",
+        "jnp.fmin(e, 0.0)",
+    ),
     "a branch of where that was not taken contributes exactly 0": (
         "jnp.where(x > 0, jnp.sqrt(x), 0.0)",
+        "jnp.where(e > 0, jnp.log(e), 0.0)",
+    ),
+    "the slope of abs at 0 is 0": ("jnp.abs(e)", "jnp.linalg.norm(e, 1)"),
+    "at 0 the slope of the negative side": ("jax.nn.leaky_relu(e)",),
+    "the slope of clip at its bounds is 1": ("jnp.clip(e, -1.0, 1.0)", "lax.clamp(0.0, e, 1.0)"),
+    "0 where the norm or the deviation is 0: the subgradient of least norm": (
+        "jnp.linalg.norm(e - e)",
+        "jnp.std(same)",
+        "jnp.std(same, ddof=1)",
+        "jnp.arctan2(e, 0.0 * e)",
+        "jnp.hypot(e, 0.0 * e)",
+    ),
+    "at (0, 0) the slopes of powers and of xlogy are 0, not NaN": (
+        "jnp.power(edge, edge)",
+        "jax.scipy.special.xlogy(edge, edge)",
+    ),
+    "where a base is negative its exponent has slope 0, not NaN": ("jnp.power(e - 2.0, e + 1.0)",),
+    "of nothing but -inf the slopes are 0, not NaN": (
+        "jax.nn.logsumexp(nothing)",
+        "jnp.logaddexp(nothing, nothing)",
     ),
     "the sign of a complex number turns with it: only along its ray the slope is 0": (
         "jnp.sign(zv)",
     ),
-    "the slope is 0 at the bounds, as with hardtanh": ("jax.nn.hard_tanh(4 * x)",),
+    "the slope is 0 at the bounds, as with hardtanh": (
+        "jax.nn.hard_tanh(4 * x)",
+        "jax.nn.hard_tanh(e)",
+    ),
     "the slope is 1 at the bounds, as with clip": ("jax.nn.sparse_sigmoid(4 * x)",),
     "their gradient is NaN at 1.5; ours agrees with differences": ("jax.scipy.special.spence(w)",),
-    "elements equal to the median share the derivative": ("jnp.median(t)",),
+    "elements equal to the median share the derivative": ("jnp.median(t)", "jnp.median(tied)"),
     "equal elements keep their order also where it falls": ("jnp.sort(t, descending=True)",),
     "of equal elements the first has the derivative": ("lax.cummax(t, 0)",),
     "indices have 64 bits": (
