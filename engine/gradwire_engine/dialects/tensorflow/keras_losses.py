@@ -170,15 +170,24 @@ def categorical_crossentropy(
 
 @TF.macro(f"{_L}sparse_categorical_crossentropy")
 def sparse_categorical_crossentropy(
-    b: Builder, y_true: Any, y_pred: Any, from_logits: Static = False
+    b: Builder,
+    y_true: Any,
+    y_pred: Any,
+    from_logits: Static = False,
+    ignore_class: Static = None,
 ) -> Any:
-    """``-ln p`` of the class that each integer names; probabilities are held within 1e-7 of 0 and 1
-    and made to sum to 1.
+    """``-ln p`` of the class that each integer names, 0 for ``ignore_class``;
+    probabilities are held within 1e-7 of 0 and 1 and made to sum to 1.
     """
-    scores = floating(b, y_pred)
+    labels, scores = b.array(y_true), floating(b, y_pred)
     if not flag(from_logits, "from_logits"):
         scores = recorded("log")(b, _inside(b, scores))
-    return recorded("sparse_softmax_cross_entropy_with_logits")(b, y_true, scores)
+    if ignore_class is None:
+        return recorded("sparse_softmax_cross_entropy_with_logits")(b, labels, scores)
+    ignored = recorded("equal")(b, labels, ignore_class)
+    kept = recorded("where")(b, ignored, 0, labels)
+    loss = recorded("sparse_softmax_cross_entropy_with_logits")(b, kept, scores)
+    return recorded("where")(b, ignored, 0, loss)
 
 
 @TF.macro(f"{_L}dice")

@@ -66,11 +66,7 @@ def weighted_moments(
     mean = recorded("sum")(b, weights * x, axes, keepdims=True) / total
     squares = recorded("sum")(b, weights * recorded("square")(b, x - mean), axes, keepdims=True)
     found = [mean, squares / total]
-    return found if flag(keepdims, "keepdims") else [_less(b, z, axes) for z in found]
-
-
-def _less(b: Builder, z: Any, axes: Any) -> Any:
-    return recorded("squeeze")(b, z, axes)
+    return found if flag(keepdims, "keepdims") else [recorded("squeeze")(b, z, axes) for z in found]
 
 
 @TF.macro("nn.sufficient_statistics")
