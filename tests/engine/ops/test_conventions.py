@@ -6,6 +6,30 @@ from typing import Any
 import numpy as np
 import pytest
 
+SYMMETRIC, EYE, ZERO = np.array([[2, 1], [1, 3.0]]), np.eye(2), np.zeros((2, 2))
+RANK1, TALL = np.array([[1, 2], [2, 4.0]]), np.array([[1, 2], [0, 1], [3, -1.0]])
+VECTORS = np.linalg.eigh(SYMMETRIC)[1]
+
+
+def in_lower_triangle(bar):
+    """The cotangent of a symmetric matrix of which one triangle is read."""
+    return np.tril(bar) + np.tril(bar, -1)
+
+
+def of_svd(a):
+    """``u diag(1, 10) v^T`` with the vectors that LAPACK chose."""
+    u, _, vt = np.linalg.svd(a)
+    return u @ np.diag([1, 10]) @ vt
+
+
+def of_pinv(a):
+    """Golub and Pereyra's formula for the sum of all elements of the pseudoinverse ``z``."""
+    z = np.linalg.pinv(a)
+    bar, rows, columns = np.ones_like(z), np.eye(len(a)), np.eye(a.shape[1])
+    through = -z.T @ bar @ z.T
+    return through + (rows - a @ z) @ bar.T @ z @ z.T + z.T @ z @ bar.T @ (columns - z @ a)
+
+
 ROWS: dict[str, Any] = {
     "abs(0)": (lambda f, x: f.abs(x), [0], [0]),
     "relu(0)": (lambda f, x: f.relu(x), [0], [0]),
@@ -88,6 +112,30 @@ ROWS: dict[str, Any] = {
         [[[4, -2], [-2, 1]]],
     ),
     "det zero matrix": (lambda f, x: f.det(x), [[[0, 0], [0, 0]]], [[[0, 0], [0, 0]]]),
+    "eigvalsh [[2,1],[1,3]] seed (1,10)": (
+        lambda f, x: f.multiply(f.eigvalsh(x), [1, 10]),
+        [SYMMETRIC],
+        [in_lower_triangle(VECTORS @ np.diag([1, 10]) @ VECTORS.T)],
+    ),
+    "eigvalsh degenerate I, seed (1,10)": (
+        lambda f, x: f.multiply(f.eigvalsh(x), [1, 10]),
+        [EYE],
+        [[[1, 0], [0, 10]]],
+    ),
+    "eigh vectors degenerate I, seed [[1,2],[3,4]]": (
+        lambda f, x: f.multiply(f.eigh(x)[1], [[1, 2], [3, 4]]),
+        [EYE],
+        [[[0, 0], [0, 0]]],
+    ),
+    "svdvals equal (I)": (lambda f, x: f.multiply(f.svdvals(x), [1, 10]), [EYE], [of_svd(EYE)]),
+    "svdvals zero matrix": (
+        lambda f, x: f.multiply(f.svdvals(x), [1, 10]),
+        [ZERO],
+        [of_svd(ZERO)],
+    ),
+    "pinv rank deficient [[1,2],[2,4]]": (lambda f, x: f.pinv(x), [RANK1], [of_pinv(RANK1)]),
+    "pinv 3x2": (lambda f, x: f.pinv(x), [TALL], [of_pinv(TALL)]),
+    "max_pool [1,1]": (lambda f, x: f.max_pool(x, 2), [[[[1, 1]]]], [[[[1, 0]]]]),
     "softmax one -inf": (lambda f, x: f.softmax(x), [[0, -inf]], [[0, 0]]),
     "abs(x)**2 at 0": (lambda f, x: f.square(f.abs(x)), [0], [0]),
 }
