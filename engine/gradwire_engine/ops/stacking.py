@@ -9,6 +9,7 @@ import numpy as np
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, integers
 from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.builder import check_nesting
 from gradwire_engine.ops.indexing import take
 from gradwire_engine.ops.joining import Concatenate
 from gradwire_engine.ops.promotion import DTYPES
@@ -60,6 +61,38 @@ def dstack(b: Builder, tup: Any) -> Any:
     if not isinstance(tup, list | tuple):
         raise BadArgument("dstack needs a list of arrays")
     return Concatenate.record(b, [_solid(b.array(x)) for x in tup], 2)
+
+
+@macro("block")
+def block(b: Builder, arrays: Any) -> Any:
+    """An array from nested lists of blocks, the innermost side by side, the next below each other.
+
+    Blocks of fewer axes than the deepest nesting have axes of length 1 in front.
+    """
+    check_nesting(arrays)
+    depth, level = 0, arrays
+    while isinstance(level, list | tuple):
+        depth, level = depth + 1, level[0] if level else None
+    blocks = _mapped(arrays, depth, b.array)
+    ndim = max([depth, *[x.ndim for x in _flat(blocks, depth)]])
+    raised = _mapped(blocks, depth, lambda x: unsqueeze(x, tuple(range(ndim - x.ndim))))
+    return _joined(b, raised, depth)
+
+
+def _mapped(nested: Any, depth: int, change: Callable[[Any], Var]) -> Any:
+    if depth and not (isinstance(nested, list | tuple) and nested):
+        raise BadArgument("block needs lists that are nested equally deep, none of them empty")
+    return [_mapped(x, depth - 1, change) for x in nested] if depth else change(nested)
+
+
+def _flat(nested: Any, depth: int) -> list[Var]:
+    return [x for part in nested for x in _flat(part, depth - 1)] if depth else [nested]
+
+
+def _joined(b: Builder, nested: Any, depth: int) -> Any:
+    if not depth:
+        return nested
+    return Concatenate.record(b, [_joined(b, part, depth - 1) for part in nested], -depth)
 
 
 @macro("append")

@@ -23,4 +23,8 @@ SAMPLES = [
     *[Call.of("insert", X, (2, 0), X[0, 0, 0], axis) for axis in (1, -1)],
     Call.of("insert", X[0], 1, X[0, :, :2].T, -1),
     Call.of("insert", X[0], (1, 4), X[0, :, :2], 1),
+    Call.of("block", X[0]),
+    Call.of("block", [[X[0], X[1, :, :2]], [X[1, :1], X[0, 2, 1:3]]]),
+    Call.of("block", [X[0, 0], 1.5, X[1, 0, :1]]),
+    Call.of("block", [[[X[0, 0, 0]], [X[0, 0, 1]]]]),
 ]
