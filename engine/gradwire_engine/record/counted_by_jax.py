@@ -63,6 +63,16 @@ def _bincount(
     return counts if length is None else r.operation("split", counts, [r.integer(length)])[0]
 
 
+def _segments(kind: str, doc: str) -> Callable[..., Any]:
+    def segment(r: Recorder, data: Any, segment_ids: Any, num_segments: Any = None) -> Any:
+        if num_segments is None:
+            num_segments = r.integer(r.operation("max", segment_ids)) + 1
+        return r.operation(f"jax.ops.segment_{kind}", data, segment_ids, num_segments)
+
+    segment.__doc__ = f"{doc} of the rows of each segment, by default of as many as occur."
+    return segment
+
+
 _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "nonzero": _nonzero,
     "where": _where,
@@ -75,4 +85,9 @@ COUNTED_BY_JAX: dict[str, Callable[..., Any]] = {
     f"{prefix}.{name}": function
     for prefix in ("jnp", "jax.numpy")
     for name, function in _OF_ARRAYS.items()
+} | {
+    "jax.ops.segment_sum": _segments("sum", "Sum"),
+    "jax.ops.segment_prod": _segments("prod", "Product"),
+    "jax.ops.segment_max": _segments("max", "Largest"),
+    "jax.ops.segment_min": _segments("min", "Smallest"),
 }
