@@ -4,13 +4,13 @@ import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
 from gradwire_engine.check import Call, check
-from gradwire_engine.ops.arithmetic import Multiply
+from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.base import FUNCTIONS
-from gradwire_engine.ops.complex import Conjugate
 from gradwire_engine.ops.constants import StopGradient
-from gradwire_engine.ops.exponential import Exp
-from gradwire_engine.ops.rearranging import Flip
-from gradwire_engine.ops.reductions import Sum
+from gradwire_engine.ops.pointwise.arithmetic import Multiply
+from gradwire_engine.ops.pointwise.complex import Conjugate
+from gradwire_engine.ops.pointwise.exponential import Exp
+from gradwire_engine.ops.reductions.reductions import Sum
 
 X = np.array([0.3, 0.7])
 Z = X + 0.4j

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import OverBudget
+from gradwire_engine.ops.arrays.diagonals import OnDiagonal
+from gradwire_engine.ops.arrays.joining import Concatenate
+from gradwire_engine.ops.arrays.shape import reshape, transpose
+from gradwire_engine.ops.arrays.slicing import array_split
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy
-from gradwire_engine.ops.diagonals import OnDiagonal
-from gradwire_engine.ops.joining import Concatenate
-from gradwire_engine.ops.shape import reshape, transpose
-from gradwire_engine.ops.slicing import array_split
 from gradwire_engine.tape import ArrayType
 
 #: Size up to which the largest intermediate result may grow to take many products at once.

@@ -12,7 +12,7 @@ from gradwire_engine.autodiff.laziness import Mask, branch_masks, operand_mask
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.selection import Where
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.tape import ArrayType, TupleType
 
 

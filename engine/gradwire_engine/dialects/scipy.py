@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import Dialect, recorded
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.diagonals import Tril, Triu
+from gradwire_engine.ops.arrays.shape import swap_last
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.diagonals import Tril, Triu
 from gradwire_engine.ops.elementwise import conj
-from gradwire_engine.ops.linalg import Cholesky, SolveTriangular, adjoint
-from gradwire_engine.ops.shape import swap_last
+from gradwire_engine.ops.linalg.solving import Cholesky, SolveTriangular, adjoint
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder

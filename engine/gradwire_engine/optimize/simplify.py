@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.ops.arithmetic import Divide, Multiply, Negative, Power
+from gradwire_engine.ops.arrays.shape import BroadcastTo
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Assigned, Constant, Copy, Guard, Input, StopGradient
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.ops.shape import BroadcastTo
+from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Larger results are computed at replay instead of kept in the tape.

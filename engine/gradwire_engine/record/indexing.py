@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, UnknownName
+from gradwire_engine.ops.arrays.indexing import GetItem, NonzeroIndices, SetItem
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Guard
-from gradwire_engine.ops.indexing import GetItem, NonzeroIndices, SetItem
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, complete_pattern
 from gradwire_engine.record.updates import At, Place
 

@@ -10,11 +10,11 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record import calculus, indexing, statics
-from gradwire_engine.record.control_by_jax import CONTROL_BY_JAX
-from gradwire_engine.record.counted import COUNTED
-from gradwire_engine.record.counted_by_jax import COUNTED_BY_JAX
-from gradwire_engine.record.counted_by_tensorflow import COUNTED_BY_TENSORFLOW
-from gradwire_engine.record.counted_by_torch import COUNTED_BY_TORCH
+from gradwire_engine.record.functions.jax import COUNTED_BY_JAX
+from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
+from gradwire_engine.record.functions.numpy import COUNTED
+from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
+from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder

@@ -21,9 +21,9 @@ from gradwire_engine.errors import (
     ShapeMismatch,
     UnknownName,
 )
+from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.constants import Assigned
-from gradwire_engine.ops.indexing import GetItem
 from gradwire_engine.ops.patterns import FULL
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.program import RESULT, Block, Node, Program, Target

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, UnknownOperation
+from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.shape import reshape, unsqueeze
 from gradwire_engine.ops.base import FUNCTIONS
-from gradwire_engine.ops.indexing import GetItem
 from gradwire_engine.ops.patterns import Pattern
-from gradwire_engine.ops.shape import reshape, unsqueeze
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

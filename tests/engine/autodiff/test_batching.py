@@ -5,11 +5,11 @@ import pytest
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.check import Call, check, interpret, trace
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.indexing import GetItem, NonzeroIndices, ScatterAdd, SetItem
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.constants import Guard
-from gradwire_engine.ops.indexing import GetItem, NonzeroIndices, ScatterAdd, SetItem
 from gradwire_engine.ops.patterns import ARRAY, FULL
-from gradwire_engine.ops.reductions import AllOf
+from gradwire_engine.ops.reductions.reductions import AllOf
 from gradwire_engine.tape import ArrayType
 
 RNG = np.random.default_rng(3)

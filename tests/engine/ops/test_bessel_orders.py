@@ -10,7 +10,7 @@ import pytest
 import scipy.special as sp
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.check import Call, evaluate
-from gradwire_engine.ops.bessel_orders import (
+from gradwire_engine.ops.special.bessel_orders import (
     IveInOrder,
     IvInOrder,
     JvInOrder,

@@ -8,7 +8,7 @@ from gradwire_engine.check import Call, evaluate, trace
 from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
-from gradwire_engine.ops.determinants import Cofactors
+from gradwire_engine.ops.linalg.determinants import Cofactors
 from gradwire_engine.tape import ArrayType
 
 X = np.ones((2, 3))

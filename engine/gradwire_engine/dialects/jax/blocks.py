@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.indexing import GetItem, SetItem
 from gradwire_engine.ops.axes import axis_of, flag, integer, integers, lengths
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.indexing import GetItem, SetItem
 from gradwire_engine.ops.patterns import Span
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.windows import per_axis, span
 from gradwire_engine.ops.axes import axes_of, flag, integers
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.linalg import adjoint
-from gradwire_engine.ops.windows import per_axis, span
+from gradwire_engine.ops.linalg.solving import adjoint
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

@@ -9,9 +9,9 @@ from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.dialects.jax.products import axis_orders, ordered
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.shape import reshape
+from gradwire_engine.ops.arrays.windows import Windows, bordered, borders, per_axis
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.shape import reshape
-from gradwire_engine.ops.windows import Windows, bordered, borders, per_axis
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

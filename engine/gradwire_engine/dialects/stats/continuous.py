@@ -6,19 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from gradwire_engine.dialects.stats.laws import POSITIVE, continuous
-from gradwire_engine.ops.activations import Sigmoid
-from gradwire_engine.ops.arithmetic import Absolute, Power
-from gradwire_engine.ops.bessel import I0e
-from gradwire_engine.ops.beta import BetaLn
-from gradwire_engine.ops.distributions import Stdtr, Stdtrit
-from gradwire_engine.ops.exponential import Exp, Expm1, Log, Log1p, LogAddExp, XLogY
-from gradwire_engine.ops.gamma import GammaLn
-from gradwire_engine.ops.incomplete import BetaInc, BetaIncC, GammaInc, GammaIncC
-from gradwire_engine.ops.inverses import BetaIncCInv, BetaIncInv, GammaIncCInv, GammaIncInv
-from gradwire_engine.ops.normal import LogNdtr, Ndtr, Ndtri
-from gradwire_engine.ops.selection import Where
-from gradwire_engine.ops.special import Logit, XLog1pY
-from gradwire_engine.ops.trigonometric import Arctan2, Cos, Tan
+from gradwire_engine.ops.pointwise.activations import Sigmoid
+from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power
+from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p, LogAddExp, XLogY
+from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Cos, Tan
+from gradwire_engine.ops.special.bessel import I0e
+from gradwire_engine.ops.special.beta import BetaLn
+from gradwire_engine.ops.special.distributions import Stdtr, Stdtrit
+from gradwire_engine.ops.special.error_functions import Logit, XLog1pY
+from gradwire_engine.ops.special.gamma import GammaLn
+from gradwire_engine.ops.special.incomplete import BetaInc, BetaIncC, GammaInc, GammaIncC
+from gradwire_engine.ops.special.inverses import BetaIncCInv, BetaIncInv, GammaIncCInv, GammaIncInv
+from gradwire_engine.ops.special.normal import LogNdtr, Ndtr, Ndtri
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.stats.laws import discrete
-from gradwire_engine.ops.beta import BetaLn
-from gradwire_engine.ops.exponential import Log, XLogY
-from gradwire_engine.ops.gamma import GammaLn
-from gradwire_engine.ops.special import XLog1pY
+from gradwire_engine.ops.pointwise.exponential import Log, XLogY
+from gradwire_engine.ops.special.beta import BetaLn
+from gradwire_engine.ops.special.error_functions import XLog1pY
+from gradwire_engine.ops.special.gamma import GammaLn
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var

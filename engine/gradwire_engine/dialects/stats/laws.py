@@ -11,10 +11,10 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.scipy import SCIPY
-from gradwire_engine.ops.comparison import Equal, GreaterEqual, LessEqual, LogicalAnd
-from gradwire_engine.ops.exponential import Exp, Log
+from gradwire_engine.ops.pointwise.comparison import Equal, GreaterEqual, LessEqual, LogicalAnd
+from gradwire_engine.ops.pointwise.exponential import Exp, Log
+from gradwire_engine.ops.pointwise.selection import Floor, Maximum, Minimum, Where
 from gradwire_engine.ops.promotion import special_promoted
-from gradwire_engine.ops.selection import Floor, Maximum, Minimum, Where
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

@@ -11,7 +11,7 @@ from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, flag, integers, lengths
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.cumulative import shifted
+from gradwire_engine.ops.sequences.cumulative import shifted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

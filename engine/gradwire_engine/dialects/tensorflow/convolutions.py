@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.windows import Windows, bordered, borders, per_axis, span
 from gradwire_engine.ops.axes import integers, lengths
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.windows import Windows, bordered, borders, per_axis, span
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

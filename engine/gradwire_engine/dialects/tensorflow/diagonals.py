@@ -9,11 +9,11 @@ import numpy as np
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, OnDiagonal, diagonal_length
 from gradwire_engine.ops.axes import flag, integer, integers
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.cumulative import shifted
-from gradwire_engine.ops.diagonals import MatrixDiagonal, OnDiagonal, diagonal_length
+from gradwire_engine.ops.sequences.cumulative import shifted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

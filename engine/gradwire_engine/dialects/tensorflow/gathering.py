@@ -10,9 +10,9 @@ import numpy as np
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.axes import axis_of, integer, integers, lengths
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.indexing import GetItem
 from gradwire_engine.ops.patterns import ARRAY, Span, complete_pattern
 from gradwire_engine.ops.promotion import DTYPES
 

@@ -9,14 +9,14 @@ import numpy as np
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.shape import reshape
+from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.axes import flag, integer, lengths
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.interpolation import SPLINES, inside, sampled
+from gradwire_engine.ops.images.interpolation import SPLINES, inside, sampled
+from gradwire_engine.ops.images.resampling import resized
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import inexact_promoted
-from gradwire_engine.ops.resampling import resized
-from gradwire_engine.ops.selection import Where
-from gradwire_engine.ops.shape import reshape
-from gradwire_engine.ops.slicing import picked, sliced
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

@@ -9,10 +9,10 @@ import numpy as np
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.windows import OverlapAdd
 from gradwire_engine.ops.axes import axis_of, flag, integer, integers, lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.promotion import dtype_of
-from gradwire_engine.ops.windows import OverlapAdd
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

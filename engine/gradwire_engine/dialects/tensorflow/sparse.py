@@ -9,7 +9,7 @@ from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.sparse import matrix_shape
+from gradwire_engine.ops.linalg.sparse import matrix_shape
 from gradwire_engine.tape import Shape
 
 if TYPE_CHECKING:

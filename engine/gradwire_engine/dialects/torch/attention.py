@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.attention import attention_weights
 from gradwire_engine.ops.axes import flag, integer
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.elementwise import BOOL
+from gradwire_engine.ops.networks.attention import attention_weights
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

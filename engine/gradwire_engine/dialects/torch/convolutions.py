@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.windows import per_axis
 from gradwire_engine.ops.axes import integers
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.windows import per_axis
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

@@ -12,7 +12,14 @@ from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integers
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.resampling import centres, chosen, cubic, hat, kernel_weights, weighed
+from gradwire_engine.ops.images.resampling import (
+    centres,
+    chosen,
+    cubic,
+    hat,
+    kernel_weights,
+    weighed,
+)
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var

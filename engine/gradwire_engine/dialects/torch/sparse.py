@@ -8,7 +8,7 @@ from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.sparse import matrix_shape
+from gradwire_engine.ops.linalg.sparse import matrix_shape
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from gradwire_engine.check import Call
-from gradwire_engine.ops.shape import swap_last
+from gradwire_engine.ops.arrays.shape import swap_last
 
 KEY = np.array(5)
 PAIR = np.array([2, 40])

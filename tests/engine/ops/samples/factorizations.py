@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from gradwire_engine.check import Call
-from gradwire_engine.ops.factorizations import lu_factor, lu_solve
-from gradwire_engine.ops.linalg import adjoint
-from gradwire_engine.ops.products import MatMul
-from gradwire_engine.ops.slicing import sliced
+from gradwire_engine.ops.arrays.slicing import sliced
+from gradwire_engine.ops.linalg.factorizations import lu_factor, lu_solve
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.solving import adjoint
 
 RNG = np.random.default_rng(24)
 SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from gradwire_engine.check import Call
-from gradwire_engine.ops.diagonals import embedded
-from gradwire_engine.ops.linalg import adjoint
-from gradwire_engine.ops.products import MatMul
+from gradwire_engine.ops.arrays.diagonals import embedded
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.solving import adjoint
 
 RNG = np.random.default_rng(8)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from gradwire_engine.check import Call
-from gradwire_engine.ops.arithmetic import Absolute
+from gradwire_engine.ops.pointwise.arithmetic import Absolute
 
 RNG = np.random.default_rng(21)
 SHAPES = ((3, 3), (2, 3, 3), (1, 1), (0, 0))

@@ -1,0 +1,1 @@
+"""The shape and the order of elements: views, parts, places, updates."""

@@ -1,0 +1,212 @@
+"""Diagonals and triangles of matrices in the last two axes, and matrices made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.shape import Reshape, View, transpose
+from gradwire_engine.ops.axes import axes_of, integer, lengths
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.promotion import dtype_of
+from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+def diagonal_length(rows: int, columns: int, offset: int) -> int:
+    """How many elements lie on a diagonal."""
+    return max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
+
+
+@register("matrix_diagonal", public=False)
+class MatrixDiagonal(View):
+    """Elements ``offset`` above the diagonal of each matrix: ``z_i = x[i, i + offset]``."""
+
+    offset: int
+    batch = over_stacks
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Diagonals along the last axis."""
+        (x,) = types
+        *batch, rows, columns = x.shape
+        length = diagonal_length(rows, columns, self.offset)
+        return ArrayType(x.dtype, (*batch, length), x.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Take strides along both axes at once."""
+        return xp.diagonal(operands[0], self.offset, -2, -1)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` is zero but for the diagonal, which is ``z_bar``."""
+        *_, rows, columns = operands[0].type.shape
+        return (OnDiagonal(rows, columns, self.offset)(z_bar),)
+
+
+@register("on_diagonal", public=False)
+class OnDiagonal(Op):
+    """Matrices of zeros but for the diagonal ``offset``, which is the operand's last axis."""
+
+    rows: int
+    columns: int
+    offset: int
+    linear = True
+    batch = over_stacks
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """One axis becomes two."""
+        (x,) = types
+        return ArrayType(x.dtype, (*x.shape[:-1], self.rows, self.columns), x.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Write into zeros."""
+        (x,) = operands
+        z = xp.zeros((*x.shape[:-1], self.rows, self.columns), x.dtype)
+        index = xp.arange(x.shape[-1])
+        z[..., index - min(self.offset, 0), index + max(self.offset, 0)] = x
+        return z
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` is the diagonal of ``z_bar``."""
+        return (MatrixDiagonal(self.offset)(z_bar),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """No arithmetic."""
+        return 0
+
+
+class Triangle(Op):
+    """Each matrix with zeros on one side of diagonal ``k``."""
+
+    k: int
+    linear = True
+    batch = over_stacks
+
+    @classmethod
+    def record(cls, b: Builder, m: Any, k: Static = 0) -> Any:
+        """Record on matrices in the last two axes."""
+        x = b.array(m)
+        if x.ndim < 2:
+            raise ShapeMismatch(f"{cls.name} needs at least 2 axes, got {x.type}")
+        return cls(integer(k, "k"))(x)
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Same type."""
+        return types[0]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Select."""
+        return getattr(xp, self.ufunc)(operands[0], self.k)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` is the same side of ``z_bar``."""
+        return (self(z_bar),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """No arithmetic."""
+        return 0
+
+
+@register("tril")
+class Tril(Triangle):
+    """Lower triangle of each matrix: zeros above diagonal ``k``."""
+
+    k: int = 0
+    ufunc = "tril"
+
+
+@register("triu")
+class Triu(Triangle):
+    """Upper triangle of each matrix: zeros below diagonal ``k``."""
+
+    k: int = 0
+    ufunc = "triu"
+
+
+@macro("eye", differentiable=False)
+def eye(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
+    """A matrix of ``N`` rows and ``M`` columns with ones on diagonal ``k``, else zeros."""
+    rows, columns = lengths((N, N if M is None else M), "N and M")
+    length = diagonal_length(rows, columns, integer(k, "k"))
+    return OnDiagonal(rows, columns, k)(b.full(1, ArrayType(dtype_of(dtype), (length,))))
+
+
+@macro("identity", differentiable=False)
+def identity(b: Builder, n: Static, dtype: Static = "float64") -> Any:
+    """The identity matrix of ``n`` rows."""
+    return eye(b, n, dtype=dtype)
+
+
+@macro("tri", differentiable=False)
+def tri(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
+    """A matrix with ones on and below diagonal ``k``, else zeros."""
+    shape = (*lengths(N, "N"), *lengths(N if M is None else M, "M"))
+    return Tril(integer(k, "k"))(b.full(1, ArrayType(dtype_of(dtype), shape)))
+
+
+@macro("diag")
+def diag(b: Builder, v: Any, k: Static = 0) -> Any:
+    """Diagonal ``k`` of a matrix; of a vector, the matrix that has it there."""
+    x, offset = b.array(v), integer(k, "k")
+    if x.ndim == 2:
+        return MatrixDiagonal(offset)(x)
+    if x.ndim != 1:
+        raise ShapeMismatch(f"diag needs a vector or a matrix, got {x.type}", hint="diagonal")
+    return embedded(x, offset)
+
+
+@macro("diagflat")
+def diagflat(b: Builder, v: Any, k: Static = 0) -> Any:
+    """The matrix that has all elements in row-major order on diagonal ``k``."""
+    x = b.array(v)
+    return embedded(Reshape.record(b, x, x.type.size), integer(k, "k"))
+
+
+def embedded(x: Var, offset: int = 0) -> Var:
+    """Square matrices with the last axis of ``x`` on diagonal ``offset``, else zeros."""
+    side = x.type.shape[-1] + abs(offset)
+    return OnDiagonal(side, side, offset)(x)
+
+
+@macro("diagonal")
+def diagonal(b: Builder, a: Any, offset: Static = 0, axis1: Static = 0, axis2: Static = 1) -> Any:
+    """Diagonal ``offset`` of the matrices in two axes, along a new last axis."""
+    x, k = b.array(a), integer(offset, "offset")
+    if x.ndim < 2:
+        raise ShapeMismatch(f"diagonal needs at least 2 axes, got {x.type}")
+    if axis1 is None or axis2 is None:
+        raise BadArgument("diagonal needs two axes")
+    plane = axes_of((axis1, axis2), x.ndim, "diagonal")
+    others = tuple([axis for axis in range(x.ndim) if axis not in plane])
+    return MatrixDiagonal(k)(transpose(x, others + plane))
+
+
+@macro("linalg.diagonal")
+def matrix_diagonal(b: Builder, x: Any, offset: Static = 0) -> Any:
+    """Diagonal ``offset`` of each matrix in the last two axes."""
+    return diagonal(b, x, offset, -2, -1)
+
+
+@macro("trace")
+def trace(
+    b: Builder,
+    a: Any,
+    offset: Static = 0,
+    axis1: Static = 0,
+    axis2: Static = 1,
+    dtype: Static = None,
+) -> Any:
+    """Sum of diagonal ``offset`` of the matrices in two axes: ``z = sum_i a[i, i + offset]``."""
+    x = a if dtype is None else AsType.record(b, a, dtype)
+    elements = diagonal(b, x, offset, axis1, axis2)
+    return Sum((elements.ndim - 1,))(elements)
+
+
+@macro("linalg.trace")
+def matrix_trace(b: Builder, x: Any, offset: Static = 0, dtype: Static = None) -> Any:
+    """Sum of diagonal ``offset`` of each matrix in the last two axes."""
+    return trace(b, x, offset, -2, -1, dtype)

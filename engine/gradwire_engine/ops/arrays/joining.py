@@ -1,0 +1,143 @@
+"""Joining arrays: end to end, or along a new axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.shape import Reshape, reshape, unsqueeze
+from gradwire_engine.ops.arrays.slicing import picked, sliced, unstack
+from gradwire_engine.ops.axes import axis_of, few_axes
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+def _listed(b: Builder, arrays: Any, op: str, dtype: Any = None) -> list[Var]:
+    """What is to be joined, promoted: the items of a list, or an array's along its first axis."""
+    from gradwire_engine.ops.builder import Var
+
+    if isinstance(arrays, Var) and arrays.ndim:
+        arrays = unstack(b, arrays)
+    if not isinstance(arrays, list | tuple) or not arrays:
+        raise BadArgument(f"{op} needs a list of at least one array, got {describe(arrays)}")
+    if dtype is not None:
+        return [AsType.record(b, x, dtype) for x in arrays]
+    return b.promote(*arrays)
+
+
+@register("concatenate", "concat")
+class Concatenate(Op):
+    """Arrays end to end along ``axis``; with axis None, all their elements in a row."""
+
+    axis: int
+    linear = True
+    batch = along_axes
+
+    @classmethod
+    def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:
+        """Record for a list of arrays, promoted."""
+        parts = _listed(b, arrays, "concatenate", dtype)
+        if axis is None:
+            parts, axis = [Reshape.record(b, part, part.type.size) for part in parts], 0
+        if not parts[0].ndim:
+            raise ShapeMismatch("concatenate cannot join scalars", hint="stack joins them")
+        op = cls(axis_of(axis, parts[0].ndim, "concatenate"))
+        return op(*parts) if len(parts) > 1 else parts[0]
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """The lengths along the axis add up; the others are equal."""
+        first, axis = types[0], self.axis
+        around = first.shape[:axis], first.shape[axis + 1 :]
+        for kind in types[1:]:
+            if (kind.shape[:axis], kind.shape[axis + 1 :]) != around or kind.ndim != first.ndim:
+                raise ShapeMismatch(
+                    f"concatenate needs equal shapes but for axis {axis}, "
+                    f"got {first.shape} and {kind.shape}"
+                )
+        length = sum([kind.shape[axis] for kind in types])
+        weak = all(kind.weak for kind in types)
+        return ArrayType(first.dtype, (*around[0], length, *around[1]), weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Join."""
+        return xp.concatenate(operands, axis=self.axis)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """Each operand's slice of ``z_bar``."""
+        bars, start = [], 0
+        for x in operands:
+            stop = start + x.type.shape[self.axis]
+            bars.append(sliced(z_bar, self.axis, start, stop))
+            start = stop
+        return bars
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """No arithmetic."""
+        return 0
+
+
+@register("stack")
+class Stack(Op):
+    """Arrays of one shape along a new axis of the result."""
+
+    axis: int
+    linear = True
+    batch = along_axes
+
+    @classmethod
+    def record(cls, b: Builder, arrays: Any, axis: Static = 0, dtype: Static = None) -> Any:
+        """Record for a list of arrays, promoted."""
+        parts = _listed(b, arrays, "stack", dtype)
+        return cls(axis_of(axis, parts[0].ndim + 1, "stack"))(*parts)
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """One more axis, as long as there are operands."""
+        first = types[0]
+        for kind in types[1:]:
+            if kind.shape != first.shape:
+                raise ShapeMismatch(f"stack needs equal shapes, got {first.shape}, {kind.shape}")
+        shape = (*first.shape[: self.axis], len(types), *first.shape[self.axis :])
+        return ArrayType(first.dtype, few_axes(shape), all(kind.weak for kind in types))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Join."""
+        return xp.stack(operands, axis=self.axis)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """Each operand's part of ``z_bar``."""
+        return [picked(z_bar, self.axis, index) for index in range(len(operands))]
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """No arithmetic."""
+        return 0
+
+
+def _at_least(x: Var, ndim: int) -> Var:
+    return unsqueeze(x, tuple(range(ndim - x.ndim))) if x.ndim < ndim else x
+
+
+@macro("hstack")
+def hstack(b: Builder, tup: Any, dtype: Static = None) -> Any:
+    """Arrays side by side: along the second axis, vectors along the first."""
+    parts = [_at_least(x, 1) for x in _listed(b, tup, "hstack", dtype)]
+    return Concatenate.record(b, parts, 0 if parts[0].ndim == 1 else 1)
+
+
+@macro("vstack", "row_stack")
+def vstack(b: Builder, tup: Any, dtype: Static = None) -> Any:
+    """Arrays below each other: along the first axis, vectors as rows."""
+    return Concatenate.record(b, [_at_least(x, 2) for x in _listed(b, tup, "vstack", dtype)])
+
+
+@macro("column_stack")
+def column_stack(b: Builder, tup: Any) -> Any:
+    """Arrays side by side, vectors as columns."""
+    parts = _listed(b, tup, "column_stack")
+    columns = [x if x.ndim > 1 else reshape(x, (x.type.size, 1)) for x in parts]
+    return Concatenate.record(b, columns, 1)

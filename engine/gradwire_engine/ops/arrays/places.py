@@ -1,0 +1,107 @@
+"""Arrays of indices: of triangles, diagonals and grids, one index for all axes or one for each."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget
+from gradwire_engine.ops.arrays.shape import reshape
+from gradwire_engine.ops.axes import integer, lengths
+from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.builder import refuse_too_large
+from gradwire_engine.ops.pointwise.arithmetic import FloorDivide, Remainder
+from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.tape import ArrayType, Shape
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+def _fitting(b: Builder, shape: Shape) -> Shape:
+    """``shape``, if there may be arrays of indices so large."""
+    refuse_too_large("indices", ArrayType(DTYPES["int64"], shape), b.limits.array_bytes)
+    return shape
+
+
+def _triangle(b: Builder, n: Any, k: Any, m: Any, *, lower: bool) -> list[Var]:
+    rows, columns = lengths((n, n if m is None else m), "n and m")
+    offset = integer(k, "k")
+    _fitting(b, (rows, columns))
+    below = np.tri(rows, columns, offset if lower else offset - 1, dtype=bool)
+    return [b.constant(places) for places in np.nonzero(below if lower else ~below)]
+
+
+@macro("tril_indices", differentiable=False)
+def tril_indices(b: Builder, n: Static, k: Static = 0, m: Static = None) -> Any:
+    """A list of the rows and the columns of what ``tril`` keeps of an ``n`` by ``m`` matrix."""
+    return _triangle(b, n, k, m, lower=True)
+
+
+@macro("triu_indices", differentiable=False)
+def triu_indices(b: Builder, n: Static, k: Static = 0, m: Static = None) -> Any:
+    """A list of the rows and the columns of what ``triu`` keeps of an ``n`` by ``m`` matrix."""
+    return _triangle(b, n, k, m, lower=False)
+
+
+@macro("diag_indices", differentiable=False)
+def diag_indices(b: Builder, n: Static, ndim: Static = 2) -> Any:
+    """A list of ``ndim`` equal arrays: the indices along the diagonal of a cube of side ``n``."""
+    side, axes = lengths((n, ndim), "n and ndim")
+    _fitting(b, (side,))
+    if axes > b.limits.instructions:
+        raise OverBudget(f"diag_indices would be a list of {axes} arrays")
+    return [b.constant(np.arange(side))] * axes
+
+
+@macro("indices", differentiable=False)
+def indices(b: Builder, dimensions: Static) -> Any:
+    """Each element's own index in an array of shape ``dimensions``, the axes' indices first."""
+    shape = _fitting(b, lengths(dimensions, "dimensions"))
+    return b.constant(np.indices(shape))
+
+
+@macro("ix_", differentiable=False)
+def ix_(b: Builder, *args: Any) -> Any:
+    """A list of index vectors, each along an axis of its own, that take every combination."""
+    vectors = [b.array(x) for x in args]
+    if any(v.ndim != 1 or v.dtype.kind not in "iu" for v in vectors):
+        raise DtypeMismatch("ix_ needs vectors of integers", hint="nonzero makes them of masks")
+    count = len(vectors)
+    return [
+        reshape(v, tuple([v.shape[0] if i == axis else 1 for i in range(count)]))
+        for axis, v in enumerate(vectors)
+    ]
+
+
+def _whole(b: Builder, x: Any, op: str) -> Var:
+    index = b.array(x)
+    if index.dtype.kind not in "iu":
+        raise DtypeMismatch(f"{op} needs integers, got {index.type}")
+    return b.cast(index, DTYPES["int64"])
+
+
+@macro("unravel_index", differentiable=False)
+def unravel_index(b: Builder, indices: Any, shape: Static) -> Any:
+    """A list of the index along each axis of ``shape`` for one in row-major order."""
+    sizes, rest = lengths(shape), _whole(b, indices, "unravel_index")
+    found = []
+    for length in reversed(sizes):
+        found.append(Remainder()(rest, b.scalar(length, rest.dtype)))
+        rest = FloorDivide()(rest, b.scalar(length, rest.dtype))
+    return found[::-1]
+
+
+@macro("ravel_multi_index", differentiable=False)
+def ravel_multi_index(b: Builder, multi_index: Any, dims: Static) -> Any:
+    """The index in row-major order for the list of those along each axis of ``dims``."""
+    sizes = lengths(dims, "dims")
+    if not isinstance(multi_index, list | tuple) or len(multi_index) != len(sizes) or not sizes:
+        raise BadArgument("ravel_multi_index needs a list of an index for each axis")
+    parts = [_whole(b, x, "ravel_multi_index") for x in multi_index]
+    z = parts[-1]
+    for axis, part in enumerate(parts[:-1]):
+        z = part * math.prod(sizes[axis + 1 :]) + z
+    return z

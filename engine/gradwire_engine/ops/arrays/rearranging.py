@@ -1,0 +1,159 @@
+"""Rearranging and repeating elements along axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.shape import Reshape, View, reshape, transpose, unsqueeze
+from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@register("flip")
+class Flip(View):
+    """Elements in the opposite order along ``axis`` (all axes by default)."""
+
+    axes: tuple[int, ...]
+    batch = along_axes
+
+    @classmethod
+    def record(cls, b: Builder, m: Any, axis: Static = None) -> Any:
+        """Record on one array."""
+        x = b.array(m)
+        return cls(tuple(sorted(axes_of(axis, x.ndim, "flip"))))(x)
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Same type."""
+        return types[0]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Reverse strides."""
+        return xp.flip(operands[0], self.axes)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` is ``z_bar`` flipped back."""
+        return (self(z_bar),)
+
+
+@macro("fliplr")
+def fliplr(b: Builder, m: Any) -> Any:
+    """Elements in the opposite order along axis 1."""
+    return Flip.record(b, m, 1)
+
+
+@macro("flipud")
+def flipud(b: Builder, m: Any) -> Any:
+    """Elements in the opposite order along axis 0."""
+    return Flip.record(b, m, 0)
+
+
+@macro("rot90")
+def rot90(b: Builder, m: Any, k: Static = 1, axes: Static = (0, 1)) -> Any:
+    """Rotation by ``k`` quarter turns, from the first of ``axes`` towards the second."""
+    x, turns = b.array(m), integer(k, "k") % 4
+    plane = axes_of(axes, x.ndim, "rot90")
+    if len(plane) != 2:
+        raise BadArgument("rot90 needs two axes")
+    if turns == 0:
+        return x
+    if turns == 2:
+        return Flip(tuple(sorted(plane)))(x)
+    order = list(range(x.ndim))
+    order[plane[0]], order[plane[1]] = plane[1], plane[0]
+    if turns == 1:
+        return transpose(Flip((plane[1],))(x), tuple(order))
+    return Flip((plane[1],))(transpose(x, tuple(order)))
+
+
+@register("roll")
+class Roll(Op):
+    """Elements moved on by ``shift`` along ``axis``, those beyond the end to the start."""
+
+    shift: tuple[int, ...]
+    axes: tuple[int, ...]
+    linear = True
+    batch = along_axes
+
+    @classmethod
+    def record(cls, b: Builder, a: Any, shift: Static, axis: Static = None) -> Any:
+        """Record along axes, or over all elements in row-major order."""
+        x, shifts = b.array(a), integers(shift, "shift")
+        if axis is None:
+            flat = reshape(x, (x.type.size,))
+            return reshape(cls((sum(shifts),), (0,))(flat), x.type.shape)
+        places = tuple([axis_of(place, x.ndim, "roll") for place in integers(axis, "axis")])
+        count = max(len(shifts), len(places))
+        if {len(shifts), len(places)} - {1, count}:
+            raise BadArgument(f"roll got {len(shifts)} shifts for {len(places)} axes")
+        if not (shifts and places):
+            return x
+        return cls(shifts * (count // len(shifts)), places * (count // len(places)))(x)
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Same type."""
+        return types[0]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Move."""
+        return xp.roll(operands[0], self.shift, self.axes)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` is ``z_bar`` moved back."""
+        return (Roll(tuple([-shift for shift in self.shift]), self.axes)(z_bar),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """No arithmetic."""
+        return 0
+
+
+@macro("tile")
+def tile(b: Builder, A: Any, reps: Static) -> Any:
+    """Copies of the whole array side by side, ``reps`` of them along each axis."""
+    x, counts = b.array(A), integers(reps, "reps")
+    if any(count < 0 for count in counts):
+        raise BadArgument(f"reps must not be negative, got {counts}")
+    counts = (1,) * (x.ndim - len(counts)) + counts
+    x = unsqueeze(x, tuple(range(len(counts) - x.ndim)))
+    shape = x.type.shape
+    apart = tuple([n for pair in zip((1,) * len(shape), shape, strict=True) for n in pair])
+    wide = tuple([n for pair in zip(counts, shape, strict=True) for n in pair])
+    copies = b.broadcast(reshape(x, apart), wide)
+    return reshape(copies, tuple([c * n for c, n in zip(counts, shape, strict=True)]))
+
+
+@macro("repeat")
+def repeat(b: Builder, a: Any, repeats: Static, axis: Static = None) -> Any:
+    """Each element ``repeats`` times in a row along ``axis``; by default all in row-major order.
+
+    ``repeats`` is one number, or one for each element of the axis.
+    """
+    from gradwire_engine.ops.arrays.joining import Concatenate
+    from gradwire_engine.ops.arrays.slicing import sliced
+
+    x = b.array(a)
+    if axis is None:
+        x, axis = Reshape.record(b, x, x.type.size), 0
+    place, counts = axis_of(axis, x.ndim, "repeat"), integers(repeats, "repeats")
+    if any(count < 0 for count in counts):
+        raise BadArgument(f"repeats must not be negative, got {counts}")
+    length = x.type.shape[place]
+    if len(counts) == 1:
+        return _repeated(x, place, counts[0])
+    if len(counts) != length:
+        raise BadArgument(f"repeat got {len(counts)} repeats for an axis of length {length}")
+    parts = [_repeated(sliced(x, place, i, i + 1), place, n) for i, n in enumerate(counts) if n]
+    return Concatenate.record(b, parts or [sliced(x, place, 0, 0)], place)
+
+
+def _repeated(x: Var, axis: int, count: int) -> Var:
+    shape = x.type.shape
+    apart = (*shape[: axis + 1], 1, *shape[axis + 1 :])
+    wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
+    copies = x.builder.broadcast(reshape(x, apart), wide)
+    return reshape(copies, (*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))

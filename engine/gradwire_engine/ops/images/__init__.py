@@ -1,0 +1,1 @@
+"""Images, and values between their pixels."""

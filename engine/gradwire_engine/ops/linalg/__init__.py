@@ -1,0 +1,1 @@
+"""Linear algebra of matrices in the last two axes."""

@@ -1,0 +1,120 @@
+"""Determinants of matrices in the last two axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.arrays.shape import swap_last, unsqueeze
+from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.elementwise import conj
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.solving import Inv, OfSquare, adjoint
+from gradwire_engine.ops.pointwise.complex import Imag
+from gradwire_engine.ops.promotion import real_of
+from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.tape import ArrayType, TupleType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+def _for_matrices(x: Var) -> Var:
+    """``x`` with two new axes, to scale a matrix each."""
+    return unsqueeze(x, (x.ndim, x.ndim + 1))
+
+
+@register("det", "linalg.det")
+class Det(OfSquare):
+    """Determinant of each matrix.
+
+    Convention: the derivative is the matrix of cofactors, right also where the matrix is singular;
+    the second derivative raises there.  Source: Giles, Collected Matrix Derivative Results (2008),
+    2.2.4.
+    """
+
+    def infer(self, *types: ArrayType) -> Type:
+        """One number for each matrix."""
+        super().infer(*types)
+        (a,) = types
+        return ArrayType(a.dtype, a.shape[:-2], a.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """LU factorisation."""
+        return xp.linalg.det(operands[0])
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = z_bar c*`` with the cofactors ``c``."""
+        return (_for_matrices(z_bar) * conj(Cofactors()(operands[0])),)
+
+
+@register("cofactors", public=False)
+class Cofactors(OfSquare):
+    """Cofactors of each matrix: ``c = det(a) a^-T``, and by continuity where that fails."""
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """LU factorisation; where a matrix is singular, ``c(a) = c(u) c(s) c(v)`` of its SVD.
+
+        Inverse and determinant come from one factorisation, so the errors they make near a
+        singular matrix cancel.
+        """
+        (a,) = operands
+        try:
+            inverse = xp.linalg.inv(a)
+        except xp.linalg.LinAlgError:
+            u, s, v = xp.linalg.svd(a)
+            signs = xp.linalg.det(u) * xp.linalg.det(v)
+            others = xp.ones_like(s)
+            others[..., 1:] = xp.cumprod(s[..., :-1], axis=-1)
+            others[..., :-1] *= xp.cumprod(s[..., :0:-1], axis=-1)[..., ::-1]
+            return signs[..., None, None] * xp.conj((u * others[..., None, :]) @ v)
+        determinant = xp.asarray(xp.linalg.det(a))[..., None, None]
+        return determinant * xp.swapaxes(inverse, -1, -2)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = w sum(c* c_bar) - c* c_bar^T w`` with ``w = a^-H``."""
+        inverse = adjoint(Inv()(operands[0]))
+        cofactors = conj(z)
+        total = Sum((z.ndim - 2, z.ndim - 1))(cofactors * z_bar)
+        turned = MatMul()(MatMul()(cofactors, swap_last(z_bar)), inverse)
+        return (inverse * _for_matrices(total) - turned,)
+
+
+@register("slogdet", "linalg.slogdet")
+class SLogDet(OfSquare):
+    """Sign and logarithm of the absolute value of each determinant, a pair: ``det = s exp l``.
+
+    The logarithm is -inf where a matrix is singular; its derivative raises there.  The sign of a
+    real determinant has derivative 0, that of a complex one is a direction.
+    """
+
+    @classmethod
+    def record(cls, b: Builder, a: Any) -> Any:
+        """Record the pair and its two items."""
+        pair = cls()(floating(b, a))
+        return [Item(0)(pair), Item(1)(pair)]
+
+    def infer(self, *types: ArrayType) -> Type:
+        """A pair of numbers for each matrix, the second real."""
+        super().infer(*types)
+        (a,) = types
+        kinds = (a.dtype, real_of(a.dtype))
+        return TupleType(tuple([ArrayType(kind, a.shape[:-2], a.weak) for kind in kinds]))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """LU factorisation."""
+        return tuple(xp.linalg.slogdet(operands[0]))
+
+    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = (l_bar + i Im(s* s_bar)) a^-H``."""
+        (a,) = operands
+        b = a.builder
+        s_bar, l_bar = z_bar
+        scale = None if l_bar is None else b.cast(l_bar, a.dtype)
+        if s_bar is not None and a.dtype.kind == "c":
+            turn = b.cast(Imag()(conj(Item(0)(z)) * s_bar), a.dtype) * 1j
+            scale = turn if scale is None else scale + turn
+        if scale is None:
+            return (None,)
+        return (adjoint(Inv()(a)) * _for_matrices(scale),)

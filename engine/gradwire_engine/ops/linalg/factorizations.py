@@ -1,0 +1,229 @@
+"""Factorisations of matrices into orthogonal and triangular ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.diagonals import Tril, Triu
+from gradwire_engine.ops.arrays.joining import Concatenate
+from gradwire_engine.ops.arrays.shape import swap_last, unsqueeze
+from gradwire_engine.ops.arrays.slicing import Pad, sliced
+from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.base import Cotangents, Static, macro, register
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.elementwise import conj
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.singular import OfMatrices, completed
+from gradwire_engine.ops.linalg.solving import Cholesky, SolveTriangular, adjoint
+from gradwire_engine.ops.pointwise.comparison import Equal
+from gradwire_engine.ops.promotion import DTYPES, real_of
+from gradwire_engine.tape import ArrayType, TupleType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@register("reduced_qr", public=False)
+class Qr(OfMatrices):
+    """Orthonormal columns ``q`` and upper triangular ``r``, a pair: ``a = q r``.
+
+    Source: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra Functions (2012);
+    for complex matrices Roberts and Roberts, QR and LQ Decomposition Matrix Backpropagation (2020).
+    """
+
+    def infer(self, *types: ArrayType) -> Type:
+        """As many columns of ``q`` as the shorter side has."""
+        super().infer(*types)
+        (a,) = types
+        *batch, rows, columns = a.shape
+        count = min(rows, columns)
+        shapes = ((*batch, rows, count), (*batch, count, columns))
+        return TupleType(tuple([a._replace(shape=shape) for shape in shapes]))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Householder reflections."""
+        return tuple(xp.linalg.qr(operands[0]))
+
+    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = (q_bar + q h) r^-H``, ``h`` Hermitian as the upper ``r_bar r^H - q^H q_bar``.
+
+        Of a wide matrix, columns beyond the square are ``a2 = q r2``: ``q_bar`` gets
+        ``a2 r2_bar^H``, and ``a2_bar = q r2_bar``.
+        """
+        (a,) = operands
+        q_bar, r_bar = z_bar
+        q, r = Item(0)(z), Item(1)(z)
+        of, b, last = MatMul(), a.builder, a.ndim - 1
+        rows, columns = a.shape[-2:]
+        if q_bar is None:
+            q_bar = b.full(0, ArrayType(q.dtype, q.shape))
+        if r_bar is None:
+            r_bar = b.full(0, ArrayType(r.dtype, r.shape))
+        rest = None
+        if columns > rows:
+            r2_bar = sliced(r_bar, last, rows, columns)
+            rest = of(q, r2_bar)
+            q_bar = q_bar + of(sliced(a, last, rows, columns), adjoint(r2_bar))
+            r, r_bar = (sliced(x, last, 0, rows) for x in (r, r_bar))
+        upper = of(r_bar, adjoint(r)) - of(adjoint(q), q_bar)
+        half = (Triu()(upper) + Triu(1)(upper)) * 0.5
+        total = q_bar + of(q, half + adjoint(half))
+        a_bar = adjoint(SolveTriangular(lower=False)(r, adjoint(total)))
+        return (a_bar if rest is None else Concatenate(last)(a_bar, rest),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Some 4 m n² for each matrix of m rows and n columns."""
+        return 4 * types[0].size * min(types[0].shape[-2:])
+
+
+@macro("qr", "linalg.qr")
+def qr(b: Builder, a: Any, mode: Static = "reduced") -> Any:
+    """Orthonormal columns ``q`` and upper triangular ``r``: the list of both, ``a = q r``.
+
+    ``mode`` "complete" gives a square ``q``, "r" gives ``r`` alone.  The derivative needs
+    independent columns, of a wide matrix the first ones; it is not finite, or raises, elsewhere.
+    Convention: columns of ``q`` beyond those of ``a`` are arbitrary and turn as little as they can.
+    """
+    if mode not in ("reduced", "complete", "r"):
+        raise BadArgument("qr knows the modes 'reduced', 'complete' and 'r'")
+    pair = Qr()(floating(b, a))
+    q, r = Item(0)(pair), Item(1)(pair)
+    if mode == "complete":
+        rest = q.shape[-2] - q.shape[-1]
+        below = Pad((0,) * r.ndim, (*[0] * (r.ndim - 2), rest, 0))
+        return [completed(q), below(r) if rest else r]
+    return r if mode == "r" else [q, r]
+
+
+@register("lu", "linalg.lu")
+class Lu(OfMatrices):
+    """Permutation, unit lower and upper triangular matrix, a triple: ``a = p l u``.
+
+    With ``permute_l`` the pair ``p l`` and ``u``.  Rows are permuted for the largest pivots; the
+    permutation carries no derivative, which needs that the first columns, as many as there are
+    rows, are regular.  Source: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra
+    Functions (2012).
+    """
+
+    @classmethod
+    def record(cls, b: Builder, a: Any, permute_l: Static = False) -> Any:
+        """Record the triple and its items."""
+        triple = cls()(floating(b, a))
+        p, lower, upper = (Item(i)(triple) for i in range(3))
+        if flag(permute_l, "permute_l"):
+            return [MatMul()(b.cast(p, lower.dtype), lower), upper]
+        return [p, lower, upper]
+
+    def infer(self, *types: ArrayType) -> Type:
+        """A square real matrix, and as many columns and rows as the shorter side has."""
+        super().infer(*types)
+        (a,) = types
+        *batch, rows, columns = a.shape
+        count = min(rows, columns)
+        shapes = ((*batch, rows, rows), (*batch, rows, count), (*batch, count, columns))
+        p, lower, upper = (a._replace(shape=shape) for shape in shapes)
+        return TupleType((p._replace(dtype=real_of(a.dtype)), lower, upper))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Gaussian elimination with partial pivoting."""
+        (a,) = operands
+        kind = self.infer(ArrayType(a.dtype, a.shape))
+        assert isinstance(kind, TupleType)
+        parts = [xp.empty(item.shape, item.dtype) for item in kind.items]
+        parts[0][...] = xp.eye(a.shape[-2])
+        for place in xp.ndindex(*a.shape[:-2]) if min(a.shape[-2:]) else ():
+            for part, found in zip(parts, xp.scipy_linalg.lu(a[place]), strict=True):
+                part[place] = found.real if part.dtype.kind == "f" else found
+        return tuple(parts)
+
+    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = p l^-H (lower(l^H l_bar) + upper(u_bar u^H)) u^-H``, the lower one strictly.
+
+        That is of the square part.  Rows below it are ``l2 = a2 u^-1``, columns beside it
+        ``u2 = l^-1 a2``: their cotangents go to ``a2`` and, negative, to ``u`` or ``l``.
+        """
+        _, l_bar, u_bar = z_bar
+        p, lower, upper = (Item(i)(z) for i in range(3))
+        of, b, ndim = MatMul(), p.builder, p.ndim
+        l_bar = b.full(0, ArrayType(lower.dtype, lower.shape)) if l_bar is None else l_bar
+        u_bar = b.full(0, ArrayType(upper.dtype, upper.shape)) if u_bar is None else u_bar
+        rows, columns, k = lower.shape[-2], upper.shape[-1], lower.shape[-1]
+        through_l = SolveTriangular(lower=True, adjoint=True, unit=True)
+        rest = None
+        if rows > k:
+            below, below_bar = (sliced(x, ndim - 2, k, rows) for x in (lower, l_bar))
+            lower, l_bar = (sliced(x, ndim - 2, 0, k) for x in (lower, l_bar))
+            rest = adjoint(SolveTriangular(lower=False)(upper, adjoint(below_bar)))
+            u_bar = u_bar - of(adjoint(below), rest)
+        if columns > k:
+            beside, beside_bar = (sliced(x, ndim - 1, k, columns) for x in (upper, u_bar))
+            upper, u_bar = (sliced(x, ndim - 1, 0, k) for x in (upper, u_bar))
+            rest = through_l(lower, beside_bar)
+            l_bar = l_bar - of(rest, adjoint(beside))
+        inner = Tril(-1)(of(adjoint(lower), l_bar)) + Triu()(of(u_bar, adjoint(upper)))
+        left = through_l(lower, inner)
+        a_bar = adjoint(SolveTriangular(lower=False)(upper, adjoint(left)))
+        if rest is not None:
+            a_bar = Concatenate(ndim - 2 if rows > k else ndim - 1)(a_bar, rest)
+        return (of(b.cast(p, a_bar.dtype), a_bar),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A product and a sum for each element and pivot, fewer as it goes on."""
+        return types[0].size * min(types[0].shape[-2:])
+
+
+@macro("lu_factor", "linalg.lu_factor")
+def lu_factor(b: Builder, a: Any) -> Any:
+    """Both triangles of ``a[order] = l u`` in one matrix, and ``order``: what lu_solve takes.
+
+    The ones on the diagonal of ``l`` are left out.  ``order`` is the order of rows itself, not the
+    list of swaps that LAPACK keeps.
+    """
+    p, lower, upper = Lu.record(b, a)
+    if lower.shape[-2] != upper.shape[-1]:
+        raise ShapeMismatch(f"lu_factor needs square matrices, got {b.array(a).type}")
+    order = MatMul()(swap_last(p), b.constant(np.arange(p.shape[-1], dtype=p.dtype)))
+    return [Tril(-1)(lower) + upper, b.cast(order, DTYPES["int64"])]
+
+
+@macro("lu_solve", "linalg.lu_solve")
+def lu_solve(builder: Builder, lu_and_piv: Any, b: Any, trans: Static = 0) -> Any:
+    """Solution of ``a z = b`` from the pair that lu_factor gives.
+
+    ``trans`` 1 is ``a^T z = b``, 2 is ``a^H z = b``.
+    """
+    if not isinstance(lu_and_piv, list | tuple) or len(lu_and_piv) != 2:
+        raise BadArgument("lu_solve needs a pair: the packed triangles, and the order of rows")
+    if trans not in (0, 1, 2):
+        raise BadArgument(f"trans must be 0, 1 or 2, got {describe(trans)}")
+    packed, order = builder.array(lu_and_piv[0]), builder.array(lu_and_piv[1])
+    numbers = builder.constant(np.arange(order.shape[-1])[:, None])
+    chosen = Equal()(numbers, unsqueeze(order, (order.ndim - 1,)))
+    solved = [SolveTriangular(lower=True, unit=True), SolveTriangular(lower=False)]
+    packed, right = (floating(builder, x) for x in builder.promote(packed, b))
+    p = builder.cast(chosen, packed.dtype)
+    if trans == 0:
+        right = MatMul()(swap_last(p), right)
+    else:
+        solved = [replace(op, adjoint=True) for op in reversed(solved)]
+    right = conj(right) if trans == 1 else right
+    for op in solved:
+        right = op.of(builder, packed, right)
+    right = conj(right) if trans == 1 else right
+    return right if trans == 0 else MatMul()(p, right)
+
+
+@macro("cho_factor", "linalg.cho_factor")
+def cho_factor(b: Builder, a: Any, lower: Static = False) -> Any:
+    """Cholesky factor of each matrix, and whether it is lower: the pair that cho_solve takes.
+
+    The factor is upper by default; its other triangle is zero.
+    """
+    below = flag(lower, "lower")
+    return [Cholesky.record(b, a, upper=not below), below]

@@ -1,0 +1,262 @@
+"""Products of matrices, vectors and tensors: all of them matmul, or plain products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.shape import moveaxis, reshape, swap_last, transpose, unsqueeze
+from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import aligned
+from gradwire_engine.ops.elementwise import broadcast_shapes, conj
+from gradwire_engine.ops.pointwise.arithmetic import Multiply
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@register("matmul", "linalg.matmul")
+class MatMul(Op):
+    """Matrix product: ``z[..., i, j] = sum_k x[..., i, k] y[..., k, j]``.
+
+    Shapes: matrices in the last two axes, the axes before them broadcast; a vector is a row on the
+    left and a column on the right, and that axis goes.
+    """
+
+    @classmethod
+    def record(cls, b: Builder, x1: Any, x2: Any) -> Any:
+        """Record on two arrays, promoted."""
+        return cls()(*b.promote(x1, x2))
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """NumPy's shape rule for vectors, matrices and stacks of matrices."""
+        x, y = types
+        if not x.shape or not y.shape:
+            raise ShapeMismatch(
+                f"matmul needs at least 1 axis, got {x} and {y}", hint="multiply scalars with *"
+            )
+        if x.shape[-1] != y.shape[max(-2, -len(y.shape))]:
+            hint = None
+            if len(y.shape) > 1 and x.shape[-1] == y.shape[-1]:
+                hint = "transpose the second operand"
+            raise ShapeMismatch(
+                f"matmul needs equal inner sizes, got {x.shape} and {y.shape}", hint=hint
+            )
+        batch = broadcast_shapes(x.shape[:-2], y.shape[:-2])
+        shape = (*batch, *x.shape[-2:-1], *(y.shape[-1:] if len(y.shape) > 1 else ()))
+        return ArrayType(x.dtype, shape, x.weak and y.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Multiply; BLAS does it for floating dtypes."""
+        return xp.matmul(*operands)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar y^H``, ``y_bar = x^H z_bar``; the reverse walk sums broadcast axes."""
+        x, y = operands
+        if x.ndim == y.ndim == 1:
+            return z_bar * conj(y), z_bar * conj(x)
+        row, column = x.ndim == 1, y.ndim == 1
+        rows = unsqueeze(x, (0,)) if row else x
+        columns = unsqueeze(y, (1,)) if column else y
+        bar = unsqueeze(z_bar, (z_bar.ndim - row,)) if row or column else z_bar
+        x_bar = times(bar, conj(swap_last(columns)))
+        y_bar = times(conj(swap_last(rows)), bar)
+        return squeezed(x_bar, -2) if row else x_bar, squeezed(y_bar, -1) if column else y_bar
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Stack the products; one shared matrix takes the rows of all examples at once."""
+        (x, y), (left, right) = operands, batched
+        row, column = x.ndim - left == 1, y.ndim - right == 1
+        if left and not right and y.ndim == 2:
+            rows = reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+            return reshape(self(rows, y), (*x.shape[:-1], y.shape[1]))
+        rows = unsqueeze(x, (x.ndim - 1,)) if row else x
+        columns = unsqueeze(y, (y.ndim,)) if column else y
+        z = self(*aligned((rows, columns), batched))
+        z = squeezed(z, -1) if column else z
+        return squeezed(z, -1 if column else -2) if row else z
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A product and a sum for each pair of inner elements."""
+        assert isinstance(result, ArrayType)
+        return 2 * result.size * types[0].shape[-1]
+
+
+def squeezed(x: Var, axis: int) -> Var:
+    """``x`` without its axis ``axis``, of length 1 and counted from the last."""
+    shape = list(x.type.shape)
+    del shape[axis]
+    return reshape(x, tuple(shape))
+
+
+def times(x: Var, y: Var) -> Var:
+    """Matrix product, as a plain product where there is nothing to add."""
+    return Multiply()(x, y) if x.type.shape[-1] == 1 else MatMul()(x, y)
+
+
+@macro("dot")
+def dot(builder: Builder, a: Any, b: Any) -> Any:
+    """NumPy's dot: ``z = sum_k a[..., k] b[..., k, j]``, a plain product with a scalar.
+
+    Shapes: the second's next to last axis is summed; all other axes stay, the first's then the
+    second's.
+    """
+    x, y = builder.promote(a, b)
+    if not x.ndim or not y.ndim:
+        return Multiply()(x, y)
+    if y.ndim <= 2:
+        return MatMul()(x, y)
+    return contracted(x, y, (x.ndim - 1,), (y.ndim - 2,), "dot")
+
+
+@macro("vdot")
+def vdot(builder: Builder, a: Any, b: Any) -> Any:
+    """Inner product of all elements: ``z = sum a* b``."""
+    x, y = builder.promote(a, b)
+    x, y = (reshape(v, (v.type.size,)) for v in (x, y))
+    return MatMul()(conj(x), y)
+
+
+@macro("vecdot", "linalg.vecdot")
+def vecdot(b: Builder, x1: Any, x2: Any, axis: Static = -1) -> Any:
+    """Inner products along ``axis``, the other axes broadcast: ``z = sum_k x1[k]* x2[k]``."""
+    x, y = b.promote(x1, x2)
+    x, y = (moveaxis(b, v, axis_of(axis, v.ndim, "vecdot"), -1) for v in (x, y))
+    if x.type.shape[-1] != y.type.shape[-1]:
+        raise ShapeMismatch(f"vecdot needs equal lengths, got {x.type} and {y.type}")
+    z = MatMul()(unsqueeze(conj(x), (x.ndim - 1,)), unsqueeze(y, (y.ndim,)))
+    return reshape(z, z.type.shape[:-2])
+
+
+@macro("matvec", "linalg.matvec")
+def matvec(b: Builder, x1: Any, x2: Any) -> Any:
+    """Matrices times vectors in the last axes, all others broadcast: ``z_i = sum_k x1_ik x2_k``."""
+    x, y = b.promote(x1, x2)
+    if x.ndim < 2 or not y.ndim:
+        raise ShapeMismatch(f"matvec needs matrices and vectors, got {x.type} and {y.type}")
+    return squeezed(MatMul()(x, unsqueeze(y, (y.ndim,))), -1)
+
+
+@macro("vecmat", "linalg.vecmat")
+def vecmat(b: Builder, x1: Any, x2: Any) -> Any:
+    """Conjugate vectors times matrices, other axes broadcast: ``z_j = sum_k x1_k* x2_kj``."""
+    x, y = b.promote(x1, x2)
+    if not x.ndim or y.ndim < 2:
+        raise ShapeMismatch(f"vecmat needs vectors and matrices, got {x.type} and {y.type}")
+    return squeezed(MatMul()(unsqueeze(conj(x), (x.ndim - 1,)), y), -2)
+
+
+@macro("khatri_rao", "linalg.khatri_rao")
+def khatri_rao(builder: Builder, a: Any, b: Any) -> Any:
+    """Kronecker product of each pair of columns: ``z_(ij)k = a_ik b_jk``."""
+    x, y = builder.promote(a, b)
+    if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1]:
+        raise ShapeMismatch(f"khatri_rao needs equally many columns, got {x.type} and {y.type}")
+    z = Multiply()(unsqueeze(x, (x.ndim - 1,)), unsqueeze(y, (y.ndim - 2,)))
+    return reshape(z, (*z.shape[:-3], x.shape[-2] * y.shape[-2], x.shape[-1]))
+
+
+@macro("inner")
+def inner(builder: Builder, a: Any, b: Any) -> Any:
+    """Sum of products over the last axes: ``z[i, j] = sum_k a[i, k] b[j, k]``."""
+    x, y = builder.promote(a, b)
+    if not x.ndim or not y.ndim:
+        return Multiply()(x, y)
+    return contracted(x, y, (x.ndim - 1,), (y.ndim - 1,), "inner")
+
+
+@macro("outer", "linalg.outer")
+def outer(builder: Builder, a: Any, b: Any) -> Any:
+    """Products of all pairs: ``z[i, j] = a_i b_j``; arrays are flattened."""
+    x, y = builder.promote(a, b)
+    return reshape(x, (x.type.size, 1)) * reshape(y, (1, y.type.size))
+
+
+@macro("tensordot", "linalg.tensordot")
+def tensordot(builder: Builder, a: Any, b: Any, axes: Static = 2) -> Any:
+    """Sum of products over ``axes``: so many last of the first with first of the second, or a pair.
+
+    A pair names the axes of the first and of the second, each a number or a list.
+    """
+    x, y = builder.promote(a, b)
+    if not isinstance(axes, list | tuple):
+        number = integer(axes, "axes")
+        if not 0 <= number <= min(x.ndim, y.ndim):
+            raise ShapeMismatch(f"tensordot cannot sum {number} axes of {x.type} and {y.type}")
+        return contracted(
+            x, y, tuple(range(x.ndim - number, x.ndim)), tuple(range(number)), "tensordot"
+        )
+    if len(axes) != 2:
+        raise BadArgument("axes must be a number or a pair: axes of the first, of the second")
+    first, second = (
+        axes_of(integers(part, "axes"), v.ndim, "tensordot")
+        for part, v in zip(axes, (x, y), strict=True)
+    )
+    return contracted(x, y, first, second, "tensordot")
+
+
+def contracted(x: Var, y: Var, first: tuple[int, ...], second: tuple[int, ...], op: str) -> Var:
+    """Sum of products over pairs of axes; the other axes of ``x``, then those of ``y``, stay."""
+    if [x.type.shape[i] for i in first] != [y.type.shape[i] for i in second]:
+        raise ShapeMismatch(
+            f"{op} needs equal lengths along the summed axes, "
+            f"got {x.type.shape} over {first} and {y.type.shape} over {second}"
+        )
+    left = tuple([i for i in range(x.ndim) if i not in first])
+    right = tuple([i for i in range(y.ndim) if i not in second])
+    rows = tuple([x.type.shape[i] for i in left])
+    columns = tuple([y.type.shape[i] for i in right])
+    inner_size = math.prod([x.type.shape[i] for i in first])
+    left_matrix = reshape(transpose(x, left + first), (math.prod(rows), inner_size))
+    right_matrix = reshape(transpose(y, second + right), (inner_size, math.prod(columns)))
+    return reshape(MatMul()(left_matrix, right_matrix), rows + columns)
+
+
+@macro("kron")
+def kron(builder: Builder, a: Any, b: Any) -> Any:
+    """Kronecker product: each element of the first times the whole second, side by side."""
+    x, y = builder.promote(a, b)
+    ndim = max(x.ndim, y.ndim)
+    x, y = (unsqueeze(v, tuple(range(ndim - v.ndim))) for v in (x, y))
+    left = unsqueeze(x, tuple(range(1, 2 * ndim, 2)))
+    right = unsqueeze(y, tuple(range(0, 2 * ndim, 2)))
+    sides = zip(x.type.shape, y.type.shape, strict=True)
+    return reshape(left * right, tuple([m * n for m, n in sides]))
+
+
+@macro("cross", "linalg.cross")
+def cross(builder: Builder, a: Any, b: Any, axis: Static = -1) -> Any:
+    """Cross product of vectors of 3 along ``axis``: ``z_i = a_{i+1} b_{i+2} - a_{i+2} b_{i+1}``."""
+    from gradwire_engine.ops.arrays.rearranging import Roll
+
+    x, y = builder.promote(a, b)
+    places = [axis_of(axis, v.ndim, "cross") for v in (x, y)]
+    if any(v.type.shape[place] != 3 for v, place in zip((x, y), places, strict=True)):
+        raise ShapeMismatch(f"cross needs length 3 along axis {axis}, got {x.type} and {y.type}")
+    (x1, x2), (y1, y2) = (
+        [Roll((-step,), (place,))(v) for step in (1, 2)]
+        for v, place in zip((x, y), places, strict=True)
+    )
+    return x1 * y2 - x2 * y1
+
+
+@macro("linalg.multi_dot", "multi_dot")
+def multi_dot(b: Builder, arrays: Any) -> Any:
+    """Product of two or more matrices in the order of least work; the ends may be vectors."""
+    from gradwire_engine.ops.linalg.einsum import einsum
+
+    if not isinstance(arrays, list | tuple) or len(arrays) < 2:
+        raise BadArgument("multi_dot needs a list of at least two arrays")
+    parts = b.promote(*arrays)
+    letters = [chr(ord("a") + i) for i in range(len(parts) + 1)]
+    terms = [letters[i] + letters[i + 1] for i in range(len(parts))]
+    result = letters[0] + letters[-1]
+    if parts[0].ndim == 1:
+        terms[0], result = terms[0][1:], result[1:]
+    if parts[-1].ndim == 1:
+        terms[-1], result = terms[-1][:-1], result[:-1]
+    return einsum(b, f"{','.join(terms)}->{result}", *parts)

@@ -1,0 +1,232 @@
+"""Spectra of square matrices: eigenvalues and eigenvectors, Hermitian and general."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, Tril, embedded
+from gradwire_engine.ops.arrays.shape import unsqueeze
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.elementwise import conj
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.solving import OfSquare, Solve, adjoint
+from gradwire_engine.ops.pointwise.complex import Real, complex_of
+from gradwire_engine.ops.promotion import real_of
+from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.tape import ArrayType, TupleType, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@register("pair_reciprocals", public=False)
+class PairReciprocals(Op):
+    """Reciprocals of the differences or sums of all pairs: ``z[i, j] = 1 / (w_j ± w_i)``.
+
+    Convention: 0, and so all its derivatives, where the two agree up to rounding: within
+    ``n eps max |w|``.
+    """
+
+    sign: int
+    batch = over_stacks
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """One axis becomes two."""
+        (w,) = types
+        return ArrayType(w.dtype, (*w.shape, w.shape[-1]), w.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Divide where that means something."""
+        (w,) = operands
+        pairs = w[..., None, :] + self.sign * w[..., :, None]
+        largest = xp.max(xp.abs(w), axis=-1, initial=0.0)[..., None, None]
+        apart = xp.abs(pairs) > w.shape[-1] * xp.finfo(w.dtype).eps * largest
+        return xp.where(apart, 1 / xp.where(apart, pairs, 1), 0)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``w_bar`` sums ``p = -(z*)² z_bar`` over first indices, and ``±p`` over second ones."""
+        factor = conj(z)
+        pairs = -(factor * factor * z_bar)
+        first, second = Sum((z.ndim - 2,))(pairs), Sum((z.ndim - 1,))(pairs)
+        return (first + second if self.sign > 0 else first - second,)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A sum and a division for each pair."""
+        return 2 * types[0].size * types[0].shape[-1]
+
+
+def where_it_converges(xp: Any, function: Callable[[Any], Any], a: Any) -> tuple[Any, ...]:
+    """The parts that ``function`` gives; NaN for each matrix of a stack where it fails.
+
+    It does where elements are not finite.
+    """
+    try:
+        return tuple(function(a))
+    except xp.linalg.LinAlgError:
+        if a.ndim > 2:
+            each = [where_it_converges(xp, function, matrix) for matrix in a]
+            return tuple([xp.stack(part) for part in zip(*each, strict=True)])
+        return tuple([xp.full_like(part, xp.nan) for part in function(xp.zeros_like(a))])
+
+
+def from_lower_triangle(bar: Var) -> Var:
+    """The cotangent of a matrix whose lower triangle alone is read, from that of the Hermitian."""
+    both = bar + adjoint(bar)
+    return (Tril()(both) + Tril(-1)(both)) * 0.5
+
+
+class OfHermitian(OfSquare):
+    """An operation on Hermitian matrices, of which the lower triangle is read."""
+
+    @classmethod
+    def operand(cls, b: Builder, a: Any, uplo: Any) -> Var:
+        """The matrices with the triangle ``uplo`` below."""
+        if uplo not in ("L", "U"):
+            raise BadArgument(f"{cls.name} reads the triangle 'L' or 'U', got {describe(uplo)}")
+        x = floating(b, a)
+        cls.square(x.type)
+        return x if uplo == "L" else adjoint(x)
+
+    @classmethod
+    def square(cls, kind: ArrayType) -> None:
+        """Refuse what is no square matrix that LAPACK takes."""
+        OfSquare.infer(cls(), kind)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Tridiagonal form, its spectrum, and back."""
+        return 9 * types[0].size * types[0].shape[-1]
+
+
+@register("eigh", "linalg.eigh")
+class Eigh(OfHermitian):
+    """Ascending eigenvalues and eigenvectors, a pair, of Hermitian matrices: ``a = v w v^H``.
+
+    The triangle ``UPLO`` is read, and takes the whole derivative.  Convention: eigenvectors of
+    equal eigenvalues have derivative 0 within their space; their phases (signs) are arbitrary, so
+    only what does not depend on them has a meaningful derivative.  Source: Giles, Collected Matrix
+    Derivative Results (2008), 2.3 and 3.1.
+    """
+
+    @classmethod
+    def record(cls, b: Builder, a: Any, UPLO: Static = "L") -> Any:
+        """Record the pair and its two items."""
+        pair = cls()(cls.operand(b, a, UPLO))
+        return [Item(0)(pair), Item(1)(pair)]
+
+    def infer(self, *types: ArrayType) -> Type:
+        """Real eigenvalues, and eigenvectors as columns."""
+        super().infer(*types)
+        (a,) = types
+        return TupleType((ArrayType(real_of(a.dtype), a.shape[:-1], a.weak), a))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Divide and conquer."""
+        return where_it_converges(xp, xp.linalg.eigh, operands[0])
+
+    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar`` from ``v (diag(w_bar) + f (v^H v_bar)) v^H`` with ``f = 1 / (w_j - w_i)``."""
+        w_bar, v_bar = z_bar
+        w, v = Item(0)(z), Item(1)(z)
+        b = v.builder
+        inner = None if w_bar is None else embedded(b.cast(w_bar, v.dtype))
+        if v_bar is not None:
+            turned = b.cast(PairReciprocals(-1)(w), v.dtype) * MatMul()(adjoint(v), v_bar)
+            inner = turned if inner is None else inner + turned
+        assert inner is not None
+        return (from_lower_triangle(MatMul()(MatMul()(v, inner), adjoint(v))),)
+
+
+@register("eigvalsh", "linalg.eigvalsh")
+class EigValsH(OfHermitian):
+    """Ascending eigenvalues of Hermitian matrices, of which the triangle ``UPLO`` is read.
+
+    Convention: the derivative lies in that triangle; equal eigenvalues each have the derivative of
+    the eigenvector that the factorisation chose.  Source: Giles (2008), 2.3.
+    """
+
+    @classmethod
+    def record(cls, b: Builder, a: Any, UPLO: Static = "L") -> Any:
+        """Record on Hermitian matrices."""
+        return cls()(cls.operand(b, a, UPLO))
+
+    def infer(self, *types: ArrayType) -> Type:
+        """Real eigenvalues."""
+        super().infer(*types)
+        (a,) = types
+        return ArrayType(real_of(a.dtype), a.shape[:-1], a.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Tridiagonal form, and its eigenvalues."""
+        return where_it_converges(xp, lambda a: (xp.linalg.eigvalsh(a),), operands[0])[0]
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar`` from ``v diag(z_bar) v^H``."""
+        v = Item(1)(Eigh()(operands[0]))
+        scaled = v * unsqueeze(v.builder.cast(z_bar, v.dtype), (v.ndim - 2,))
+        return (from_lower_triangle(MatMul()(scaled, adjoint(v))),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A tridiagonal form; its eigenvalues cost little more."""
+        return 4 * types[0].size * types[0].shape[-1] // 3
+
+
+@register("eig", "linalg.eig")
+class Eig(OfSquare):
+    """Eigenvalues and eigenvectors, a pair, complex also of real matrices: ``a v = v w``.
+
+    Eigenvectors are columns of length 1 and arbitrary phase.  Convention: eigenvectors of equal
+    eigenvalues have derivative 0 within their space; of defective matrices the derivative raises.
+    Source: Boeddeker et al., On the Computation of Complex-valued Gradients (2017), 4.6.
+    """
+
+    @classmethod
+    def record(cls, b: Builder, a: Any) -> Any:
+        """Record the pair and its two items."""
+        pair = cls()(floating(b, a))
+        return [Item(0)(pair), Item(1)(pair)]
+
+    def infer(self, *types: ArrayType) -> Type:
+        """Complex eigenvalues, and eigenvectors as columns."""
+        super().infer(*types)
+        (a,) = types
+        vectors = a._replace(dtype=complex_of(a.dtype))
+        return TupleType((vectors._replace(shape=a.shape[:-1]), vectors))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Hessenberg form, and its Schur form."""
+        (a,) = operands
+        dtype = complex_of(a.dtype)
+        parts = where_it_converges(xp, xp.linalg.eig, a)
+        return tuple([xp.asarray(part, dtype=dtype) for part in parts])
+
+    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = v^-H (diag(w_bar) + f* (g - v^H v diag(Re g))) v^H`` with ``g = v^H v_bar``."""
+        w_bar, v_bar = z_bar
+        w, v = Item(0)(z), Item(1)(z)
+        v_h, b = adjoint(v), v.builder
+        inner = None if w_bar is None else embedded(w_bar)
+        if v_bar is not None:
+            g = MatMul()(v_h, v_bar)
+            lengths = b.cast(Real()(MatrixDiagonal(0)(g)), v.dtype)
+            g = g - MatMul()(v_h, v) * unsqueeze(lengths, (v.ndim - 2,))
+            turned = conj(PairReciprocals(-1)(w)) * g
+            inner = turned if inner is None else inner + turned
+        assert inner is not None
+        return (b.cast(Solve()(v_h, MatMul()(inner, v_h)), operands[0].dtype),)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Some 25 n³ for each matrix."""
+        return 25 * types[0].size * types[0].shape[-1]
+
+
+@macro("eigvals", "linalg.eigvals")
+def eigvals(b: Builder, a: Any) -> Any:
+    """Eigenvalues of square matrices, complex also of real ones."""
+    return Eig.record(b, a)[0]

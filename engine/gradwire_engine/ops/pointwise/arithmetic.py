@@ -1,0 +1,212 @@
+"""Arithmetic: sums, products, quotients, powers, absolute values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import DtypeMismatch
+from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.elementwise import Binary, InexactBinary, InexactUnary, Unary, conj
+from gradwire_engine.ops.promotion import quotient_promoted, real_of
+from gradwire_engine.tape import ArrayType
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@register("add")
+class Add(Binary):
+    """Sum: ``z = x + y``."""
+
+    template = "{0} + {1}"
+    ufunc = "add"
+    linear = True
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar``, ``y_bar = z_bar``."""
+        return z_bar, z_bar
+
+
+@register("subtract", "sub")
+class Subtract(Binary):
+    """Difference: ``z = x - y``; not for booleans."""
+
+    template = "{0} - {1}"
+    ufunc = "subtract"
+    kinds = "iufc"
+    linear = True
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar``, ``y_bar = -z_bar``."""
+        return z_bar, -z_bar
+
+
+@register("multiply", "mul")
+class Multiply(Binary):
+    """Product: ``z = x y``."""
+
+    template = "{0} * {1}"
+    ufunc = "multiply"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar y*``, ``y_bar = z_bar x*``."""
+        x, y = operands
+        return z_bar * conj(y), z_bar * conj(x)
+
+
+@register("divide", "true_divide", "div")
+class Divide(InexactBinary):
+    """Quotient: ``z = x / y``.  Infinite at ``y = 0``, with an entry in ``nonfinite``."""
+
+    template = "{0} / {1}"
+    ufunc = "divide"
+
+    @classmethod
+    def record(cls, b: Builder, x: Any, y: Any) -> Any:
+        """Record on two arrays, promoted; integers divide in float64."""
+        return cls()(*b.promote(x, y, rule=quotient_promoted))
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / y*``, ``y_bar = -x_bar z*``."""
+        x_bar = z_bar / conj(operands[1])
+        return x_bar, -(x_bar * conj(z))
+
+
+@register("negative", "neg")
+class Negative(Unary):
+    """Opposite: ``z = -x``; not for booleans."""
+
+    template = "-{0}"
+    ufunc = "negative"
+    kinds = "iufc"
+    linear = True
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar``."""
+        return (-z_bar,)
+
+
+@macro("positive")
+def positive(b: Builder, x: Any) -> Any:
+    """The array itself: ``z = +x``."""
+    return b.array(x)
+
+
+@register("power", "pow")
+class Power(Binary):
+    """Power: ``z = x ** y``.
+
+    Convention: ``x ** 0`` has derivative 0 in ``x`` everywhere; the derivative in ``y`` is 0 where
+    ``x <= 0``.  Integers stay integers, with exponents of at least 0.  Source: DLMF 4.2.26.
+    """
+
+    template = "{0} ** {1}"
+    ufunc = "power"
+    flops_per_element = 20
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """As any binary operation; NumPy has no power of booleans."""
+        if types[0].dtype.kind == "b":
+            raise DtypeMismatch("power does not take bool", hint="convert with astype")
+        return super().infer(*types)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (y x**(y-1))*``, ``y_bar = z_bar (z log x)*``, with the conventions."""
+        from gradwire_engine.ops.pointwise.comparison import LogicalAnd
+        from gradwire_engine.ops.pointwise.exponential import Log
+        from gradwire_engine.ops.pointwise.selection import Where
+
+        x, y = operands
+        # y - 1 is replaced by 1 where both are 0, so that 0 * 0**-1 is 0 and not NaN.
+        neither = LogicalAnd()(x.equals(0), y.equals(0))
+        less_one = Where()(neither, y.builder.scalar(1, y.dtype), y - 1)
+        x_bar = z_bar * conj(y * Power()(x, less_one))
+        if x.type.dtype.kind == "c":
+            nonzero = Where()(x.equals(0), x.builder.scalar(1, x.dtype), x)
+            return x_bar, z_bar * conj(z * Log()(nonzero))
+        positive = x.exceeds(0)
+        log = Log()(Where()(positive, x, x.builder.scalar(1, x.dtype)))
+        return x_bar, z_bar * Where()(positive, z * log, z.builder.scalar(0, z.dtype))
+
+
+@register("square")
+class Square(Unary):
+    """Square: ``z = x x``."""
+
+    template = "{0} * {0}"
+    ufunc = "square"
+    kinds = "iufc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = 2 x* z_bar``."""
+        return (z_bar * (2 * conj(operands[0])),)
+
+
+@register("sqrt")
+class Sqrt(InexactUnary):
+    """Square root: ``z = x ** (1/2)``.  Convention: infinite slope at 0, NaN below for reals."""
+
+    ufunc = "sqrt"
+    flops_per_element = 4
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (2 z*)``."""
+        return (z_bar / (2 * conj(z)),)
+
+
+@register("reciprocal")
+class Reciprocal(InexactUnary):
+    """Reciprocal: ``z = 1 / x``; of integers a float, as ``1 / x`` is."""
+
+    ufunc = "reciprocal"
+    flops_per_element = 1
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar z*²``."""
+        return (-(z_bar * Square()(conj(z))),)
+
+
+@register("absolute", "abs")
+class Absolute(Unary):
+    """Absolute value: ``z = |x|``, real for complex ``x``.  Convention: derivative 0 at 0."""
+
+    ufunc = "absolute"
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """The real part's dtype."""
+        (x,) = types
+        return x if x.dtype.kind != "c" else ArrayType(real_of(x.dtype), x.shape, x.weak)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar sign x``."""
+        from gradwire_engine.ops.pointwise.selection import Sign
+
+        (x,) = operands
+        return (x.builder.cast(z_bar, x.dtype) * Sign()(x),)
+
+
+@register("floor_divide")
+class FloorDivide(Binary):
+    """Quotient rounded down: ``z = floor(x / y)``; piecewise constant, so no gradient."""
+
+    template = "{0} // {1}"
+    ufunc = "floor_divide"
+    kinds = "iuf"
+    differentiable = False
+
+
+@register("remainder", "mod")
+class Remainder(Binary):
+    """Remainder with the divisor's sign: ``z = x - y floor(x / y)``.
+
+    Convention: derivative 1 in ``x`` and ``-floor(x / y)`` in ``y``, also at the jumps.
+    """
+
+    template = "{0} % {1}"
+    ufunc = "remainder"
+    kinds = "iuf"
+    flops_per_element = 8
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar``, ``y_bar = -z_bar floor(x / y)``."""
+        return z_bar, -(z_bar * FloorDivide()(*operands))

@@ -1,0 +1,182 @@
+"""Exponentials and logarithms."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.elementwise import (
+    InexactUnary,
+    RealBinary,
+    RealUnary,
+    SpecialBinary,
+    conj,
+)
+from gradwire_engine.ops.pointwise.arithmetic import Reciprocal, Sqrt
+from gradwire_engine.ops.pointwise.comparison import LogicalAnd, NotEqual
+from gradwire_engine.ops.pointwise.selection import Where, zero_unless
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+LN_2 = math.log(2.0)
+LN_10 = math.log(10.0)
+
+
+@register("exp")
+class Exp(InexactUnary):
+    """Exponential: ``z = e ** x``.  Source: DLMF 4.2.19."""
+
+    ufunc = "exp"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar z*``."""
+        return (z_bar * conj(z),)
+
+
+@register("expm1")
+class Expm1(InexactUnary):
+    """Exponential less 1, exact near 0: ``z = e ** x - 1``."""
+
+    ufunc = "expm1"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (e ** x)*``."""
+        return (z_bar * conj(Exp()(operands[0])),)
+
+
+@register("exp2")
+class Exp2(InexactUnary):
+    """Power of two: ``z = 2 ** x``."""
+
+    ufunc = "exp2"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (z ln 2)*``."""
+        return (z_bar * (conj(z) * LN_2),)
+
+
+@register("log")
+class Log(InexactUnary):
+    """Natural logarithm: ``z = ln x``, the principal branch.
+
+    Convention: infinite slope at 0, with an entry in ``nonfinite``.  Source: DLMF 4.2.2.
+    """
+
+    ufunc = "log"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / x*``."""
+        return (z_bar / conj(operands[0]),)
+
+
+@register("log1p")
+class Log1p(InexactUnary):
+    """Logarithm of ``1 + x``, exact near 0: ``z = ln(1 + x)``."""
+
+    ufunc = "log1p"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (1 + x)*``."""
+        return (z_bar / conj(operands[0] + 1),)
+
+
+@register("log2")
+class Log2(InexactUnary):
+    """Logarithm to base 2: ``z = ln x / ln 2``."""
+
+    ufunc = "log2"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (x ln 2)*``."""
+        return (z_bar / (conj(operands[0]) * LN_2),)
+
+
+@register("log10")
+class Log10(InexactUnary):
+    """Logarithm to base 10: ``z = ln x / ln 10``."""
+
+    ufunc = "log10"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (x ln 10)*``."""
+        return (z_bar / (conj(operands[0]) * LN_10),)
+
+
+@register("cbrt")
+class Cbrt(RealUnary):
+    """Real cube root: ``z ** 3 = x``, of either sign.  Convention: infinite slope at 0."""
+
+    ufunc = "cbrt"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (3 z²)``."""
+        return (z_bar / (z * z * 3),)
+
+
+@macro("rsqrt")
+def rsqrt(b: Builder, x: Any) -> Any:
+    """Reciprocal of the square root: ``z = x ** (-1/2)``."""
+    return Reciprocal()(Sqrt()(b.inexact(x)))
+
+
+@register("logaddexp")
+class LogAddExp(RealBinary):
+    """Logarithm of a sum of exponentials: ``z = ln(e**x + e**y)``.
+
+    Convention: derivatives 0 where both are ``-inf``.
+    """
+
+    ufunc = "logaddexp"
+    flops_per_element = 20
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar sigmoid(x - y)``, ``y_bar = z_bar sigmoid(y - x)``."""
+        x, y = operands
+        return _shares(z_bar, z, x - y)
+
+
+@register("logaddexp2")
+class LogAddExp2(RealBinary):
+    """Binary logarithm of a sum of powers of two: ``z = log2(2**x + 2**y)``.
+
+    Convention: derivatives 0 where both are ``-inf``.
+    """
+
+    ufunc = "logaddexp2"
+    flops_per_element = 20
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar sigmoid((x - y) ln 2)``, ``y_bar = z_bar sigmoid((y - x) ln 2)``."""
+        x, y = operands
+        return _shares(z_bar, z, (x - y) * LN_2)
+
+
+def _shares(z_bar: Var, z: Var, difference: Var) -> Cotangents:
+    """``z_bar`` shared by the logistic function of the exponents' difference, 0 if z is -inf."""
+    from gradwire_engine.ops.pointwise.activations import Sigmoid
+
+    some = NotEqual()(z, z.builder.scalar(-math.inf, z.dtype))
+    return (
+        zero_unless(some, z_bar * Sigmoid()(difference)),
+        zero_unless(some, z_bar * Sigmoid()(-difference)),
+    )
+
+
+@register("xlogy")
+class XLogY(SpecialBinary):
+    """Product with a logarithm: ``z = x ln y``, and 0 where ``x`` is 0.
+
+    Convention: derivatives 0 where both are 0.
+    """
+
+    ufunc = "special.xlogy"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (ln y)*``, ``y_bar = z_bar (x / y)*``."""
+        x, y = operands
+        nowhere = LogicalAnd()(x.equals(0), y.equals(0))
+        safe = Where()(nowhere, y.builder.scalar(1, y.dtype), y)
+        return z_bar * conj(Log()(safe)), z_bar * conj(x / safe)

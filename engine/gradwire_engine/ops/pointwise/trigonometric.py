@@ -1,0 +1,270 @@
+"""Trigonometric and hyperbolic functions and their inverses."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.base import Cotangents, Static, register
+from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
+from gradwire_engine.ops.pointwise.arithmetic import Sqrt
+from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.promotion import quotient_promoted
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@register("sin")
+class Sin(InexactUnary):
+    """Sine: ``z = sin x``.  Source: DLMF 4.14.1."""
+
+    ufunc = "sin"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (cos x)*``."""
+        return (z_bar * conj(Cos()(operands[0])),)
+
+
+@register("cos")
+class Cos(InexactUnary):
+    """Cosine: ``z = cos x``.  Source: DLMF 4.14.2."""
+
+    ufunc = "cos"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar (sin x)*``."""
+        return (-(z_bar * conj(Sin()(operands[0]))),)
+
+
+@register("tan")
+class Tan(InexactUnary):
+    """Tangent: ``z = tan x``.  Source: DLMF 4.20.3."""
+
+    ufunc = "tan"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (1 + z²)*``."""
+        return (z_bar * conj(z * z + 1),)
+
+
+@register("arcsin", "asin")
+class Arcsin(InexactUnary):
+    """Inverse sine: ``sin z = x``.  Convention: infinite slope at ±1.  Source: DLMF 4.24.7."""
+
+    ufunc = "arcsin"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (sqrt(1 - x²))*``."""
+        return (z_bar / conj(_cosine_of_inverse(operands[0])),)
+
+
+@register("arccos", "acos")
+class Arccos(InexactUnary):
+    """Inverse cosine: ``cos z = x``.  Convention: infinite slope at ±1.  Source: DLMF 4.24.8."""
+
+    ufunc = "arccos"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar / (sqrt(1 - x²))*``."""
+        return (-(z_bar / conj(_cosine_of_inverse(operands[0]))),)
+
+
+def _cosine_of_inverse(x: Var) -> Var:
+    """``cos(arcsin x)``, without cancellation near ±1."""
+    return Sqrt()((1 - x) * (x + 1))
+
+
+@register("arctan", "atan")
+class Arctan(InexactUnary):
+    """Inverse tangent: ``tan z = x``.  Source: DLMF 4.24.9."""
+
+    ufunc = "arctan"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (1 + x²)*``."""
+        (x,) = operands
+        return (z_bar / conj(x * x + 1),)
+
+
+@register("arctan2", "atan2")
+class Arctan2(RealBinary):
+    """Angle of the point ``(y, x)``, the vertical coordinate first: ``tan z = x1 / x2``.
+
+    Convention: derivatives 0 at the origin.
+    """
+
+    ufunc = "arctan2"
+    flops_per_element = 20
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``y_bar = z_bar x / r²``, ``x_bar = -z_bar y / r²``, ``r² = x² + y²``."""
+        y, x = operands
+        r = _nonzero(Hypot()(x, y))
+        return z_bar * (x / r / r), -(z_bar * (y / r / r))
+
+
+@register("hypot")
+class Hypot(RealBinary):
+    """Length of the hypotenuse: ``z = sqrt(x² + y²)``.
+
+    Convention: derivatives 0 at the origin.
+    """
+
+    ufunc = "hypot"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar x / z``, ``y_bar = z_bar y / z``."""
+        x, y = operands
+        r = _nonzero(z)
+        return z_bar * (x / r), z_bar * (y / r)
+
+
+def _nonzero(r: Var) -> Var:
+    """``r`` with 1 in place of 0, so that 0 / r is 0."""
+    return Where()(r.equals(0), r.builder.scalar(1, r.dtype), r)
+
+
+@register("sinh")
+class Sinh(InexactUnary):
+    """Hyperbolic sine: ``z = sinh x``.  Source: DLMF 4.28.1."""
+
+    ufunc = "sinh"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (cosh x)*``."""
+        return (z_bar * conj(Cosh()(operands[0])),)
+
+
+@register("cosh")
+class Cosh(InexactUnary):
+    """Hyperbolic cosine: ``z = cosh x``.  Source: DLMF 4.28.2."""
+
+    ufunc = "cosh"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (sinh x)*``."""
+        return (z_bar * conj(Sinh()(operands[0])),)
+
+
+@register("tanh")
+class Tanh(InexactUnary):
+    """Hyperbolic tangent: ``z = tanh x``.  Source: DLMF 4.34.3."""
+
+    ufunc = "tanh"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (1 - z²)*``."""
+        return (z_bar * conj(1 - z * z),)
+
+
+@register("arcsinh", "asinh")
+class Arcsinh(InexactUnary):
+    """Inverse hyperbolic sine: ``sinh z = x``.  Source: DLMF 4.40.4."""
+
+    ufunc = "arcsinh"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (sqrt(1 + x²))*``."""
+        (x,) = operands
+        return (z_bar / conj(Sqrt()(x * x + 1)),)
+
+
+@register("arccosh", "acosh")
+class Arccosh(InexactUnary):
+    """Inverse hyperbolic cosine: ``cosh z = x``; infinite slope at 1.  Source: DLMF 4.40.5."""
+
+    ufunc = "arccosh"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (sqrt(x - 1) sqrt(x + 1))*``, right on both sides of the cut."""
+        (x,) = operands
+        return (z_bar / conj(Sqrt()(x - 1) * Sqrt()(x + 1)),)
+
+
+@register("arctanh", "atanh")
+class Arctanh(InexactUnary):
+    """Inverse hyperbolic tangent: ``tanh z = x``; infinite slope at ±1.  Source: DLMF 4.40.6."""
+
+    ufunc = "arctanh"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (1 - x²)*``."""
+        (x,) = operands
+        return (z_bar / conj((1 - x) * (x + 1)),)
+
+
+@register("deg2rad", "radians")
+class Deg2rad(RealUnary):
+    """Degrees to radians: ``z = x π / 180``."""
+
+    ufunc = "deg2rad"
+    flops_per_element = 1
+    linear = True
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar π / 180``."""
+        return (Deg2rad()(z_bar),)
+
+
+@register("rad2deg", "degrees")
+class Rad2deg(RealUnary):
+    """Radians to degrees: ``z = x 180 / π``."""
+
+    ufunc = "rad2deg"
+    flops_per_element = 1
+    linear = True
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar 180 / π``."""
+        return (Rad2deg()(z_bar),)
+
+
+@register("sinc")
+class Sinc(InexactUnary):
+    """Normalised cardinal sine: ``z = sin(πx) / (πx)``, and 1 at 0.
+
+    Convention: derivative 0 at 0, which is the limit.
+    """
+
+    ufunc = "sinc"
+    flops_per_element = 12
+
+    @classmethod
+    def record(cls, b: Builder, x: Any) -> Any:
+        """Record on one array; integers of all sizes become float64."""
+        return cls()(*b.promote(x, rule=quotient_promoted))
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar (π j₁(πx))*``."""
+        return (z_bar * conj(SphericalJn(1)(operands[0] * math.pi) * -math.pi),)
+
+
+@register("spherical_jn")
+class SphericalJn(Elementwise):
+    """Spherical Bessel function of the first kind: ``z = jₙ(x)``; ``j₀(πx)`` is ``sinc x``.
+
+    Source: DLMF 10.47.3, 10.51.2.
+    """
+
+    n: int
+    kinds = "fc"
+    flops_per_element = 40
+
+    @classmethod
+    def record(cls, b: Builder, n: Static, z: Any) -> Any:
+        """Record with a static order."""
+        return cls(integer(n, "n"))(b.inexact(z))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, in the operand's dtype."""
+        return xp.asarray(xp.special.spherical_jn(self.n, operands[0]), dtype=operands[0].dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ((n jₙ₋₁ - (n + 1) jₙ₊₁) / (2n + 1))*``, finite also at 0."""
+        (x,) = operands
+        slope = SphericalJn(self.n + 1)(x) * (-(self.n + 1) / (2 * self.n + 1))
+        if self.n:
+            slope = slope + SphericalJn(self.n - 1)(x) * (self.n / (2 * self.n + 1))
+        return (z_bar * conj(slope),)

@@ -1,0 +1,198 @@
+"""Random numbers by explicit key: keys and what is made of them, uniform numbers.
+
+A draw is a function: equal keys and shapes give equal numbers, and a key is a value like any other,
+so that a new one needs no new recording. The bits are those of Philox 4x64-10, a function of a key
+of 128 bits and a counter of 256, whose stream NumPy keeps in all versions; numbers are made of them
+by elementwise functions, so between machines and versions they differ by rounding at most.
+Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.arrays.shape import reshape
+from gradwire_engine.ops.arrays.slicing import Pad, sliced
+from gradwire_engine.ops.axes import integer, lengths
+from gradwire_engine.ops.base import Op, Static, macro, register
+from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.ops.promotion import DTYPES, dtype_of, inexact_promoted
+from gradwire_engine.tape import ArrayType, DType, Shape, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gradwire_engine.ops.builder import Builder, Var
+
+#: Highest words of the counters at which keys are made; numbers are drawn at 0.
+_SPLIT, _FOLDED = 1, 2
+_INT64, _UINT64 = DTYPES["int64"], DTYPES["uint64"]
+
+
+class Stream(Op):
+    """Random words of ``shape`` from a place: two words of key, then the counter's upper two.
+
+    Axes before the last one of the operand are many places, each with words of its own.
+    """
+
+    shape: Shape
+    differentiable = False
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """``shape`` for each place."""
+        (place,) = types
+        return ArrayType(_UINT64, (*place.shape[:-1], *self.shape))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """NumPy's generator at each place, from the counter's lower words 0 on."""
+        rows = operands[0].astype(_UINT64).reshape(-1, 4)
+        z = xp.empty((len(rows), math.prod(self.shape)), _UINT64)
+        for words, place in zip(z, rows, strict=True):
+            counter = xp.concatenate([xp.zeros(2, _UINT64), place[2:]])
+            words[:] = xp.random.Philox(counter=counter, key=place[:2]).random_raw(len(words))
+        return z.reshape((*operands[0].shape[:-1], *self.shape))
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """As many places more."""
+        return self(*operands)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Ten rounds for four words, and the start at each place."""
+        assert isinstance(result, ArrayType)
+        return 10 * result.size + 1000 * (types[0].size // 4)
+
+
+@register("random_words", public=False)
+class Words(Stream):
+    """Words of 64 random bits; they carry no derivative."""
+
+    shape: Shape
+
+
+@register("random_uniform", public=False)
+class Uniform(Stream):
+    """Numbers evenly between 0 and 1, neither of which comes: ``z = (w + 1/2) / 2ᵐ``.
+
+    With ``w`` the ``m`` highest bits of a word, as many as ``dtype`` resolves below 1: the centres
+    of equal parts, so that ``1 - z`` is as exact as ``z``, and coarser dtypes get the same numbers
+    rounded.
+    """
+
+    shape: Shape
+    dtype: DType
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Floating numbers."""
+        if self.dtype.kind != "f":
+            raise DtypeMismatch(f"a draw gives floating numbers, not {self.dtype.name}")
+        return super().infer(*types)._replace(dtype=self.dtype)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Shift, centre and scale."""
+        bits = np.finfo(self.dtype).nmant
+        z = (super().kernel(xp, *operands) >> (64 - bits)) + 0.5
+        z *= 0.5**bits
+        return z.astype(self.dtype, copy=False)
+
+
+def place_of(b: Builder, key: Any) -> Var:
+    """The place at which ``key`` begins to draw."""
+    x = b.array(key)
+    if x.dtype.kind not in "iu":
+        hint = 'send it as {"value": 7, "dtype": "int64"}, or write a literal'
+        raise DtypeMismatch(f"a random key must be of integers, got {x.type}", hint=hint)
+    if x.type.shape not in ((), (2,)):
+        hint = "split gives several keys, one a row"
+        raise ShapeMismatch(f"a random key is an integer or a pair, got {x.type}", hint=hint)
+    x = reshape(b.cast(x, _INT64), (x.type.size,))
+    return Pad((0,), (4 - x.type.size,))(x)
+
+
+def uniforms(b: Builder, key: Any, shape: Shape, dtype: DType) -> Var:
+    """Numbers between 0 and 1 for a key."""
+    return Uniform(shape, dtype)(place_of(b, key))
+
+
+def shape_for(shape: Any, parameters: Sequence[Shape], op: str) -> Shape:
+    """The shape asked for, or that common to the parameters, which must broadcast to it."""
+    common = broadcast_shapes((), *parameters)
+    if shape is None:
+        return common
+    wanted = lengths(shape)
+    if broadcast_shapes(common, wanted) != wanted:
+        raise ShapeMismatch(f"{op}: parameters of shape {common} do not broadcast to {wanted}")
+    return wanted
+
+
+def real_parameters(b: Builder, op: str, *parameters: Any) -> list[Var]:
+    """A distribution's parameters as floating numbers of one dtype."""
+    operands = b.promote(*parameters, rule=inexact_promoted)
+    for x in operands:
+        if x.dtype.kind != "f":
+            raise DtypeMismatch(f"{op} takes real parameters, got {x.type}")
+    return operands
+
+
+def drawn_dtype(dtype: Any, natural: DType) -> DType:
+    """The floating dtype asked for, or the ``natural`` one."""
+    target = natural if dtype is None else dtype_of(dtype)
+    if target.kind != "f":
+        raise DtypeMismatch(f"a draw gives floating numbers, not {target.name}")
+    return target
+
+
+@macro("random.key", "random.PRNGKey", differentiable=False)
+def key(b: Builder, seed: Any) -> Any:
+    """The key, a pair of integers, that ``seed``, one integer, stands for: any of them is good.
+
+    Every draw takes a key first, which may be such an integer itself.  Equal keys draw equal
+    numbers, whatever the distribution, so give each draw a key of its own by ``split``.
+    """
+    return sliced(place_of(b, seed), 0, 0, 2)
+
+
+@macro("random.split", differentiable=False)
+def split(b: Builder, key: Any, num: Static = 2) -> Any:
+    """``num`` new keys, an array of pairs; the first ones are the same for any ``num``.
+
+    They are independent of one another and of what ``key`` itself draws.
+    """
+    if integer(num, "num") < 0:
+        raise BadArgument(f"num must not be negative, got {num}")
+    place = place_of(b, key) + b.constant(np.array([0, 0, 0, _SPLIT]))
+    return b.cast(Words((num, 2))(place), _INT64)
+
+
+@macro("random.fold_in", differentiable=False)
+def fold_in(b: Builder, key: Any, data: Any) -> Any:
+    """The new key that ``key`` and the integer ``data`` make, the number of a step for example."""
+    number = b.array(data)
+    if number.dtype.kind not in "iu" or number.ndim:
+        raise DtypeMismatch(f"fold_in needs an integer, got {number.type}")
+    folded = Pad((2,), (1,))(reshape(b.cast(number, _INT64), (1,)))
+    place = place_of(b, key) + folded + b.constant(np.array([0, 0, 0, _FOLDED]))
+    return b.cast(Words((2,))(place), _INT64)
+
+
+@macro("random.uniform")
+def uniform(
+    b: Builder,
+    key: Any,
+    shape: Static = None,
+    dtype: Static = None,
+    minval: Any = 0.0,
+    maxval: Any = 1.0,
+) -> Any:
+    """Evenly distributed numbers: ``z = minval + (maxval - minval) u``, ``u`` between 0 and 1.
+
+    Shapes: ``shape``, by default that of the bounds.  Neither 0 nor 1 comes as ``u``.
+    """
+    low, high = real_parameters(b, "uniform", minval, maxval)
+    target = drawn_dtype(dtype, low.dtype)
+    u = uniforms(b, key, shape_for(shape, [low.type.shape, high.type.shape], "uniform"), target)
+    low, high = b.cast(low, target), b.cast(high, target)
+    return low + (high - low) * u

@@ -1,0 +1,1 @@
+"""Many elements become one, or are measured by each other."""

@@ -1,0 +1,191 @@
+"""Running sums and products, the recurrence behind their derivatives, and differences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.joining import Concatenate
+from gradwire_engine.ops.arrays.rearranging import Flip
+from gradwire_engine.ops.arrays.shape import Reshape
+from gradwire_engine.ops.arrays.slicing import sliced
+from gradwire_engine.ops.axes import axis_of, flag, integer
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.batching import along_axes
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.elementwise import BOOL, conj
+from gradwire_engine.ops.pointwise.comparison import NotEqual
+from gradwire_engine.ops.reductions.reductions import widened
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+class Cumulative(Op):
+    """Element i along the axis is the reduction of the elements up to i."""
+
+    axis: int
+    batch = along_axes
+
+    @classmethod
+    def record(cls, b: Builder, a: Any, axis: Static = None, dtype: Static = None) -> Any:
+        """Record along one axis, or over all elements in row-major order."""
+        x = b.array(a) if dtype is None else AsType.record(b, a, dtype)
+        if axis is None:
+            x, axis = Reshape.record(b, x, x.type.size), 0
+        return cls(axis_of(axis, x.ndim, cls.name))(x)
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Same shape; integers in 64 bits."""
+        (x,) = types
+        return x._replace(dtype=widened(x.dtype))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Accumulate."""
+        return getattr(xp, self.ufunc)(operands[0], axis=self.axis)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """One operation per element."""
+        return types[0].size
+
+
+@register("cumsum")
+class CumSum(Cumulative):
+    """Running sum along ``axis``: ``z_i = sum_{j<=i} x_j``."""
+
+    axis: int
+    ufunc = "cumsum"
+    linear = True
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar_i = sum_{j>=i} z_bar_j``."""
+        flip = Flip((self.axis,))
+        return (flip(self(flip(z_bar))),)
+
+
+@register("cumprod")
+class CumProd(Cumulative):
+    """Running product along ``axis``: ``z_i = prod_{j<=i} x_j``.
+
+    Convention: right to all orders where some elements are zero, as nothing is divided.
+    """
+
+    axis: int
+    ufunc = "cumprod"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar_i = z_{i-1}* s_i`` with ``s_i = z_bar_i + x_{i+1}* s_{i+1}``."""
+        (x,) = operands
+        return (conj(shifted(z, self.axis, 1)) * backwards(conj(x), z_bar, self.axis),)
+
+
+@register("linear_recurrence", public=False)
+class LinearRecurrence(Op):
+    """``z_i = b_i + a_i z_{i-1}`` along ``axis``, from ``z_0 = b_0``; operands are ``a``, ``b``."""
+
+    axis: int
+    batch = along_axes
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """The operands' type."""
+        return types[1]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Step along the axis; all other axes at once."""
+        a, b = (xp.moveaxis(x, self.axis, 0) for x in operands)
+        z = xp.array(b)
+        for i in range(1, len(z)):
+            z[i] += a[i] * z[i - 1]
+        return xp.moveaxis(z, 0, self.axis)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``b_bar_i = z_bar_i + a_{i+1}* b_bar_{i+1}``, ``a_bar_i = b_bar_i z_{i-1}*``."""
+        b_bar = backwards(conj(operands[0]), z_bar, self.axis)
+        return b_bar * conj(shifted(z, self.axis, 0)), b_bar
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A product and a sum per element."""
+        return 2 * types[0].size
+
+
+def backwards(a: Var, b: Var, axis: int) -> Var:
+    """The solution of ``s_i = b_i + a_{i+1} s_{i+1}``."""
+    flip = Flip((axis,))
+    return flip(LinearRecurrence(axis)(shifted(flip(a), axis, 0), flip(b)))
+
+
+def shifted(x: Var, axis: int, first: int) -> Var:
+    """``x`` moved on by one along ``axis``, with ``first`` in front and its last element gone."""
+    shape = x.type.shape
+    if shape[axis] == 0:
+        return x
+    front = x.builder.full(first, x.type._replace(shape=(*shape[:axis], 1, *shape[axis + 1 :])))
+    return Concatenate(axis)(front, sliced(x, axis, 0, shape[axis] - 1))
+
+
+@macro("cumulative_sum")
+def cumulative_sum(
+    b: Builder,
+    x: Any,
+    *,
+    axis: Static = None,
+    dtype: Static = None,
+    include_initial: Static = False,
+) -> Any:
+    """Running sum along ``axis``, after a 0 if ``include_initial``."""
+    z, place = CumSum.record(b, x, axis, dtype), 0 if axis is None else axis
+    return _after(0, z, place) if flag(include_initial, "include_initial") else z
+
+
+@macro("cumulative_prod")
+def cumulative_prod(
+    b: Builder,
+    x: Any,
+    *,
+    axis: Static = None,
+    dtype: Static = None,
+    include_initial: Static = False,
+) -> Any:
+    """Running product along ``axis``, after a 1 if ``include_initial``."""
+    z, place = CumProd.record(b, x, axis, dtype), 0 if axis is None else axis
+    return _after(1, z, place) if flag(include_initial, "include_initial") else z
+
+
+def _after(first: int, z: Var, axis: int) -> Var:
+    """``z`` with ``first`` before it along ``axis``."""
+    place = axis_of(axis, z.ndim, "cumulative_sum")
+    shape = tuple([1 if i == place else n for i, n in enumerate(z.type.shape)])
+    return Concatenate(place)(z.builder.full(first, z.type._replace(shape=shape)), z)
+
+
+@macro("diff")
+def diff(
+    b: Builder, a: Any, n: Static = 1, axis: Static = -1, prepend: Any = None, append: Any = None
+) -> Any:
+    """Differences of neighbours along ``axis``, ``n`` times: ``z_i = x_{i+1} - x_i``.
+
+    ``prepend`` and ``append`` are put before and after first; of booleans, whether they differ.
+    """
+    x = b.array(a)
+    place = axis_of(axis, x.ndim, "diff")
+    if integer(n, "n") < 0:
+        raise BadArgument(f"n must not be negative, got {n}")
+    ends = [None if end is None else _end(b, end, x, place) for end in (prepend, append)]
+    if any(end is not None for end in ends):
+        parts = [part for part in (ends[0], x, ends[1]) if part is not None]
+        x = Concatenate.record(b, parts, place)
+    for _ in range(n):
+        length = x.type.shape[place]
+        right, left = (
+            sliced(x, place, min(1, length), length),
+            sliced(x, place, 0, max(0, length - 1)),
+        )
+        x = NotEqual()(right, left) if x.dtype == BOOL else right - left
+    return x
+
+
+def _end(b: Builder, end: Any, x: Var, axis: int) -> Any:
+    var = b.array(end)
+    shape = x.type.shape
+    return var if var.ndim else b.broadcast(var, (*shape[:axis], 1, *shape[axis + 1 :]))

@@ -1,0 +1,245 @@
+"""Pooling: the largest, the average or the norm of windows, or of so many equal parts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
+from gradwire_engine.ops.arrays.indexing import take
+from gradwire_engine.ops.arrays.shape import reshape
+from gradwire_engine.ops.arrays.windows import Windows, bordered, borders, per_axis, span
+from gradwire_engine.ops.axes import flag, integers
+from gradwire_engine.ops.base import Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
+from gradwire_engine.ops.builder import describe, refuse_too_large
+from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.ops.reductions.norms import vector_norm
+from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+class Axis(NamedTuple):
+    """``number`` windows along an axis of ``length``, the first ``before`` elements outside."""
+
+    length: int
+    number: int
+    size: int
+    stride: int
+    dilation: int
+    before: int
+    after: int
+
+    @property
+    def places(self) -> Any:
+        """Where the elements of each window lie, a row each; some before or after the axis."""
+        steps = np.arange(self.size) * self.dilation - self.before
+        return np.arange(self.number)[:, None] * self.stride + steps
+
+
+@register("window_argmax", public=False)
+class WindowArgMax(Op):
+    """Place of the largest element of each window over the last axes, the first of equals.
+
+    Elements are numbered in row-major order over those axes.  NaN counts as the largest.
+    """
+
+    axes: tuple[Axis, ...]
+    differentiable = False
+    batch = over_stacks
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """A number for each window."""
+        (x,) = types
+        if x.dtype.kind == "c":
+            raise DtypeMismatch(f"complex numbers have no largest, got {x}")
+        counts = tuple([axis.number for axis in self.axes])
+        return ArrayType(DTYPES["int64"], (*x.shape[: -len(counts)], *counts))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Axis by axis from the last, which keeps the first of equals in row-major order."""
+        (best,) = operands
+        n = len(self.axes)
+        lengths = [axis.length for axis in self.axes]
+        index = xp.arange(math.prod(lengths)).reshape(lengths)
+        for i, axis in reversed(list(enumerate(self.axes))):
+            places = xp.asarray(axis.places)
+            inside = (places >= 0) & (places < axis.length)
+            pick = _by_window if axis.number < axis.size else _by_element
+            best, index = pick(xp, best, index, places, inside, i - n)
+        return index
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """One comparison for each element of a window."""
+        assert isinstance(result, ArrayType)
+        return result.size * math.prod([axis.size for axis in self.axes])
+
+
+def _by_element(
+    xp: Any, best: Any, index: Any, places: Any, inside: Any, along: int
+) -> tuple[Any, Any]:
+    """The largest of each window along an axis: the next element of all windows at once."""
+    first = xp.take_along_axis(places, inside.argmax(1)[:, None], 1)
+    # An element repeated in place of one outside is never larger.
+    columns = xp.where(inside, places, first).T
+    value = best.take(columns[0], axis=along)
+    number = xp.broadcast_to(index.take(columns[0], axis=along), value.shape).copy()
+    for column in columns[1:]:
+        other = best.take(column, axis=along)
+        better = other > value
+        if best.dtype.kind == "f":
+            better |= (other != other) & (value == value)
+        # Unpredictable branches cost more than the arithmetic that does without them.
+        number += (index.take(column, axis=along) - number) * better.astype("int64")
+        value = xp.maximum(value, other)
+    return value, number
+
+
+def _by_window(
+    xp: Any, best: Any, index: Any, places: Any, inside: Any, along: int
+) -> tuple[Any, Any]:
+    """The largest of each window along an axis where windows are long and few."""
+    values, numbers = [], []
+    for row, kept in zip(places, inside, strict=True):
+        block = best.take(row[kept], axis=along)
+        at = xp.expand_dims(block.argmax(axis=along), along)
+        values.append(xp.take_along_axis(block, at, along))
+        numbered = xp.broadcast_to(index.take(row[kept], axis=along), block.shape)
+        numbers.append(xp.take_along_axis(numbered, at, along))
+    return xp.concatenate(values, axis=along), xp.concatenate(numbers, axis=along)
+
+
+def _layout(
+    x: Var, size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
+) -> tuple[Axis, ...]:
+    """Windows of ``size`` over the last axes of ``x``, as many as it has lengths."""
+    n = len(integers(size, "size"))
+    sizes = per_axis(size, n, "size")
+    if not 0 < n <= x.ndim:
+        raise ShapeMismatch(f"windows over {n} axes of an array of {x.ndim}, got {x.type}")
+    shape = x.type.shape[-n:]
+    strides = sizes if stride is None else per_axis(stride, n, "stride")
+    dilations = per_axis(dilation, n, "dilation")
+    pairs = borders(padding, shape, sizes, strides, dilations)
+    up = flag(ceil_mode, "ceil_mode")
+    found = []
+    for length, k, step, apart, pair in zip(shape, sizes, strides, dilations, pairs, strict=True):
+        before, after = pair
+        room = length + before + after - span(k, apart)
+        # A window that would start after the elements holds none.
+        count = min(-(-room // step), (length + before - 1) // step) if up else room // step
+        found.append(Axis(length, count + 1, k, step, apart, before, after))
+    for axis in found:
+        table = ArrayType(DTYPES["int64"], (max(axis.number, 0), axis.size))
+        refuse_too_large("a table of windows", table, x.builder.limits.array_bytes)
+        places = axis.places
+        if axis.number < 1 or not ((places >= 0) & (places < axis.length)).any(1).all():
+            raise ShapeMismatch(
+                f"windows of {sizes} over shape {shape} with padding {tuple(pairs)}: "
+                "there is none, or one that holds no elements"
+            )
+    return tuple(found)
+
+
+def _windowed(x: Var, axes: tuple[Axis, ...]) -> Var:
+    """The elements of all windows, zeros outside: first the windows' axes, then their numbers."""
+    grown, parts = [], []
+    for axis in axes:
+        end = axis.stride * (axis.number - 1) + span(axis.size, axis.dilation) - axis.before
+        grown.append((axis.before, end - axis.length))
+        parts.append((axis.size, axis.stride, axis.dilation))
+    sizes, strides, dilations = zip(*parts, strict=True)
+    return Windows(sizes, strides, dilations)(bordered(x, grown))
+
+
+@macro("max_pool")
+def max_pool(
+    b: Builder,
+    x: Any,
+    size: Static,
+    stride: Static = None,
+    padding: Static = 0,
+    dilation: Static = 1,
+    ceil_mode: Static = False,
+    return_indices: Static = False,
+) -> Any:
+    """Largest element of each window over the last axes, as many as ``size`` has; NaN if one is.
+
+    ``stride`` is ``size`` by default, ``padding`` as for ``conv``; what it adds is never largest.
+    ``ceil_mode`` keeps windows that are not full.  With ``return_indices`` also the elements'
+    numbers in row-major order over those axes.  Convention: of equal elements the first has the
+    derivative.
+    """
+    x = b.array(x)
+    axes = _layout(x, size, stride, padding, dilation, ceil_mode)
+    index = WindowArgMax(axes)(x)
+    z = _elements(x, index, len(axes))
+    return [z, index] if flag(return_indices, "return_indices") else z
+
+
+def _elements(x: Var, index: Var, n: int) -> Var:
+    """Elements of ``x`` by their numbers in row-major order over its last ``n`` axes."""
+    b, lead = x.builder, x.type.shape[:-n]
+    length = math.prod(x.type.shape[-n:])
+    firsts = np.arange(math.prod(lead)).reshape((*lead, *[1] * n)) * length
+    flat = reshape(x, (x.type.size,))
+    return take(b, flat, index + b.constant(firsts), 0)
+
+
+@macro("average_pool")
+def average_pool(
+    b: Builder,
+    x: Any,
+    size: Static,
+    stride: Static = None,
+    padding: Static = 0,
+    dilation: Static = 1,
+    ceil_mode: Static = False,
+    count_include_pad: Static = False,
+    divisor: Static = None,
+) -> Any:
+    """Average of each window over the last axes, as many as ``size`` has.
+
+    Windows are those of ``max_pool``.  The sum is divided by the number of elements, which with
+    ``count_include_pad`` includes the zeros of ``padding``, or by ``divisor``.
+    """
+    x = b.inexact(x)
+    axes = _layout(x, size, stride, padding, dilation, ceil_mode)
+    total = Sum(tuple(range(x.ndim - len(axes), x.ndim)))(_windowed(x, axes))
+    if divisor is not None:
+        if isinstance(divisor, bool) or not isinstance(divisor, int | float) or not divisor:
+            raise BadArgument(f"divisor must be a number other than 0, got {describe(divisor)}")
+        return total / divisor
+    padded = flag(count_include_pad, "count_include_pad")
+    counts = np.ones(())
+    for axis in axes:
+        low, high = (-axis.before, axis.length + axis.after) if padded else (0, axis.length)
+        counted = ((axis.places >= low) & (axis.places < high)).sum(1)
+        counts = np.multiply.outer(counts, counted)
+    if (counts == counts.flat[0]).all():
+        return total / float(counts.flat[0])
+    return total / b.constant(counts.astype(total.dtype))
+
+
+@macro("lp_pool")
+def lp_pool(
+    b: Builder,
+    x: Any,
+    ord: Static,
+    size: Static,
+    stride: Static = None,
+    padding: Static = 0,
+    dilation: Static = 1,
+) -> Any:
+    """Norm of order ``ord`` of each window over the last axes, ``(sum |x|^ord)^(1 / ord)``.
+
+    Windows are those of ``max_pool``.  Convention: derivative 0 at windows of zeros for ``ord`` 2.
+    """
+    x = b.inexact(x)
+    axes = _layout(x, size, stride, padding, dilation, ceil_mode=False)
+    return vector_norm(b, _windowed(x, axes), tuple(range(x.ndim - len(axes), x.ndim)), ord=ord)

@@ -1,0 +1,260 @@
+"""Derivatives of Bessel functions in the order, to all orders, for positive ``x``.
+
+They are contour integrals, in which a derivative in the order is a factor; the contours are those
+of steepest descent, along which the integrand hardly turns, so that nothing cancels.
+Source: DLMF 10.9.18, 10.32.9, 10.32.12; of the contours: Temme, "Steepest descent paths for
+integrals defining the modified Bessel functions of imaginary order" (1994), and DLMF 2.4(iv).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.elementwise import SpecialBinary
+from gradwire_engine.ops.pointwise.selection import Sign
+from gradwire_engine.ops.special.incomplete import half_line
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+
+#: Exponent beyond which a tail is nothing; how far an algebraic tail must be followed.
+_NEGLIGIBLE, _FAR = 45.0, 1e16
+
+
+class InOrder(SpecialBinary):
+    """Derivative number ``n > 0`` of a Bessel function in its order ``v``, for ``x > 0``.
+
+    At 0 it is 0 where the function is 0 for all orders nearby, else NaN; NaN for ``x < 0``.
+    """
+
+    n: int
+    #: ``∂f_v/∂x = outer (f_(v-1) + sign f_(v+1)) + scale f_v``, with ``scale sign(x)`` if it is -1.
+    outer: ClassVar[float] = 0.5
+    sign: ClassVar[int] = -1
+    scale: ClassVar[int] = 0
+    vanishes: ClassVar[bool] = True
+    flops_per_element = 100_000
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """By contours, in double precision."""
+        v, x = xp.broadcast_arrays(*[a.astype("float64") for a in operands])
+        valid = (x > 0) & (x < math.inf) & xp.isfinite(v)
+        found = self.at(xp, xp.where(valid, v, 1), xp.where(valid, x, 1))
+        outside = xp.where((x == 0) & (v > 0) & self.vanishes, 0, math.nan)
+        return xp.where(valid, found, outside).astype(operands[0].dtype)
+
+    def at(self, xp: Any, v: Any, x: Any) -> Any:
+        """The derivative at finite ``v`` and positive ``x``."""
+        raise NotImplementedError
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``v_bar`` by the next derivative, ``x_bar`` by the neighbouring orders'."""
+        rule = type(self)
+        return z_bar * rule(self.n + 1)(*operands), z_bar * slope(self, rule, z, *operands)
+
+
+def slope(op: SpecialBinary, rule: type[InOrder], z: Var, v: Var, x: Var) -> Var:
+    """Derivative in ``x`` of ``z = op(v, x)``, a Bessel function that ``rule`` is about."""
+    below, above = op(v - 1, x), op(v + 1, x)
+    result = (below + above if rule.sign > 0 else below - above) * rule.outer
+    if rule.scale < 0:
+        return result - Sign()(x) * z
+    return result + z if rule.scale else result
+
+
+@register("jv_in_order", public=False)
+class JvInOrder(InOrder):
+    """Derivative number ``n > 0`` of ``J_v(x)`` in ``v``."""
+
+    n: int
+
+    def at(self, xp: Any, v: Any, x: Any) -> Any:
+        """The real part of Hankel's function."""
+        return _hankel(xp, self.n, v, x).real
+
+
+@register("yv_in_order", public=False)
+class YvInOrder(InOrder):
+    """Derivative number ``n > 0`` of ``Y_v(x)`` in ``v``."""
+
+    n: int
+    vanishes = False
+
+    def at(self, xp: Any, v: Any, x: Any) -> Any:
+        """The imaginary part of Hankel's function."""
+        return _hankel(xp, self.n, v, x).imag
+
+
+@register("iv_in_order", public=False)
+class IvInOrder(InOrder):
+    """Derivative number ``n > 0`` of ``I_v(x)`` in ``v``, exact to the rounding of ``I_v``."""
+
+    n: int
+    sign = 1
+
+    def at(self, xp: Any, v: Any, x: Any) -> Any:
+        """From the saddle point upwards."""
+        return _modified(xp, self.n, v, x, 0)
+
+
+@register("ive_in_order", public=False)
+class IveInOrder(InOrder):
+    """Derivative number ``n > 0`` of ``exp(-x) I_v(x)`` in ``v``."""
+
+    n: int
+    sign, scale = 1, -1
+
+    def at(self, xp: Any, v: Any, x: Any) -> Any:
+        """From the saddle point upwards."""
+        return _modified(xp, self.n, v, x, x)
+
+
+@register("kv_in_order", public=False)
+class KvInOrder(InOrder):
+    """Derivative number ``n > 0`` of ``K_v(x)`` in ``v``, exact to the rounding of ``K_v``."""
+
+    n: int
+    sign, outer, vanishes = 1, -0.5, False
+
+    def at(self, xp: Any, v: Any, x: Any) -> Any:
+        """Along the real line."""
+        return _second_modified(xp, self.n, v, x, 0)
+
+
+@register("kve_in_order", public=False)
+class KveInOrder(InOrder):
+    """Derivative number ``n > 0`` of ``exp(x) K_v(x)`` in ``v``."""
+
+    n: int
+    sign, outer, scale, vanishes = 1, -0.5, 1, False
+
+    def at(self, xp: Any, v: Any, x: Any) -> Any:
+        """Along the real line."""
+        return _second_modified(xp, self.n, v, x, x)
+
+
+def _hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
+    """Derivative of ``H_v = ∫ exp(x sinh t - v t) dt / πi`` from ``-∞`` to ``∞ + πi``.
+
+    With ``u = |v|``: for ``u < x`` up and down from the saddle ``iβ``, ``cos β = u / x``; else
+    along the real line over the saddle at ``-α`` to that at ``α``, ``cosh α = u / x``, then up.
+    The order is mirrored by ``t → πi - t``.
+    """
+    u = xp.abs(v)
+    ratio = u / x
+    oscillates = ratio < 1
+    beta = xp.where(oscillates, xp.arccos(xp.minimum(ratio, 1)), 0)
+    alpha = xp.where(oscillates, 0, xp.arccosh(xp.maximum(ratio, 1)))
+    excess = xp.where(oscillates, 0, (u - x) / x)
+    curvature = xp.sqrt(xp.abs(u - x) * (u + x))
+
+    def factor(t: Any) -> Any:
+        return (xp.where(v < 0, t - 1j * math.pi, -t)) ** n
+
+    def up(d: Any, sine: Any) -> Any:
+        """The integrand at ``θ = β + d`` and its sine, on the path on which the phase stays."""
+        theta = beta + d
+        arc = _arc(xp, d)
+        rise = 2 * xp.sin(beta) * xp.sin(d / 2) ** 2 + xp.cos(beta) * arc + excess * d
+        cosh_less_one = xp.maximum(rise / sine, 0)
+        tau = xp.sign(d) * 2 * xp.arcsinh(xp.sqrt(cosh_less_one / 2))
+        turn = 2 * d * xp.sin(d / 2) ** 2 - arc  # sin d - d cos d
+        turn = turn * (1 + excess) + d * xp.sin(beta) * sine
+        slope = turn / (sine**2 * xp.sinh(tau))
+        phi = x * xp.sinh(tau) * xp.cos(theta) - u * tau
+        return factor(tau + 1j * theta) * xp.exp(phi) * (slope + 1j)
+
+    def onwards(d: Any, rest: Any) -> Any:
+        """To the end at ``iπ``, exact beside both ends."""
+        return up(d, xp.sin(xp.minimum(beta + d, rest)))
+
+    def before(d: Any, rest: Any) -> Any:
+        """From the saddle ``iβ`` to the end at 0, or from the first saddle to the second."""
+        return xp.where(oscillates, up(-d, xp.sin(rest)), along(d - alpha))
+
+    def along(t: Any) -> Any:
+        """The integrand on the real line."""
+        return factor(t) * xp.exp(x * xp.sinh(t) - u * t)
+
+    least = 1 / xp.sqrt(1 + curvature)
+    near = xp.minimum(least, xp.where(oscillates, beta, xp.where(alpha > 0, alpha, 1)))
+    first = half_line(
+        xp,
+        _finite(lambda d, rest: up(d, xp.sin(xp.minimum(beta + d, rest))), math.pi - beta),
+        near,
+        math.pi * _FAR,
+    )
+    length = xp.where(oscillates, beta, 2 * alpha)
+    length = xp.where(length > 0, length, 1)
+    second = half_line(xp, _finite(before, length), near, length * _FAR)
+    second = xp.where(oscillates | (alpha > 0), second, 0)
+    left = half_line(
+        xp,
+        lambda w: along(-alpha - xp.log1p(w)) / (1 + w),
+        least,
+        1 + 2 / (x * xp.exp(alpha)),
+    )
+    turned = xp.exp(1j * (x * xp.sin(beta) - u * beta))
+    total = xp.where(oscillates, turned * (first + second), first + second + left)
+    mirrored = xp.exp(1j * math.pi * xp.where(v < 0, xp.remainder(u, 2), 0))
+    return total * mirrored / (1j * math.pi)
+
+
+def _modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
+    """Derivative of ``I_v = Im ∫ exp(x cosh t - v t - shift) dt / π`` from the real line upwards.
+
+    Along the path through the saddle for the order, or for 1 where it is less.
+    """
+    ratio = xp.maximum(v, 1) / x
+
+    def up(theta: Any, rest: Any) -> Any:
+        sine, arc = xp.sin(xp.minimum(theta, rest)), _arc(xp, theta)
+        sinh = ratio * theta / sine
+        turn = 2 * theta * xp.sin(theta / 2) ** 2 - arc  # sin θ - θ cos θ
+        cosh = xp.sqrt(1 + sinh**2)
+        slope = ratio * turn / (sine**2 * cosh)
+        t = xp.arcsinh(sinh) + 1j * theta
+        phi = x * cosh * xp.cos(theta) - shift + 1j * x * sinh * sine
+        return ((-t) ** n * xp.exp(phi - v * t) * (slope + 1j)).imag
+
+    near = xp.minimum(1 / xp.sqrt(1 + xp.hypot(v, x)), ratio)
+    return half_line(xp, _finite(up, math.pi), near, 20 * math.pi) / math.pi
+
+
+def _second_modified(xp: Any, n: int, v: Any, x: Any, shift: Any) -> Any:
+    """Derivative of ``K_v = ∫ exp(v t - x cosh t + shift) dt / 2`` over the real line.
+
+    Trapezoidal about the peak, in steps of its width.
+    """
+    u = xp.abs(v)
+    peak, size = xp.arcsinh(u / x), xp.hypot(u, x)
+    right = xp.arccosh(1 + _NEGLIGIBLE / size)
+    fall = xp.maximum(u, 1e-300)
+    slow = xp.maximum(2 * _NEGLIGIBLE / fall, xp.sqrt(4 * _NEGLIGIBLE / fall))
+    left = xp.minimum(xp.arccosh(1 + _NEGLIGIBLE * (size + u) / x**2), slow)
+    step = 0.2 / (1 + 0.3 * xp.sqrt(size))
+    total = xp.zeros(x.shape)
+    for k in range(math.ceil(float(xp.max((left + right) / step, initial=0.0))) + 1):
+        t = peak - left + k * step
+        value = t**n * xp.exp(u * t - x * xp.cosh(t) + shift)
+        total = total + xp.where(t <= peak + right, value, 0)
+    return total * step * 0.5 * (xp.sign(v) if n % 2 else 1)
+
+
+def _finite(integrand: Any, length: Any) -> Any:
+    """``integrand``, of distances from 0 and to ``length``, as one of the half line."""
+
+    def mapped(w: Any) -> Any:
+        shrink = 1 / (1 + w / length)
+        return integrand(w * shrink, length * shrink) * shrink**2
+
+    return mapped
+
+
+def _arc(xp: Any, d: Any) -> Any:
+    """``d - sin d``, by its series near 0.  Source: DLMF 4.19.1."""
+    square = d * d
+    series = 1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110)))
+    return xp.where(xp.abs(d) < 0.5, d * square / 6 * series, d - xp.sin(d))

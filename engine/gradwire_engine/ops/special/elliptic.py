@@ -1,0 +1,279 @@
+"""Elliptic integrals, Carlson's and Legendre's, and the arithmetic-geometric mean.
+
+All derivatives are algebraic integrals over the half line, whose integrands keep their sign; these
+are closed under differentiation, so one quadrature serves all functions to all orders.
+Source: DLMF 19.16, 19.18, 19.25.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.elementwise import Special, SpecialBinary
+from gradwire_engine.ops.pointwise.arithmetic import Sqrt
+from gradwire_engine.ops.pointwise.selection import Round
+from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
+from gradwire_engine.ops.promotion import special_promoted
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+#: Step of the quadrature in ln t, and how far beyond the operands a tail is nothing.
+_STEP, _TAIL = 0.4, 80.0
+#: Values of the integrand that are held at a time, if more than one node's.
+_BLOCK = 1 << 14
+
+
+@register("algebraic_integral", public=False)
+class AlgebraicIntegral(Special):
+    """``z = ∫ tʳ Π (t + xⱼ)^(-pⱼ) dt`` over positive ``t``, for ``xⱼ ≥ 0`` and half-integer ``pⱼ``.
+
+    Infinite where it diverges at 0, NaN for negative operands.  Source: DLMF 19.16.9.
+    """
+
+    powers: tuple[float, ...]
+    rise: int = 0
+    flops_per_element = 10_000
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Trapezoidal in ``ln t``, in double precision: exact, as all is analytic for |arg t| < π.
+
+        Source: Trefethen and Weideman, "The exponentially convergent trapezoidal rule" (2014).
+        """
+        xs = xp.broadcast_arrays(*[x.astype("float64") for x in operands])
+        valid = math.prod([(x >= 0) & (x < math.inf) for x in xs]).astype(bool)
+        at_zero = sum([p * (x == 0) for p, x in zip(self.powers, xs, strict=True)])
+        xs = [xp.where(valid, x, 1) for x in xs]
+        logs = [xp.log(x) for x in xs]
+        stacked = xp.stack([xp.where(x > 0, ln, 0) for x, ln in zip(xs, logs, strict=True)])
+        first = xp.min(stacked, axis=0, initial=0.0) - _TAIL
+        last = xp.max(stacked, axis=0, initial=0.0) + _TAIL
+        count = math.ceil(float(xp.max(last - first, initial=0.0)) / _STEP)
+        total = xp.zeros(xp.shape(first))
+        block = max(1, _BLOCK // max(1, total.size))
+        for start in range(0, count, block):
+            s = _STEP * xp.arange(start, min(start + block, count))
+            s = first + s.reshape(-1, *[1] * total.ndim)
+            exponent = (self.rise + 1) * s
+            for p, ln in zip(self.powers, logs, strict=True):
+                exponent = exponent - p * xp.logaddexp(s, ln)
+            total = total + xp.sum(xp.exp(exponent), axis=0)
+        total = xp.where(at_zero < self.rise + 1, total * _STEP, math.inf)
+        return xp.where(valid, total, math.nan).astype(operands[0].dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``xⱼ_bar = -z_bar pⱼ`` times the integral of one power more of ``t + xⱼ``."""
+        bars = []
+        for j, p in enumerate(self.powers):
+            powers = (*self.powers[:j], p + 1, *self.powers[j + 1 :])
+            bars.append(z_bar * (AlgebraicIntegral(powers, self.rise)(*operands) * -p))
+        return bars
+
+
+class Carlson(Special):
+    """An elliptic integral of Carlson's: ``scale`` times an algebraic one."""
+
+    powers: ClassVar[tuple[float, ...]]
+    scale: ClassVar[float]
+    flops_per_element = 100
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """As of the algebraic integral."""
+        return AlgebraicIntegral(self.powers).vjp(z_bar * self.scale, z, *operands)
+
+
+@register("elliprf", public=False)
+class EllipRF(Carlson):
+    """``z = R_F(x, y, w) = 1/2 ∫ dt / sqrt((t + x)(t + y)(t + w))``.  Source: DLMF 19.16.1."""
+
+    ufunc = "special.elliprf"
+    powers, scale = (0.5, 0.5, 0.5), 0.5
+
+
+@register("elliprd", public=False)
+class EllipRD(Carlson):
+    """``z = R_D(x, y, w) = R_J(x, y, w, w)``.  Source: DLMF 19.16.5."""
+
+    ufunc = "special.elliprd"
+    powers, scale = (0.5, 0.5, 1.5), 1.5
+
+
+@register("elliprj", public=False)
+class EllipRJ(Carlson):
+    """``z = R_J(x, y, w, p)``.  Source: DLMF 19.16.2."""
+
+    ufunc = "special.elliprj"
+    powers, scale = (0.5, 0.5, 0.5, 1.0), 1.5
+
+
+@register("elliprc", public=False)
+class EllipRC(Carlson):
+    """``z = R_C(x, y) = R_F(x, y, y)``.  Source: DLMF 19.16.6."""
+
+    ufunc = "special.elliprc"
+    powers, scale = (0.5, 1.0), 0.5
+
+
+@register("elliprg", public=False)
+class EllipRG(Special):
+    """``z = R_G(x, y, w)``.  Source: DLMF 19.16.3."""
+
+    ufunc = "special.elliprg"
+    flops_per_element = 100
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / 8 ∫ t (t + x)^(-3/2) (t + y)^(-1/2) (t + w)^(-1/2) dt``, and so on."""
+        return AlgebraicIntegral((0.5, 0.5, 0.5), 1).vjp(z_bar * -0.25, z, *operands)
+
+
+@macro("elliprf")
+def elliprf(b: Builder, x: Any, y: Any, z: Any) -> Any:
+    """Carlson's first integral: ``R_F = 1/2 ∫ dt / sqrt((t + x)(t + y)(t + z))``, from 0 to inf.
+
+    Symmetric; at most one operand 0, infinite slope there.  Source: DLMF 19.16.1.
+    """
+    return EllipRF()(*b.promote(x, y, z, rule=special_promoted))
+
+
+@macro("elliprd")
+def elliprd(b: Builder, x: Any, y: Any, z: Any) -> Any:
+    """Carlson's second integral: ``R_D = 3/2 ∫ dt / ((t + z) sqrt((t + x)(t + y)(t + z)))``.
+
+    Source: DLMF 19.16.5.
+    """
+    return EllipRD()(*b.promote(x, y, z, rule=special_promoted))
+
+
+@macro("elliprj")
+def elliprj(b: Builder, x: Any, y: Any, z: Any, p: Any) -> Any:
+    """Carlson's third integral: ``R_J = 3/2 ∫ dt / ((t + p) sqrt((t + x)(t + y)(t + z)))``.
+
+    Derivatives NaN for ``p < 0``, where it is a principal value.  Source: DLMF 19.16.2.
+    """
+    return EllipRJ()(*b.promote(x, y, z, p, rule=special_promoted))
+
+
+@macro("elliprc")
+def elliprc(b: Builder, x: Any, y: Any) -> Any:
+    """Carlson's degenerate integral: ``R_C = 1/2 ∫ dt / (sqrt(t + x) (t + y))``.
+
+    Derivatives NaN for ``y < 0``, where it is a principal value.  Source: DLMF 19.16.6.
+    """
+    return EllipRC()(*b.promote(x, y, rule=special_promoted))
+
+
+@macro("elliprg")
+def elliprg(b: Builder, x: Any, y: Any, z: Any) -> Any:
+    """Carlson's symmetric integral of the second kind ``R_G``, a mean of square roots.
+
+    ``1/4 ∫ (x / (t + x) + y / (t + y) + z / (t + z)) t dt / sqrt((t + x)(t + y)(t + z))``.
+    Source: DLMF 19.16.3, 19.23.7.
+    """
+    return EllipRG()(*b.promote(x, y, z, rule=special_promoted))
+
+
+@macro("ellipk")
+def ellipk(b: Builder, m: Any) -> Any:
+    """Legendre's complete integral of the first kind: ``K(m) = ∫ dθ / sqrt(1 - m sin²θ)`` to π/2.
+
+    ``m`` is the parameter, the modulus squared; infinite at 1, NaN beyond.  Source: DLMF 19.25.1.
+    """
+    (m,) = b.promote(m, rule=special_promoted)
+    return _complete(EllipRF(), 1 - m)
+
+
+@macro("ellipkm1")
+def ellipkm1(b: Builder, p: Any) -> Any:
+    """``K(1 - p)``, exact near its pole at ``p = 0``.  Source: DLMF 19.25.1."""
+    (p,) = b.promote(p, rule=special_promoted)
+    return _complete(EllipRF(), p)
+
+
+@macro("ellipe")
+def ellipe(b: Builder, m: Any) -> Any:
+    """Legendre's complete integral of the second kind: ``E(m) = ∫ sqrt(1 - m sin²θ) dθ`` to π/2.
+
+    Infinite slope at 1, NaN beyond.  Source: DLMF 19.25.1.
+    """
+    (m,) = b.promote(m, rule=special_promoted)
+    return _complete(EllipRG(), 1 - m) * 2
+
+
+def _complete(op: Special, y: Var) -> Var:
+    """``op`` of 0, ``y`` and 1."""
+    b = y.builder
+    return op(b.scalar(0, y.dtype), y, b.scalar(1, y.dtype))
+
+
+class Incomplete(SpecialBinary):
+    """``z = ∫ (1 - m sin²θ)^s dθ`` from 0 to ``φ``, ``s`` half of an odd number."""
+
+    #: Twice the exponent, and the powers of the derivative's algebraic integral.
+    exponent: ClassVar[int]
+    powers: ClassVar[tuple[float, ...]]
+    flops_per_element = 100
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``φ_bar`` by the integrand; ``m_bar = -z_bar s ∫ sin²θ (1 - m sin²θ)^(s-1) dθ``.
+
+        By ``t = 1 / sin²θ - 1 / sin²φ``, and by complete integrals for the whole half turns.
+        """
+        phi, m = operands
+        b = phi.builder
+        turns = Round()(phi * (1 / math.pi))
+        rest = phi - turns * math.pi
+        sine, cosine = Sin()(rest), Cos()(rest)
+        square = sine * sine
+        inner = 1 - m * square
+        root = Sqrt()(inner)
+        integral = AlgebraicIntegral(self.powers)
+        one, zero = b.scalar(1, m.dtype), b.scalar(0, m.dtype)
+        within = integral(one, inner, cosine * cosine) * (square * sine)
+        whole = turns * integral(one, 1 - m, zero) * 2
+        in_phi = root if self.exponent > 0 else 1 / root
+        return z_bar * in_phi, z_bar * ((within + whole) * (-0.25 * self.exponent))
+
+
+@register("ellipkinc")
+class EllipKInc(Incomplete):
+    """Legendre's incomplete integral of the first kind: ``F(φ, m) = ∫ dθ / sqrt(1 - m sin²θ)``.
+
+    From 0 to ``φ``; derivatives in both, NaN where ``m sin²φ > 1``.  Source: DLMF 19.2.4, 19.25.5.
+    """
+
+    ufunc = "special.ellipkinc"
+    exponent, powers = -1, (0.5, 1.5, 0.5)
+
+
+@register("ellipeinc")
+class EllipEInc(Incomplete):
+    """Legendre's incomplete integral of the second kind: ``E(φ, m) = ∫ sqrt(1 - m sin²θ) dθ``.
+
+    From 0 to ``φ``; derivatives in both, NaN where ``m sin²φ > 1``.  Source: DLMF 19.2.5, 19.25.9.
+    """
+
+    ufunc = "special.ellipeinc"
+    exponent, powers = 1, (1.5, 0.5, 0.5)
+
+
+@register("agm")
+class Agm(SpecialBinary):
+    """Arithmetic-geometric mean of ``x`` and ``y`` of one sign: ``z = π / 2 / R_F(0, x², y²)``.
+
+    Source: DLMF 19.8.5, 19.25.1.
+    """
+
+    ufunc = "special.agm"
+    flops_per_element = 60
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar x z² / π ∫ t^(-1/2) (t + x²)^(-3/2) (t + y²)^(-1/2) dt``, so ``y``."""
+        x, y = operands
+        zero = x.builder.scalar(0, x.dtype)
+        scaled = z_bar * (z * z * (-1 / math.pi))
+        _, in_x, in_y = AlgebraicIntegral((0.5, 0.5, 0.5)).vjp(scaled, z, zero, x * x, y * y)
+        assert in_x is not None
+        assert in_y is not None
+        return in_x * x * 2, in_y * y * 2

@@ -1,0 +1,181 @@
+"""Error functions, the logit, a product with a logarithm."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
+from gradwire_engine.ops.pointwise.comparison import LogicalAnd
+from gradwire_engine.ops.pointwise.complex import Complex, Real, complex_of
+from gradwire_engine.ops.pointwise.exponential import Exp, Log1p
+from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.promotion import special_promoted
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+
+
+def _bell(x: Var) -> Var:
+    """``2 / sqrt(π) exp(-x²)``, the derivative of erf."""
+    return Exp()(-(x * x)) * TWO_OVER_ROOT_PI
+
+
+@register("erf")
+class Erf(SpecialUnary):
+    """Error function: ``z = 2 / sqrt(π) ∫ exp(-t²) dt`` from 0 to ``x``.  Source: DLMF 7.2.1."""
+
+    ufunc = "special.erf"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (2 / sqrt(π) exp(-x²))*``."""
+        return (z_bar * conj(_bell(operands[0])),)
+
+
+@register("erfc")
+class Erfc(SpecialUnary):
+    """Complementary error function, exact for large ``x``: ``z = 1 - erf x``.
+
+    Source: DLMF 7.2.2.
+    """
+
+    ufunc = "special.erfc"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar (2 / sqrt(π) exp(-x²))*``."""
+        return (-(z_bar * conj(_bell(operands[0]))),)
+
+
+@register("erfinv")
+class Erfinv(SpecialUnary):
+    """Inverse error function: ``erf z = x``; infinite slope at ±1.  Source: DLMF 7.17.1."""
+
+    ufunc = "special.erfinv"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar sqrt(π) / 2 exp(z²)``."""
+        return (z_bar * (Exp()(z * z) / TWO_OVER_ROOT_PI),)
+
+
+@register("erfcinv")
+class Erfcinv(SpecialUnary):
+    """Inverse of erfc, exact for small ``x``: ``erfc z = x``; infinite slope at 0 and 2."""
+
+    ufunc = "special.erfcinv"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar sqrt(π) / 2 exp(z²)``."""
+        return (-(z_bar * (Exp()(z * z) / TWO_OVER_ROOT_PI)),)
+
+
+@register("erfi")
+class Erfi(SpecialUnary):
+    """Imaginary error function: ``z = -i erf(i x)``.  Source: DLMF 7.2.1."""
+
+    ufunc = "special.erfi"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (2 / sqrt(π) exp(x²))*``."""
+        (x,) = operands
+        return (z_bar * conj(Exp()(x * x) * TWO_OVER_ROOT_PI),)
+
+
+@register("erfcx")
+class Erfcx(SpecialUnary):
+    """Scaled complementary error function: ``z = exp(x²) erfc x``.
+
+    Its slope is exact to the rounding of 1, not of the slope itself, which is small for large
+    ``x``.  Source: DLMF 7.2.2, 7.10.1.
+    """
+
+    ufunc = "special.erfcx"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (2 x z - 2 / sqrt(π))*``."""
+        return (z_bar * conj(operands[0] * z * 2 - TWO_OVER_ROOT_PI),)
+
+
+@register("dawsn")
+class Dawsn(SpecialUnary):
+    """Dawson's integral: ``z = exp(-x²) ∫ exp(t²) dt`` from 0 to ``x``.
+
+    Its slope is exact to the rounding of 1, not of the slope itself, which is small for large
+    ``x``.  Source: DLMF 7.2.5, 7.10.3.
+    """
+
+    ufunc = "special.dawsn"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (1 - 2 x z)*``."""
+        return (z_bar * conj(1 - operands[0] * z * 2),)
+
+
+@register("wofz")
+class Wofz(SpecialUnary):
+    """Faddeeva's function: ``z = exp(-x²) erfc(-i x)``, complex also for real ``x``.
+
+    Its slope is exact to the rounding of 1, as that of ``erfcx``.  Source: DLMF 7.2.3, 7.10.2.
+    """
+
+    ufunc = "special.wofz"
+    kinds = "c"
+
+    @classmethod
+    def record(cls, b: Builder, x: Any) -> Any:
+        """Record on one array, made complex."""
+        (x,) = b.promote(x, rule=special_promoted)
+        return cls()(b.cast(x, complex_of(x.dtype)) if x.dtype.kind == "f" else x)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``."""
+        return (z_bar * conj(operands[0] * z * -2 + 1j * TWO_OVER_ROOT_PI),)
+
+
+@macro("voigt_profile")
+def voigt_profile(b: Builder, x: Any, sigma: Any, gamma: Any) -> Any:
+    """Density of a normal and a Cauchy variable's sum: ``z = Re w(u) / (σ sqrt(2π))``.
+
+    ``u = (x + i γ) / (σ sqrt 2)``; ``sigma`` positive, ``gamma`` at least 0.
+    Source: DLMF 7.19.1.
+    """
+    x, sigma, gamma = b.promote(x, sigma, gamma, rule=special_promoted)
+    width = sigma * math.sqrt(2)
+    return Real()(Wofz()(Complex()(x / width, gamma / width))) / (width * math.sqrt(math.pi))
+
+
+@register("logit")
+class Logit(SpecialUnary):
+    """Logarithm of the odds: ``z = ln(x / (1 - x))``; infinite slope at 0 and 1."""
+
+    ufunc = "special.logit"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / (x (1 - x))``."""
+        (x,) = operands
+        return (z_bar / (x * (1 - x)),)
+
+
+@register("xlog1py")
+class XLog1pY(SpecialBinary):
+    """Product with a logarithm: ``z = x ln(1 + y)``, and 0 where ``x`` is 0.
+
+    Convention: derivatives 0 where ``x`` is 0 and ``y`` is -1.
+    """
+
+    ufunc = "special.xlog1py"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ln(1 + y)*``, ``y_bar = z_bar (x / (1 + y))*``."""
+        x, y = operands
+        nowhere = LogicalAnd()(x.equals(0), y.equals(-1))
+        safe = Where()(nowhere, y.builder.scalar(0, y.dtype), y)
+        return z_bar * conj(Log1p()(safe)), z_bar * conj(x / (safe + 1))

@@ -1,0 +1,230 @@
+"""The gamma function, its logarithm and that one's derivatives, the zeta function."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.base import Cotangents, Static, macro, register
+from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary, conj
+from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
+from gradwire_engine.ops.promotion import special_promoted
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+#: How far an argument is moved to the right, and the last term of the asymptotic series there.
+_MOVED, _TERMS = 16, 20
+
+
+@register("gammaln", "lgamma")
+class GammaLn(SpecialUnary):
+    """Logarithm of the gamma function's size: ``z = ln |Γ(x)|``, infinite at 0, -1, -2, ….
+
+    Convention: the slope is NaN at the poles, -inf at +0.  Source: DLMF 5.2.1.
+    """
+
+    ufunc = "special.gammaln"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ψ(x)``."""
+        return (z_bar * Digamma()(operands[0]),)
+
+
+@register("loggamma")
+class LogGamma(SpecialUnary):
+    """Logarithm of the gamma function, continued from positive ``x``: cut along negative ``x``.
+
+    For real ``x < 0`` NaN, where ``gammaln`` is real.  Source: DLMF 5.2.1, 4.2.2.
+    """
+
+    ufunc = "special.loggamma"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ψ(x)*``, NaN as ``z``."""
+        (x,) = operands
+        slope = conj(Digamma()(x))
+        if x.dtype.kind == "f":
+            slope = slope + z * 0
+        return (z_bar * slope,)
+
+
+@register("gamma")
+class Gamma(SpecialUnary):
+    """Gamma function: ``z = Γ(x) = ∫ tˣ⁻¹ exp(-t) dt`` over positive ``t``, continued.
+
+    Convention: NaN, as the slope, at -1, -2, ….  Source: DLMF 5.2.1.
+    """
+
+    ufunc = "special.gamma"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (z ψ(x))*``."""
+        return (z_bar * conj(z * Digamma()(operands[0])),)
+
+
+@register("rgamma")
+class RGamma(SpecialUnary):
+    """Reciprocal gamma function: ``z = 1 / Γ(x)``, 0 at 0, -1, -2, …, where it is smooth.
+
+    Source: DLMF 5.2.1, 5.5.3.
+    """
+
+    ufunc = "special.rgamma"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar (z ψ(x))*``; for ``x < 1/2`` by ``z = sin(πx) Γ(1 - x) / π``."""
+        (x,) = operands
+        right = x.exceeds(0.5)
+        mirrored = 1 - x
+        left = Cos()(x * math.pi) - Sin()(x * math.pi) * Digamma()(mirrored) * (1 / math.pi)
+        slope = Where()(right, -(z * Digamma()(x)), left * Gamma()(mirrored))
+        return (z_bar * conj(slope),)
+
+
+@register("gammasgn")
+class GammaSgn(SpecialUnary):
+    """Sign of the gamma function: 1 for ``x > 0``; NaN at the poles, and no derivative."""
+
+    ufunc = "special.gammasgn"
+    differentiable = False
+
+
+@register("digamma", "psi")
+class Digamma(SpecialUnary):
+    """Slope of the logarithm of gamma: ``z = ψ(x) = Γ'(x) / Γ(x)``.
+
+    Convention: NaN at -1, -2, …, -inf at +0.  Source: DLMF 5.2.2.
+    """
+
+    ufunc = "special.digamma"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ψ'(x)*``."""
+        return (z_bar * conj(polygamma_of(1, operands[0])),)
+
+
+@register("digamma_rise", public=False)
+class DigammaRise(SpecialBinary):
+    """``z = ψ(x + h) - ψ(x)``, in which nothing cancels for small ``h`` and positive operands.
+
+    Source: DLMF 5.5.2, 5.11.2.
+    """
+
+    flops_per_element = 400
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Both moved to the right, where the asymptotic series are subtracted term by term."""
+        x, h = (v.astype("float64") for v in operands)
+        safe, end = xp.where(x > 0, x, 1), xp.where(x + h > 0, x + h, 1)
+        total = xp.zeros(xp.broadcast_shapes(xp.shape(x), xp.shape(h)))
+        for k in range(_MOVED):
+            total = total + h / ((safe + k) * (end + k))
+        w = safe + _MOVED
+        growth = xp.log1p(h / w)
+        total = total + growth + h / (2 * w * (w + h))
+        for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+            total = total - bernoulli / (2 * k) / w ** (2 * k) * xp.expm1(-2 * k * growth)
+        plain = xp.special.digamma(x + h) - xp.special.digamma(x)
+        positive = (x > 0) & (x + h > 0) & (w + h < math.inf)
+        return xp.where(positive, total, plain).astype(operands[0].dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (ψ'(x + h) - ψ'(x))``, ``h_bar = z_bar ψ'(x + h)``."""
+        x, h = operands
+        end = polygamma_of(1, x + h)
+        return z_bar * (end - polygamma_of(1, x)), z_bar * end
+
+
+@register("polygamma")
+class Polygamma(Special):
+    """Derivative number ``n`` of digamma: ``z = ψ⁽ⁿ⁾(x) = (-1)ⁿ⁺¹ n! ζ(n + 1, x)``.
+
+    The order is static; ``x`` may be complex. Convention: infinite at 0, -1, -2, … for odd orders,
+    NaN for even.  Source: DLMF 5.15.1, 5.15.5, 5.15.6, 5.15.9.
+    """
+
+    n: int
+    kinds = "fc"
+
+    @classmethod
+    def record(cls, b: Builder, n: Static, x: Any) -> Any:
+        """Record with a static order."""
+        order = integer(n, "n")
+        if order < 0:
+            raise BadArgument(f"polygamma needs an order of 0 or more, got {order}")
+        return polygamma_of(order, *b.promote(x, rule=special_promoted))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Hurwitz's zeta function; for complex ``x`` the asymptotic series, far to the right."""
+        (x,) = operands
+        if x.dtype.kind == "c":
+            return _complex_polygamma(xp, self.n, x.astype("complex128")).astype(x.dtype)
+        order = xp.asarray(self.n + 1, dtype=x.dtype)
+        sign = -1.0 if self.n % 2 == 0 else 1.0
+        return xp.special.gamma(order) * sign * xp.special.zeta(order, x)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ψ⁽ⁿ⁺¹⁾(x)*``."""
+        return (z_bar * conj(polygamma_of(self.n + 1, operands[0])),)
+
+
+def _complex_polygamma(xp: Any, n: int, x: Any) -> Any:
+    """``ψ⁽ⁿ⁾(x)``: reflected to the right half plane, then moved to where the series is exact."""
+    left = x.real < 0.5
+    w = xp.where(left, 1 - x, x)
+    total = xp.zeros(xp.shape(x), x.dtype)
+    for _ in range(_MOVED + n):
+        total = total + math.factorial(n) / w ** (n + 1)
+        w = w + 1
+    total = total + math.factorial(n - 1) / w**n + math.factorial(n) / (2 * w ** (n + 1))
+    for k, bernoulli in enumerate(xp.special.bernoulli(_TERMS)[2::2], 1):
+        weight = bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+        total = total + weight / w ** (2 * k + n)
+    return xp.where(left, -total - math.pi * _cotangent_slope(xp, n, x), (-1) ** (n + 1) * total)
+
+
+def _cotangent_slope(xp: Any, n: int, x: Any) -> Any:
+    """Derivative number ``n > 0`` of ``cot πx``: a polylogarithm of ``u = exp(2πi x)``, |u| ≤ 1.
+
+    ``cot πx = -i - 2i Li₀(u)``, and each derivative multiplies by ``2πi`` and lowers the order.
+    Source: DLMF 4.21, 25.12.10.
+    """
+    upper = xp.where(x.imag < 0, xp.conj(x), x)
+    exponent = 2j * math.pi * (upper - xp.round(upper.real))
+    numerator = u = xp.polynomial.Polynomial([0, 1])
+    for k in range(n):
+        numerator = u * ((1 - u) * numerator.deriv() + (k + 1) * numerator)
+    slope = (
+        -2j * (2j * math.pi) ** n * numerator(xp.exp(exponent)) / (-xp.expm1(exponent)) ** (n + 1)
+    )
+    return xp.where(x.imag < 0, xp.conj(slope), slope)
+
+
+def polygamma_of(n: int, x: Var) -> Var:
+    """``ψ⁽ⁿ⁾(x)``; for ``n = 0`` digamma itself, which zeta's pole does not give."""
+    return Polygamma(n)(x) if n else Digamma()(x)
+
+
+@macro("multigammaln")
+def multigammaln(b: Builder, a: Any, d: Static) -> Any:
+    """Logarithm of the gamma function of ``d`` dimensions, ``d`` static.
+
+    ``z = d (d - 1) / 4 ln π + Σ ln Γ(a - j / 2)`` over ``j < d``; meant for ``a > (d - 1) / 2``,
+    where SciPy refuses others.  Source: DLMF 35.3.4.
+    """
+    dimensions = integer(d, "d")
+    if dimensions < 1:
+        raise BadArgument(f"multigammaln needs one dimension at least, got {dimensions}")
+    (a,) = b.promote(a, rule=special_promoted)
+    total = GammaLn()(a)
+    for j in range(1, dimensions):
+        total = total + GammaLn()(a - j / 2)
+    return total + dimensions * (dimensions - 1) / 4 * math.log(math.pi)

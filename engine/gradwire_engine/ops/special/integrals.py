@@ -1,0 +1,253 @@
+"""Exponential, trigonometric and hyperbolic integrals, the dilogarithm, Lambert's function."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import integer
+from gradwire_engine.ops.base import Cotangents, Static, macro, register
+from gradwire_engine.ops.elementwise import Special, SpecialUnary, conj
+from gradwire_engine.ops.pointwise.exponential import Exp, Log
+from gradwire_engine.ops.pointwise.selection import Where, zero_unless
+from gradwire_engine.ops.pointwise.trigonometric import Cos, Cosh, Sin, Sinc, Sinh
+from gradwire_engine.ops.promotion import special_promoted
+from gradwire_engine.ops.special.hypergeometric import Hyp0f1, Hyp2f1
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@register("expi")
+class Expi(SpecialUnary):
+    """Exponential integral: ``z = Ei(x) = ∫ exp(t) / t dt`` from -inf to ``x``; -inf at 0.
+
+    Source: DLMF 6.2.5.
+    """
+
+    ufunc = "special.expi"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (exp(x) / x)*``."""
+        (x,) = operands
+        return (z_bar * conj(Exp()(x) / x),)
+
+
+@register("exp1")
+class Exp1(SpecialUnary):
+    """Exponential integral: ``z = E₁(x) = ∫ exp(-t) / t dt`` from ``x`` to inf; inf at 0.
+
+    NaN for real ``x < 0``.  Source: DLMF 6.2.1.
+    """
+
+    ufunc = "special.exp1"
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar (exp(-x) / x)*``."""
+        (x,) = operands
+        return (-(z_bar * conj(Exp()(-x) / x)),)
+
+
+@register("expn")
+class Expn(Special):
+    """Exponential integral of static order: ``z = Eₙ(x) = ∫ exp(-x t) / tⁿ dt`` from 1 to inf.
+
+    NaN where ``x < 0``.  Source: DLMF 8.19.2, 8.19.13.
+    """
+
+    n: int
+
+    @classmethod
+    def record(cls, b: Builder, n: Static, x: Any) -> Any:
+        """Record with a static order."""
+        order = integer(n, "n")
+        if order < 0:
+            raise BadArgument(f"expn needs an order of 0 or more, got {order}")
+        return cls(order)(*b.promote(x, rule=special_promoted))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, in the operand's dtype."""
+        (x,) = operands
+        return xp.asarray(xp.special.expn(self.n, x), dtype=x.dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar Eₙ₋₁(x)``; ``E₀ = exp(-x) / x``."""
+        (x,) = operands
+        below = Expn(self.n - 1)(x) if self.n else z + z / x
+        return (-(z_bar * below),)
+
+
+@register("spence")
+class Spence(SpecialUnary):
+    """Dilogarithm of ``1 - x``: ``z = ∫ ln t / (1 - t) dt`` from 1 to ``x``.
+
+    Infinite slope at 0, NaN below.  Source: DLMF 25.12.2.
+    """
+
+    ufunc = "special.spence"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar ln x / (1 - x)``, at 1 by ``-₂F₁(1, 1; 2; 1 - x)``, which it is."""
+        (x,) = operands
+        y = 1 - x
+        at_one = y.equals(0)
+        safe = Where()(at_one, x.builder.scalar(0.5, x.dtype), x)
+        one, two = (x.builder.scalar(value, x.dtype) for value in (1, 2))
+        beside = -Hyp2f1()(one, one, two, zero_unless(at_one, y))
+        return (z_bar * Where()(at_one, beside, Log()(safe) / (1 - safe)),)
+
+
+class OfPair(SpecialUnary):
+    """One result of a function of SciPy's that gives two."""
+
+    pair: ClassVar[str]
+    which: ClassVar[int]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, less the other result."""
+        return getattr(xp.special, self.pair)(operands[0])[self.which]
+
+
+@register("fresnel_s", public=False)
+class FresnelS(OfPair):
+    """``z = ∫ sin(π t² / 2) dt`` from 0 to ``x``.  Source: DLMF 7.2.8."""
+
+    pair, which = "fresnel", 0
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (sin(π x² / 2))*``."""
+        (x,) = operands
+        return (z_bar * conj(Sin()(x * x * (math.pi / 2))),)
+
+
+@register("fresnel_c", public=False)
+class FresnelC(OfPair):
+    """``z = ∫ cos(π t² / 2) dt`` from 0 to ``x``.  Source: DLMF 7.2.7."""
+
+    pair, which = "fresnel", 1
+    kinds = "fc"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (cos(π x² / 2))*``."""
+        (x,) = operands
+        return (z_bar * conj(Cos()(x * x * (math.pi / 2))),)
+
+
+@macro("fresnel")
+def fresnel(b: Builder, x: Any) -> Any:
+    """Fresnel's integrals, a pair: ``S = ∫ sin(π t² / 2) dt``, ``C = ∫ cos(π t² / 2) dt``."""
+    (x,) = b.promote(x, rule=special_promoted)
+    return [FresnelS()(x), FresnelC()(x)]
+
+
+@register("sine_integral", public=False)
+class SineIntegral(OfPair):
+    """``z = ∫ sin(t) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.9."""
+
+    pair, which = "sici", 0
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar sin(x) / x``, 1 at 0."""
+        return (z_bar * Sinc()(operands[0] * (1 / math.pi)),)
+
+
+@register("cosine_integral", public=False)
+class CosineIntegral(OfPair):
+    """``z = γ + ln x + ∫ (cos t - 1) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.11."""
+
+    pair, which = "sici", 1
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar cos(x) / x``."""
+        (x,) = operands
+        return (z_bar * (Cos()(x) / x),)
+
+
+@macro("sici")
+def sici(b: Builder, x: Any) -> Any:
+    """Sine and cosine integrals, a pair: ``Si = ∫ sin(t) / t dt`` from 0, ``Ci`` to infinity.
+
+    ``Ci`` is -inf at 0 and NaN below.  Source: DLMF 6.2.9, 6.2.11.
+    """
+    (x,) = b.promote(x, rule=special_promoted)
+    return [SineIntegral()(x), CosineIntegral()(x)]
+
+
+@register("hyperbolic_sine_integral", public=False)
+class HyperbolicSineIntegral(OfPair):
+    """``z = ∫ sinh(t) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.15."""
+
+    pair, which = "shichi", 0
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar sinh(x) / x``, at 0 by ``₀F₁(; 3/2; x² / 4)``, which it is."""
+        (x,) = operands
+        at_zero = x.equals(0)
+        safe = Where()(at_zero, x.builder.scalar(1, x.dtype), x)
+        square = zero_unless(at_zero, x * x * 0.25)
+        beside = Hyp0f1()(x.builder.scalar(1.5, x.dtype), square)
+        return (z_bar * Where()(at_zero, beside, Sinh()(safe) / safe),)
+
+
+@register("hyperbolic_cosine_integral", public=False)
+class HyperbolicCosineIntegral(OfPair):
+    """``z = γ + ln x + ∫ (cosh t - 1) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.16."""
+
+    pair, which = "shichi", 1
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar cosh(x) / x``."""
+        (x,) = operands
+        return (z_bar * (Cosh()(x) / x),)
+
+
+@macro("shichi")
+def shichi(b: Builder, x: Any) -> Any:
+    """Hyperbolic sine and cosine integrals, a pair, from 0; the second is -inf at 0.
+
+    Source: DLMF 6.2.15, 6.2.16.
+    """
+    (x,) = b.promote(x, rule=special_promoted)
+    return [HyperbolicSineIntegral()(x), HyperbolicCosineIntegral()(x)]
+
+
+@register("lambertw")
+class LambertW(Special):
+    """Lambert's function: ``z exp(z) = x``, of real ``x`` real, of complex ``x`` on any branch.
+
+    The branch ``k`` is static. Of real ``x`` it is 0 for ``z ≥ -1``, or -1 for ``z ≤ -1`` with
+    ``x < 0``; NaN for ``x < -1/e``, where SciPy's answer is complex. Infinite slope at ``-1/e``.
+    Source: DLMF 4.13.1.
+    """
+
+    k: int
+    kinds = "fc"
+    flops_per_element = 100
+
+    @classmethod
+    def record(cls, b: Builder, z: Any, k: Static = 0) -> Any:
+        """Record with a static branch."""
+        (x,) = b.promote(z, rule=special_promoted)
+        branch = integer(k, "k")
+        if branch not in (0, -1) and x.dtype.kind != "c":
+            raise BadArgument(
+                f"lambertw has the real branches 0 and -1, got {branch}",
+                hint="the others are of complex numbers: convert with astype",
+            )
+        return cls(branch)(x)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine; of real numbers less what is not real."""
+        (x,) = operands
+        z = xp.special.lambertw(x, self.k)
+        if x.dtype.kind == "f":
+            z = xp.where(z.imag == 0, z.real, math.nan)
+        return xp.asarray(z, dtype=x.dtype)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar (exp(-z) / (1 + z))*``."""
+        return (z_bar * conj(Exp()(-z) / (z + 1)),)

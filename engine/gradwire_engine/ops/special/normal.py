@@ -1,0 +1,89 @@
+"""The normal distribution's function, its logarithm and inverse, Owen's function."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.base import Cotangents, register
+from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
+from gradwire_engine.ops.pointwise.exponential import Exp
+from gradwire_engine.ops.special.error_functions import Erf
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+
+ROOT_2 = math.sqrt(2)
+ROOT_2_PI = math.sqrt(2 * math.pi)
+
+
+def _density(x: Var) -> Var:
+    """``φ(x) = exp(-x² / 2) / sqrt(2π)``."""
+    return Exp()(x * x * -0.5) * (1 / ROOT_2_PI)
+
+
+@register("ndtr")
+class Ndtr(SpecialUnary):
+    """Distribution function of the standard normal: ``z = Φ(x) = erfc(-x / sqrt 2) / 2``.
+
+    Source: DLMF 7.1.
+    """
+
+    ufunc = "special.ndtr"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar φ(x)``."""
+        return (z_bar * _density(operands[0]),)
+
+
+@register("ndtri")
+class Ndtri(SpecialUnary):
+    """Quantile of the standard normal: ``Φ(z) = x``; infinite slope at 0 and 1."""
+
+    ufunc = "special.ndtri"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / φ(z)``."""
+        return (z_bar * (Exp()(z * z * 0.5) * ROOT_2_PI),)
+
+
+@register("log_ndtr")
+class LogNdtr(SpecialUnary):
+    """Logarithm of the normal distribution function, exact far below 0: ``z = ln Φ(x)``."""
+
+    ufunc = "special.log_ndtr"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar φ(x) / Φ(x)``."""
+        return (z_bar * NormalHazard()(operands[0]),)
+
+
+@register("normal_hazard", public=False)
+class NormalHazard(SpecialUnary):
+    """Slope of ``ln Φ``: ``z = φ(x) / Φ(x)``, close to ``-x`` far below 0."""
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """``sqrt(2 / π) / erfcx(-x / sqrt 2)``, in which nothing cancels or underflows early."""
+        return math.sqrt(2 / math.pi) / xp.special.erfcx(operands[0] * (-1 / ROOT_2))
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = -z_bar z (x + z)``."""
+        return (-(z_bar * (z * (operands[0] + z))),)
+
+
+@register("owens_t")
+class OwensT(SpecialBinary):
+    """Owen's function: ``z = T(h, a) = ∫ exp(-h² (1 + t²) / 2) / (1 + t²) dt / 2π``, 0 to ``a``.
+
+    Source: Owen, "Tables for computing bivariate normal probabilities" (1956).
+    """
+
+    ufunc = "special.owens_t"
+    flops_per_element = 60
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``h_bar = -z_bar φ(h) erf(a h / sqrt 2) / 2``, ``a_bar`` by the integrand at ``a``."""
+        h, a = operands
+        in_h = _density(h) * Erf()(a * h * (1 / ROOT_2)) * -0.5
+        square = a * a + 1
+        return z_bar * in_h, z_bar * (Exp()(h * h * square * -0.5) / (square * (2 * math.pi)))

@@ -1,0 +1,70 @@
+"""PyTorch's functions that values decide on: how many elements there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.record.functions.numpy import COUNTED
+from gradwire_engine.record.indexing import nonzero
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+    from gradwire_engine.record.recorder import Recorder
+
+
+def _where(r: Recorder, condition: Any, input: Any = None, other: Any = None) -> Any:
+    """``input`` where the condition is true, else ``other``; alone, the indices where it is."""
+    if input is None and other is None:
+        return nonzero(r, condition)
+    return r.operation("where", condition, input, other)
+
+
+def _nonzero(r: Recorder, input: Any, *, as_tuple: Any = False) -> Any:
+    """Indices of the elements that are not zero, a row for each, or an array for each axis."""
+    return nonzero(r, input) if as_tuple else _argwhere(r, input)
+
+
+def _argwhere(r: Recorder, input: Any) -> Any:
+    """Indices of the elements that are not zero, a row for each."""
+    return COUNTED["argwhere"](r, input)
+
+
+def _masked_select(r: Recorder, input: Any, mask: Any) -> Var:
+    """The elements where ``mask`` is true, in row-major order, both broadcast together."""
+    x, chosen = r.operation("broadcast_arrays", input, mask)
+    selected: Var = COUNTED["extract"](r, chosen, x)
+    return selected
+
+
+def _bincount(r: Recorder, input: Any, weights: Any = None, minlength: Any = 0) -> Any:
+    """How often each of 0, 1, 2, … is in ``input``, or the sum of its ``weights``."""
+    return COUNTED["bincount"](r, input, weights, minlength)
+
+
+def _unique(
+    r: Recorder,
+    input: Any,
+    sorted: Any = True,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+) -> Any:
+    """The different elements in rising order; a list with which of them each element is, and how
+    often each occurs, if asked.
+    """
+    inverse, counts = bool(return_inverse), bool(return_counts)
+    found = COUNTED["unique"](r, input, False, inverse, counts)
+    if inverse:
+        found[1] = r.operation("reshape", found[1], r.b.array(input).shape)
+    return found
+
+
+#: Called as ``function(recorder, *args, **named)``.
+COUNTED_BY_TORCH: dict[str, Callable[..., Any]] = {
+    "torch.where": _where,
+    "torch.nonzero": _nonzero,
+    "torch.argwhere": _argwhere,
+    "torch.masked_select": _masked_select,
+    "torch.bincount": _bincount,
+    "torch.unique": _unique,
+}
