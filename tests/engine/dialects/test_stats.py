@@ -5,7 +5,6 @@ import inspect
 import numpy as np
 import pytest
 import scipy.stats
-from gradwire_engine.dialects import find
 from gradwire_engine.dialects.scipy import SCIPY
 from gradwire_engine.errors import ShapeMismatch
 
@@ -15,11 +14,17 @@ K = np.array([-1.0, 0.0, 1.0, 2.0, 3.5, 5.0, 9.0])
 GIVEN = {"a": 1.7, "b": 2.6, "df": 3.5, "beta": 1.6, "kappa": 0.8, "c": 0.4}
 GIVEN |= {"s": 0.7, "n": 5.0, "p": 0.3, "mu": 2.2}
 TRUNCATED = {"a": -0.8, "b": 2.1}
+
+
+def parameters(name):
+    """Those of a function, in order."""
+    return [*inspect.signature(SCIPY.functions[name].record).parameters][1:]
+
+
 NAMES = [
     name.removeprefix("scipy.stats.")
     for name in SCIPY.functions
-    if name.startswith("scipy.stats.")
-    and ("loc" in inspect.signature(find(name).record).parameters)
+    if name.startswith("scipy.stats.") and ("loc" in parameters(name))
 ]
 S = np.array([[2.0, 0.5], [0.5, 1.0]])
 V = np.array([[0.5, -1.0], [2.0, 0.25], [0.0, 1.0]])
@@ -28,7 +33,7 @@ SHARES = np.array([0.2, 0.5, 0.3])
 
 def arguments(name):
     """Points, and what the law needs beside them, as a list."""
-    first, *rest = [*inspect.signature(find(f"scipy.stats.{name}").record).parameters][1:]
+    first, *rest = parameters(f"scipy.stats.{name}")
     given = GIVEN | TRUNCATED if name.startswith("truncnorm") else GIVEN
     points = {"q": Q, "k": K}.get(first, X)
     moved = [0.5, 2.0] if "scale" in rest else [1.0]

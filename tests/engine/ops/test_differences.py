@@ -1,5 +1,7 @@
 """Differences and unwrapped phases are NumPy's."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from gradwire_engine.check import Call, evaluate
@@ -16,9 +18,10 @@ def value(name, *args, **kwargs):
 
 
 def test_differences_of_all_elements():
-    for x in (PHASES, np.arange(5), PHASES[0, :1], PHASES[:0]):
+    arrays: tuple[Any, ...] = (PHASES, np.arange(5), PHASES[0, :1], PHASES[:0])
+    for x in arrays:
         np.testing.assert_array_equal(value("ediff1d", x), np.ediff1d(x))
-    ends = ([1.0, 2], [[3.0], [4]])
+    ends: Any = ([1.0, 2], [[3.0], [4]])
     np.testing.assert_array_equal(value("ediff1d", PHASES, *ends), np.ediff1d(PHASES, *ends))
 
 

@@ -30,9 +30,9 @@ def compare(name, x, *args):
     (found,) = evaluate(Call.of(name, x, *args).record, [x])
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        args = [arg for arg in args if arg is not None or len(args) == 1]
-        named = {"ddof": args.pop()} if name in ("nanvar", "nanstd") and len(args) > 1 else {}
-        expected = getattr(np, name)(x, *args, **named)
+        given = [arg for arg in args if arg is not None or len(args) == 1]
+        named = {"ddof": given.pop()} if name in ("nanvar", "nanstd") and len(given) > 1 else {}
+        expected = getattr(np, name)(x, *given, **named)
     found = np.asarray(found)
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     np.testing.assert_allclose(found, expected, rtol=2e-3 if found.dtype.itemsize == 2 else 1e-6)

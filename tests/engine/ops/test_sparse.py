@@ -30,15 +30,15 @@ def test_products_are_those_of_the_dense_matrix(dtype):
     if dtype.startswith("complex"):
         values = (values * (1 + 2j)).astype(dtype)
     a = dense(values, ROW, COLUMN, (6, 9))
-    tolerance = {"rtol": 1e-5, "atol": 1e-5}
+    tolerance = (1e-5, 1e-5)
     z = run("sparse.coo_matmul", values, ROW, COLUMN, (6, 9), x)
     assert z.dtype == dtype
-    np.testing.assert_allclose(z, a @ x, **tolerance)
+    np.testing.assert_allclose(z, a @ x, *tolerance)
     turned = run("sparse.coo_matmul", values, ROW, COLUMN, (6, 9), x[:6], True)
-    np.testing.assert_allclose(turned, a.T @ x[:6], **tolerance)
+    np.testing.assert_allclose(turned, a.T @ x[:6], *tolerance)
     np.testing.assert_array_equal(run("sparse.coo_todense", values, ROW, COLUMN, (6, 9)), a)
     sampled = run("sparse.sddmm", ROW, COLUMN, x[:6], x)
-    np.testing.assert_allclose(sampled, (x[:6] @ x.T)[ROW, COLUMN], **tolerance)
+    np.testing.assert_allclose(sampled, (x[:6] @ x.T)[ROW, COLUMN], *tolerance)
 
 
 def test_integers_multiply_as_floats():
