@@ -17,6 +17,12 @@ Names: TypeAlias = "str | Sequence[Names] | Mapping[str, Names] | None"
 Poll: TypeAlias = Callable[[], None]
 
 
+#: What is asked of a program: its value, or beside it derivatives or products with them.
+Kind: TypeAlias = Literal["evaluate", "gradient", "jacobian", "hessian", "jvp", "hvp"]
+#: Whether a Jacobian is made of rows or of columns; ``auto`` takes the fewer.
+Mode: TypeAlias = Literal["auto", "forward", "reverse"]
+
+
 class Leaf(NamedTuple):
     """One variable's value, and whether it is differentiated when no sources are named."""
 
@@ -34,15 +40,16 @@ class Query:
 
     ``target`` defaults to the program's output and ``sources`` to all variables in their structure;
     a target that is nested is summed. ``outputs`` are what is evaluated, by default the program's
-    output, or further values that are wanted beside a gradient.
+    output, or further values that are wanted beside a derivative.  ``mode`` is a Jacobian's.
     """
 
-    kind: Literal["evaluate", "gradient"]
+    kind: Kind
     outputs: Names = None
     target: Names = None
     sources: Names = None
     unconnected: Literal["none", "zero"] = "none"
     promotion: Literal["numpy", "strict"] = "numpy"
+    mode: Mode = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +82,19 @@ class Notice(NamedTuple):
 class Answer:
     """What a query gives: arrays in the structure of the names that were asked for.
 
-    ``value`` is the target's, or what was evaluated; ``outputs`` what was wanted beside a gradient.
+    ``value`` is the target's, or what was evaluated; ``outputs`` what was wanted beside a gradient;
+    ``derivatives`` what the kind of query gives: ``gradients``, ``jacobian``, ``hessian``, ….
     """
 
     value: Any = None
     outputs: Any = None
-    gradients: Any = None
+    derivatives: dict[str, Any] = field(default_factory=dict)
     unconnected: dict[str, Unconnected] = field(default_factory=dict)
     updates: dict[str, Array] = field(default_factory=dict)
     warnings: list[Notice] = field(default_factory=list)
     nonfinite: dict[Literal["forward", "backward"], Place] = field(default_factory=dict)
+
+    @property
+    def gradients(self) -> Any:
+        """The gradients in the sources' structure."""
+        return self.derivatives["gradients"]

@@ -39,13 +39,14 @@ class Engine:
         return self._programs.find(source)
 
     def call(
-        self, program: Program, variables: Mapping[str, Any], query: Query, seeds: Any = None
+        self, program: Program, variables: Mapping[str, Any], query: Query, vectors: Any = None
     ) -> Call:
         """``query`` about ``program`` at ``variables``, neither compiled nor run yet.
 
-        ``seeds`` are the target's output gradients in its structure, None for ones.
+        ``vectors`` are what derivatives are multiplied by: the target's output gradients in its
+        structure, None for ones, or tangents in that of the sources.
         """
-        return Call(self, program, variables, query, seeds)
+        return Call(self, program, variables, query, vectors)
 
 
 class Call:
@@ -57,20 +58,20 @@ class Call:
         program: Program,
         variables: Mapping[str, Any],
         query: Query,
-        seeds: Any,
+        vectors: Any,
     ) -> None:
         self._engine = engine
         self._program = program
         self._variables = variables
         self._query = query
-        self._seeds = None if seeds is None else leaves(seeds)
+        self._vectors = None if vectors is None else leaves(vectors)
         found = flatten(variables)
         self._inputs: list[Array] = [
             leaf.value for _, leaf in found if not isinstance(leaf.value, str)
         ]
-        for seed in self._seeds or ():
-            if seed is not None:
-                self._inputs.append(seed)
+        for vector in self._vectors or ():
+            if vector is not None:
+                self._inputs.append(vector)
         signature = tuple(
             [
                 (path, value.dtype, value.shape, trainable)
@@ -79,9 +80,9 @@ class Call:
                 for path, (value, trainable) in found
             ]
         )
-        seeded = [None if s is None else (s.dtype, s.shape) for s in self._seeds or ()]
+        along = [None if v is None else (v.dtype, v.shape) for v in self._vectors or ()]
         outline = tuple([(k, _outline(v)) for k, v in variables.items() if type(v) is not Leaf])
-        self._key = (program.id, signature, outline, _frozen(query), tuple(seeded))
+        self._key = (program.id, signature, outline, _frozen(query), tuple(along))
         self._entry = engine._cache.find(self._key)
 
     @property
@@ -130,10 +131,10 @@ class Call:
         return None
 
     def _record(self, poll: Poll) -> Compiled:
-        seeds = self._seeds
+        vectors = self._vectors
         with collection_held, np.errstate(all="ignore"):
             compiled = compile_query(
-                self._program, self._variables, self._query, seeds, self._engine.limits, poll
+                self._program, self._variables, self._query, vectors, self._engine.limits, poll
             )
         self._engine._cache.add(self._key, self._entry, compiled)
         return compiled
@@ -149,7 +150,7 @@ class Call:
         answer = Answer(
             compiled.value.fill(outputs),
             compiled.outputs and compiled.outputs.fill(outputs),
-            compiled.gradients and compiled.gradients.fill(outputs),
+            {name: nested.fill(outputs) for name, nested in compiled.derivatives.items()},
             dict(compiled.unconnected),
             {path: outputs[number] for path, number in compiled.updates.items()},
             list(compiled.warnings),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from gradwire_engine.answer import Kind
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import models_json_schema
 from typing_extensions import TypeAliasType
@@ -124,16 +125,54 @@ class EvaluateRequest(Document):
     timeout_ms: float | None = Field(None, gt=0, description="Time allowed, queueing included.")
 
 
-class GradientRequest(EvaluateRequest):
-    """What ``/v1/gradient`` takes."""
+class DerivativeRequest(EvaluateRequest):
+    """What everything that differentiates takes."""
 
     target: Names = Field(None, description="What to differentiate; the sum where nested.")
+    unconnected_gradients: Literal["none", "zero"] | None = Field(
+        None, description="What a derivative that does not exist is given as."
+    )
+
+
+class SourcesRequest(DerivativeRequest):
+    """What differentiates with respect to sources."""
+
     sources: Names = Field(None, description="With respect to what; all variables if left out.")
+
+
+class GradientRequest(SourcesRequest):
+    """What ``/v1/gradient`` takes."""
+
     output_gradients: Value | None = Field(
         None, description="Cotangents in the target's structure; null stands for ones."
     )
-    unconnected_gradients: Literal["none", "zero"] | None = Field(
-        None, description="What a gradient that does not exist is given as."
+
+
+class JacobianRequest(SourcesRequest):
+    """What ``/v1/jacobian`` takes; its target is one array."""
+
+    mode: Literal["auto", "forward", "reverse"] | None = Field(
+        None, description="By columns, by rows, or whichever are fewer."
+    )
+
+
+class HessianRequest(SourcesRequest):
+    """What ``/v1/hessian`` takes."""
+
+
+class JvpRequest(DerivativeRequest):
+    """What ``/v1/jvp`` takes."""
+
+    tangents: dict[str, Value] = Field(
+        description="Directions by name, nested as the values of these names are."
+    )
+
+
+class HvpRequest(DerivativeRequest):
+    """What ``/v1/hvp`` takes."""
+
+    vectors: dict[str, Value] = Field(
+        description="Directions by name, nested as the values of these names are."
     )
 
 
@@ -177,13 +216,42 @@ class EvaluateResponse(Response):
     outputs: Value | None
 
 
-class GradientResponse(Response):
-    """The target's value, and gradients in exactly the sources' structure."""
+class DerivativeResponse(Response):
+    """The target's value, and why derivatives do not exist."""
 
     value: Value | None
-    gradients: Any = Field(description="Arrays, null where a gradient does not exist.")
     outputs: Value | None = None
     unconnected: dict[str, Unconnected] | None = None
+
+
+class GradientResponse(DerivativeResponse):
+    """The target's value, and gradients in exactly the sources' structure."""
+
+    gradients: Any = Field(description="Arrays, null where a gradient does not exist.")
+
+
+class JacobianResponse(DerivativeResponse):
+    """The target's value and Jacobians in exactly the sources' structure."""
+
+    jacobian: Any = Field(description="Arrays of the target's shape and the source's, or null.")
+
+
+class HessianResponse(GradientResponse):
+    """Gradients, and for each of them its Jacobians in the sources' structure again."""
+
+    hessian: Any = Field(description="Arrays of the one source's shape and the other's, or null.")
+
+
+class JvpResponse(DerivativeResponse):
+    """The target's value and its derivative along the tangents, in its structure."""
+
+    jvp: Any = Field(description="Arrays, null where no tangent reaches the target.")
+
+
+class HvpResponse(GradientResponse):
+    """Gradients and their derivatives along the vectors, both in the vectors' structure."""
+
+    hvp: Any = Field(description="Arrays, null where a gradient does not exist.")
 
 
 class Problem(BaseModel):
@@ -201,9 +269,27 @@ class Problem(BaseModel):
     missing: list[str] | None = None
 
 
+REQUESTS: dict[Kind, type[Document]] = {
+    "evaluate": EvaluateRequest,
+    "gradient": GradientRequest,
+    "jacobian": JacobianRequest,
+    "hessian": HessianRequest,
+    "jvp": JvpRequest,
+    "hvp": HvpRequest,
+}
+RESPONSES: dict[Kind, type[Response]] = {
+    "evaluate": EvaluateResponse,
+    "gradient": GradientResponse,
+    "jacobian": JacobianResponse,
+    "hessian": HessianResponse,
+    "jvp": JvpResponse,
+    "hvp": HvpResponse,
+}
+
+
 def component_schemas() -> dict[str, Any]:
     """The schemas that the operations refer to, by name."""
-    models = (EvaluateRequest, GradientRequest, EvaluateResponse, GradientResponse, Problem)
+    models: list[type[BaseModel]] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
     _, schema = models_json_schema([(model, "validation") for model in models], ref_template=REF)
     definitions: dict[str, Any] = schema["$defs"]
     return definitions
@@ -221,8 +307,8 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def _operation(kind: str, summary: str, description: str) -> dict[str, Any]:
-    model = kind.capitalize()
+def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
+    request, response = (REF.format(model=of[kind].__name__) for of in (REQUESTS, RESPONSES))
     return {
         "name": kind,
         "operation_id": kind,
@@ -232,9 +318,7 @@ def _operation(kind: str, summary: str, description: str) -> dict[str, Any]:
         "responses": {
             200: {
                 "description": "The answer.",
-                "content": {
-                    "application/json": {"schema": {"$ref": REF.format(model=f"{model}Response")}}
-                },
+                "content": {"application/json": {"schema": {"$ref": response}}},
             },
             **problems(400, 404, 406, 413, 415, 422, 500, 503, 504),
         },
@@ -243,7 +327,7 @@ def _operation(kind: str, summary: str, description: str) -> dict[str, Any]:
                 "required": True,
                 "content": {
                     "application/json": {
-                        "schema": {"$ref": REF.format(model=f"{model}Request")},
+                        "schema": {"$ref": request},
                         "examples": examples.REQUESTS[kind],
                     }
                 },
@@ -252,12 +336,34 @@ def _operation(kind: str, summary: str, description: str) -> dict[str, Any]:
     }
 
 
-OPERATIONS: dict[str, dict[str, Any]] = {
+OPERATIONS: dict[Kind, dict[str, Any]] = {
     "evaluate": _operation("evaluate", "Evaluate a program", "Run a program and return outputs."),
     "gradient": _operation(
         "gradient",
         "Differentiate a program",
         "Run a program and return its value and its gradients with respect to the sources, "
         "in exactly their structure.",
+    ),
+    "jacobian": _operation(
+        "jacobian",
+        "Jacobians",
+        "Derivatives of each element of the target with respect to each of the sources', "
+        "in one replay, by rows or by columns.",
+    ),
+    "hessian": _operation(
+        "hessian",
+        "Hessian",
+        "Second derivatives of the target (of the sum of its elements) with respect to each "
+        "pair of sources, and its gradients.",
+    ),
+    "jvp": _operation(
+        "jvp",
+        "Derivative along tangents",
+        "The product of the target's Jacobians with tangents, in forward mode.",
+    ),
+    "hvp": _operation(
+        "hvp",
+        "Derivative of the gradient along vectors",
+        "The product of the Hessian with vectors, without the Hessian.",
     ),
 }

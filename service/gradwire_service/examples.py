@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwire_engine.answer import Kind
+
 
 def _example(summary: str, **request: Any) -> dict[str, Any]:
     return {"summary": summary, "value": request}
 
 
-REQUESTS: dict[str, dict[str, Any]] = {
+REQUESTS: dict[Kind, dict[str, Any]] = {
     "evaluate": {
         "text": _example("Source text", program="y = sin(x) + x**2", variables={"x": 1.5}),
         "outputs": _example(
@@ -53,6 +55,36 @@ REQUESTS: dict[str, dict[str, Any]] = {
             variables={"x": {"dtype": "float32", "shape": [2], "base64": "AAAAAAAAgD8="}},
             output_gradients=[1, 2],
             encoding="base64",
+        ),
+    },
+    "jacobian": {
+        "circle": _example(
+            "A vector in a vector",
+            program="stack([r * cos(a), r * sin(a)])",
+            variables={"r": 2.0, "a": 0.5},
+        ),
+    },
+    "hessian": {
+        "rosenbrock": _example(
+            "Rosenbrock's function",
+            program="(1 - x)**2 + 100 * (y - x**2)**2",
+            variables={"x": -1.2, "y": 1.0},
+        ),
+    },
+    "jvp": {
+        "path": _example(
+            "Along a direction",
+            program="sin(x) * y",
+            variables={"x": [0.5, 1.0], "y": 2.0},
+            tangents={"x": [1.0, -1.0]},
+        ),
+    },
+    "hvp": {
+        "newton": _example(
+            "The Hessian times a vector",
+            program="sum(x**4)",
+            variables={"x": [1.0, 2.0]},
+            vectors={"x": [1.0, 0.0]},
         ),
     },
 }

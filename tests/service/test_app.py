@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from gradwire_service import documents, examples
 from gradwire_service.problems import KINDS
+from gradwire_service.wire.envelope import FIELDS
 from pydantic import TypeAdapter
 
 
@@ -29,8 +30,8 @@ def references(part):
 async def test_the_schema_is_complete(client):
     document = await schema(client)
     assert document["openapi"].startswith("3.1")
-    paths = ["/v1/gradient", "/v1/evaluate", "/v1/ops", "/v1/limits", "/healthz", "/readyz"]
-    assert set(document["paths"]) == {*paths, "/metrics"}
+    paths = ["/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics"]
+    assert set(document["paths"]) == {*paths, *[f"/v1/{kind}" for kind in FIELDS]}
     schemas = document["components"]["schemas"]
     assert set(references(document)) <= {f"#/components/schemas/{name}" for name in schemas}
     assert schemas["Problem"]["properties"]["code"]["enum"] == list(KINDS)
@@ -44,8 +45,8 @@ async def test_every_status_of_a_problem_is_published(client):
 
 CASES = [(kind, name) for kind, requests in examples.REQUESTS.items() for name in requests]
 MODELS: dict[str, tuple[TypeAdapter[Any], TypeAdapter[Any]]] = {
-    "evaluate": (TypeAdapter(documents.EvaluateRequest), TypeAdapter(documents.EvaluateResponse)),
-    "gradient": (TypeAdapter(documents.GradientRequest), TypeAdapter(documents.GradientResponse)),
+    kind: (TypeAdapter(documents.REQUESTS[kind]), TypeAdapter(documents.RESPONSES[kind]))
+    for kind in FIELDS
 }
 
 

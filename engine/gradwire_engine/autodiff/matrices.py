@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradwire_engine.answer import Mode
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import OverBudget
@@ -19,10 +20,13 @@ from gradwire_engine.tape import ArrayType
 _AT_ONCE_BYTES = 2**26
 
 
-def jacobian(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None]:
+def jacobian(
+    b: Builder, target: Var, sources: Sequence[Var], mode: Mode = "auto"
+) -> list[Var | None]:
     """``J_s = ∂ target / ∂ s`` for each source, of shape ``target.shape + s.shape``.
 
-    None without a path. Raises: ``OverBudget`` with the size where it would be too large.
+    By rows in reverse mode, by columns in forward mode, of ``auto`` the fewer. None without a path.
+    Raises: ``OverBudget`` with the size where it would be too large.
     """
     columns = sum(source.type.size for source in sources)
     nbytes = target.type.size * columns * target.dtype.itemsize
@@ -33,7 +37,7 @@ def jacobian(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None
         )
     if not target.type.differentiable:
         return [None] * len(sources)
-    by_rows = target.type.size <= columns
+    by_rows = target.type.size <= columns if mode == "auto" else mode == "reverse"
     return _rows(b, target, sources) if by_rows else _columns(b, target, sources)
 
 

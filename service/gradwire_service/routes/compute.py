@@ -1,8 +1,9 @@
-"""``POST /v1/evaluate`` and ``/v1/gradient``: raw bodies in, raw bodies out."""
+"""``POST /v1/evaluate`` and all that differentiates: raw bodies in, raw bodies out."""
 
 from __future__ import annotations
 
 from gradwire_engine import Engine
+from gradwire_engine.answer import Kind
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
@@ -14,7 +15,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import read_body
 from gradwire_service.wire.codec import Codec, reader_for, writer_for
-from gradwire_service.wire.envelope import Kind
+from gradwire_service.wire.envelope import FIELDS
 
 
 class Compute:
@@ -89,12 +90,11 @@ def routes(
     *, engine: Engine, capacity: Capacity, metrics: Metrics, settings: Settings
 ) -> list[BaseRoute]:
     """The compute routes, with their documentation."""
-    kinds: tuple[Kind, ...] = ("gradient", "evaluate")
     return [
         RawRoute(
             f"/v1/{kind}",
             Compute(kind, engine=engine, capacity=capacity, metrics=metrics, settings=settings),
             **documents.OPERATIONS[kind],
         )
-        for kind in kinds
+        for kind in FIELDS
     ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from time import perf_counter
 
 from gradwire_engine import Engine
-from gradwire_engine.answer import Answer, Poll
+from gradwire_engine.answer import Answer, Kind, Poll
 
 from gradwire_service.capacity import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.wire import replies
 from gradwire_service.wire.codec import Codec
-from gradwire_service.wire.envelope import Kind, read_envelope
+from gradwire_service.wire.envelope import read_envelope
 
 
 class Work:
@@ -45,7 +45,7 @@ class Work:
         if asked.timeout_ms is not None:
             self.deadline.allow(min(asked.timeout_ms, settings.max_timeout_ms))
         program = self._engine.parse(asked.program)
-        self._call = self._engine.call(program, asked.variables, asked.query, seeds=asked.seeds)
+        self._call = self._engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
         self._program_id = program.id
         self._as_bytes = asked.as_bytes
         self.cached = self._call.compiled
@@ -62,7 +62,7 @@ class Work:
         compiled = perf_counter()
         self.answer: Answer = self._call.replay(poll)
         replayed = perf_counter()
-        reply = replies.evaluation if kind == "evaluate" else replies.gradient
+        reply = replies.evaluation if kind == "evaluate" else replies.derivative
         document = reply(self._program_id, self.answer)
         body = self._codec.write(document, as_bytes=self._as_bytes)
         written = perf_counter()

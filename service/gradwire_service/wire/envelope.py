@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from gradwire_engine.answer import Query
+from gradwire_engine.answer import Kind, Query
 
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.leaves import read_seeds, read_variables
+from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
 
-Kind = Literal["evaluate", "gradient"]
-
 _SHARED = ("program", "variables", "outputs", "encoding", "promotion", "timeout_ms")
+_DERIVED = (*_SHARED, "target", "unconnected_gradients")
 FIELDS: dict[Kind, frozenset[str]] = {
     "evaluate": frozenset(_SHARED),
-    "gradient": frozenset(
-        (*_SHARED, "target", "sources", "output_gradients", "unconnected_gradients")
-    ),
+    "gradient": frozenset((*_DERIVED, "sources", "output_gradients")),
+    "jacobian": frozenset((*_DERIVED, "sources", "mode")),
+    "hessian": frozenset((*_DERIVED, "sources")),
+    "jvp": frozenset((*_DERIVED, "tangents")),
+    "hvp": frozenset((*_DERIVED, "vectors")),
 }
+#: Where a request has the values along which it is differentiated.
+_DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
 
 
 class Envelope(NamedTuple):
@@ -29,7 +32,7 @@ class Envelope(NamedTuple):
     program: str | Mapping[str, Any]
     variables: dict[str, Any]
     query: Query
-    seeds: Any
+    vectors: Any
     as_bytes: bool
     timeout_ms: float | None
 
@@ -53,21 +56,25 @@ def read_envelope(document: Any, kind: Kind) -> Envelope:
         raise _invalid(f"variables is an object, got {describe(variables)}", "/variables")
     leaves = read_variables(variables, missing)
     target = _names(get("target"), "/target")
-    seeds = get("output_gradients")
-    if seeds is not None:
-        seeds = read_seeds(seeds, target, missing)
+    sources = _names(get("sources"), "/sources", null_allowed=True)
+    vectors = get("output_gradients")
+    if vectors is not None:
+        vectors = read_seeds(vectors, target, missing)
+    if kind in _DIRECTIONS:
+        sources, vectors = _directions(document, _DIRECTIONS[kind], missing)
     if missing:
         raise _unknown_refs(missing)
     query = Query(
         kind,
         outputs=_names(get("outputs"), "/outputs"),
         target=target,
-        sources=_names(get("sources"), "/sources", null_allowed=True),
+        sources=sources,
         unconnected=_choice(document, "unconnected_gradients", ("none", "zero")),
         promotion=_choice(document, "promotion", ("numpy", "strict")),
+        mode=_choice(document, "mode", ("auto", "forward", "reverse")),
     )
     as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
-    return Envelope(program, leaves, query, seeds, as_bytes, _timeout_ms(get("timeout_ms")))
+    return Envelope(program, leaves, query, vectors, as_bytes, _timeout_ms(get("timeout_ms")))
 
 
 def _program(document: dict[str, Any], missing: list[str]) -> str | dict[str, Any]:
@@ -113,7 +120,25 @@ def _names(value: Any, pointer: str, *, null_allowed: bool = False) -> Any:
     return value
 
 
-def _choice(document: dict[str, Any], field: str, choices: tuple[Any, Any]) -> Any:
+def _directions(document: dict[str, Any], field: str, missing: list[str]) -> tuple[Any, Any]:
+    """The names of what has a tangent, nested as the tangents are, and the tangents."""
+    given = document.get(field)
+    if type(given) is not dict:
+        raise _invalid(f"{field} is an object of names and values", f"/{field}")
+    tangents = read_tangents(given, field, missing)
+    return {name: _paths(value, name) for name, value in tangents.items()}, tangents
+
+
+def _paths(value: Any, path: str) -> Any:
+    """The path of each array in a nested value."""
+    if isinstance(value, dict):
+        return {name: _paths(item, f"{path}.{name}") for name, item in value.items()}
+    if isinstance(value, list):
+        return [_paths(item, f"{path}.{i}") for i, item in enumerate(value)]
+    return path
+
+
+def _choice(document: dict[str, Any], field: str, choices: tuple[Any, ...]) -> Any:
     value = document.get(field)
     if value is None:
         return choices[0]

@@ -60,6 +60,20 @@ def read_seeds(value: Any, target: Any, missing: list[str]) -> Any:
         _refuse(error)
 
 
+def read_tangents(document: Mapping[str, Any], field: str, missing: list[str]) -> dict[str, Any]:
+    """``tangents`` or ``vectors``: arrays by name, nested as the variables of these names are."""
+    tangents: dict[str, Any] = {}
+    name = ""
+    try:
+        for name, value in document.items():
+            tangents[name] = _bare(_read(value, missing, 1))
+    except Malformed as error:
+        error.within(name)
+        error.within(field)
+        _refuse(error)
+    return tangents
+
+
 def _refuse(error: Malformed) -> NoReturn:
     raise Refusal(
         "malformed_tensor", error.detail, pointer=error.pointer, hint=error.hint
@@ -186,7 +200,7 @@ def _read_seed(name: str | int, value: Any, target: Any, missing: list[str]) -> 
 def _bare(value: Any) -> Any:
     if isinstance(value, Leaf):
         if isinstance(value.value, str):
-            raise Malformed("a string is not an output gradient")
+            raise Malformed("a string is no direction in which to differentiate")
         return value.value
     if isinstance(value, list):
         return [_bare(item) for item in value]

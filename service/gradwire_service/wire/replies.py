@@ -18,9 +18,9 @@ def evaluation(program_id: str, answer: Answer) -> dict[str, Any]:
     return document
 
 
-def gradient(program_id: str, answer: Answer) -> dict[str, Any]:
-    """The response of ``/v1/gradient``."""
-    document: dict[str, Any] = {"value": answer.value, "gradients": answer.gradients}
+def derivative(program_id: str, answer: Answer) -> dict[str, Any]:
+    """The response of ``/v1/gradient`` and all others that differentiate."""
+    document: dict[str, Any] = {"value": answer.value, **answer.derivatives}
     if answer.outputs is not None:
         document["outputs"] = answer.outputs
     if answer.unconnected:

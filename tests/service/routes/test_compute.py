@@ -224,3 +224,57 @@ async def test_a_client_that_leaves_is_no_failure(app, path):
     await app(scope, receive, send)
     assert not sent
     assert app.state.capacity.in_flight == 0
+
+
+async def test_a_jacobian(client):
+    program = "stack([r * cos(a), r * sin(a)])"
+    variables = {"r": 2.0, "a": 0.5}
+    answer = await ask(client, "/v1/jacobian", program=program, variables=variables)
+    assert set(answer) == {"value", "jacobian", "program"}
+    np.testing.assert_allclose(answer["jacobian"]["r"], [np.cos(0.5), np.sin(0.5)])
+    np.testing.assert_allclose(answer["jacobian"]["a"], [-2 * np.sin(0.5), 2 * np.cos(0.5)])
+    for mode in ("forward", "reverse"):
+        same = await ask(client, "/v1/jacobian", program=program, variables=variables, mode=mode)
+        assert same == answer
+
+
+async def test_a_hessian(client):
+    program, variables = "(1 - x)**2 + 100 * (y - x**2)**2", {"x": -1.2, "y": 1.0}
+    answer = await ask(client, "/v1/hessian", program=program, variables=variables)
+    assert set(answer) == {"value", "gradients", "hessian", "program"}
+    expected = {"x": {"x": 2 - 400 + 1200 * 1.44, "y": 480}, "y": {"x": 480, "y": 200}}
+    assert answer["hessian"] == {row: pytest.approx(expected[row]) for row in expected}
+
+
+async def test_products_follow_the_structure_of_their_vectors(client):
+    program = "h = layer.w**3 * x\ny = sum(h) * z"
+    variables = {"layer": {"w": [1.0, 2.0]}, "x": 2.0, "z": [1.0]}
+    tangents = {"layer": {"w": [1.0, 10.0]}, "z": [0.5]}
+    answer = await ask(
+        client, "/v1/jvp", program=program, variables=variables, tangents=tangents, target=["h"]
+    )
+    assert answer["jvp"] == [[6.0, 240.0]]
+    assert answer["unconnected"]["z"]["reason"] == "no_path"
+    answer = await ask(client, "/v1/hvp", program=program, variables=variables, vectors=tangents)
+    assert answer["gradients"] == {"layer": {"w": [6.0, 24.0]}, "z": [18.0]}
+    assert answer["hvp"] == {"layer": {"w": [12 + 3.0, 240 + 12.0]}, "z": [246.0]}
+
+
+@pytest.mark.parametrize(
+    ("path", "request_", "pointer"),
+    [
+        ("/v1/jvp", {}, "/tangents"),
+        ("/v1/hvp", {"vectors": [1.0]}, "/vectors"),
+        ("/v1/hvp", {"vectors": {"x": "one"}}, "/vectors/x"),
+        ("/v1/jvp", {"tangents": {"x": [1.0, 2.0]}}, "/tangents"),
+        ("/v1/jvp", {"tangents": {"nothing": 1.0}}, "/tangents/nothing"),
+        ("/v1/jacobian", {"mode": "sideways"}, "/mode"),
+        ("/v1/jacobian", {"target": ["x", "y"]}, "/target"),
+        ("/v1/gradient", {"mode": "forward"}, "/mode"),
+    ],
+)
+async def test_wrong_products_are_refused_where_they_are_wrong(client, path, request_, pointer):
+    asked = {"program": "y = x*x", "variables": {"x": 3.0}, **request_}
+    response = await client.post(path, json=asked)
+    assert response.status_code in (400, 422), response.text
+    assert response.json()["pointer"] == pointer

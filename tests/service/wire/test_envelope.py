@@ -17,7 +17,7 @@ def test_the_least_request():
     assert envelope.program == "x"
     assert envelope.variables == {}
     assert envelope.query == Query("gradient")
-    assert (envelope.seeds, envelope.as_bytes, envelope.timeout_ms) == (None, False, None)
+    assert (envelope.vectors, envelope.as_bytes, envelope.timeout_ms) == (None, False, None)
 
 
 def test_null_is_as_good_as_absent():
@@ -49,7 +49,7 @@ def test_every_field():
         unconnected="zero",
         promotion="strict",
     )
-    assert envelope.seeds["a"][0] == 2.0
+    assert envelope.vectors["a"][0] == 2.0
     assert (envelope.as_bytes, envelope.timeout_ms) == (True, 1500.0)
     evaluated = read_envelope({"program": "x", "outputs": "y"}, "evaluate")
     assert evaluated.query.outputs == "y"

@@ -1,0 +1,44 @@
+"""What compiling gives: an executable, and the structures that its outputs fill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gradwire_engine.answer import Notice, Unconnected
+from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.ops.constants import Copy, Guard
+from gradwire_engine.record.calculus import rebuild
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A nested structure whose integer leaves number outputs; None leaves stay None."""
+
+    nested: Any
+
+    def fill(self, outputs: Sequence[Any]) -> Any:
+        """The structure with arrays for numbers."""
+        if isinstance(self.nested, int):
+            return outputs[self.nested]
+        return rebuild(self.nested, lambda leaf: None if leaf is None else outputs[leaf])
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An executable with what turns its outputs into an answer."""
+
+    executable: Executable
+    value: Template
+    outputs: Template | None
+    derivatives: Mapping[str, Template]
+    updates: Mapping[str, int]
+    unconnected: Mapping[str, Unconnected]
+    warnings: Sequence[Notice]
+
+    def unguarded(self) -> Compiled:
+        """The same without guards: for the very values it was recorded with."""
+        tape = self.executable.tape
+        bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in tape.instructions]
+        return replace(self, executable=Executable(replace(tape, instructions=tuple(bare))))

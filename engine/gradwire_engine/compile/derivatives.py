@@ -1,0 +1,194 @@
+"""The derivatives that a query asks for, in the structure of its sources or of its target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Array, Query, Unconnected
+from gradwire_engine.autodiff.forward import pushforward
+from gradwire_engine.autodiff.matrices import jacobian
+from gradwire_engine.autodiff.paths import Cut, cut_between, dtype_reason
+from gradwire_engine.autodiff.reverse import pullback
+from gradwire_engine.compile.names import Source, Sources
+from gradwire_engine.errors import InputError, Place
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.tape import ArrayType, Shape
+
+#: Where the request has the vectors that a kind of query is multiplied by.
+VECTORS = {"gradient": "output_gradients", "jvp": "tangents", "hvp": "vectors"}
+#: The kinds that take a vector for each source, by whose names the sources are known.
+ALONG = ("jvp", "hvp")
+
+
+class Derivatives:
+    """Records the derivatives of one kind; each is a nested structure of variables and None."""
+
+    def __init__(
+        self, recorder: Recorder, query: Query, targets: Any, sources: Sources, vectors: Any
+    ) -> None:
+        self.r = recorder
+        self.b = recorder.b
+        self.query = query
+        self.nested_targets = targets
+        self.targets: list[Var] = leaves(targets)
+        self.nested = sources.nested
+        self.sources = sources.items
+        self.every = [var for source in sources.items for var in source.group]
+        self.vectors: Sequence[Array | None] | None = vectors
+        self.unconnected: dict[str, Unconnected] = {}
+
+    def record(self) -> dict[str, Any]:
+        """What the query's kind asks for, by the names that answers give it."""
+        rules: dict[str, Callable[[], dict[str, Any]]] = {
+            "gradient": self._gradient,
+            "jacobian": self._jacobian,
+            "hessian": self._hessian,
+            "jvp": self._jvp,
+            "hvp": self._hvp,
+        }
+        return rules[self.query.kind]()
+
+    def _gradient(self) -> dict[str, Any]:
+        """``Σ_t J_tᵀ t_bar`` for each source, the cotangents ones by default."""
+        return {"gradients": self._in_sources(self._gradients())}
+
+    def _gradients(self) -> list[Var | None]:
+        """The gradient in each source, None or zeros where there is none."""
+        seeds = self._along(self.targets)
+        found = pullback(self.b, self.targets, seeds, self.every)
+        return [self._found(*pair) for pair in zip(self.sources, self._summed(found), strict=True)]
+
+    def _jacobian(self) -> dict[str, Any]:
+        """``∂ target / ∂ source``, of shape ``target.shape + source.shape``."""
+        if len(self.targets) != 1 or self.nested_targets is not self.targets[0]:
+            at, hint = Place(pointer="/target"), "stack what is to be differentiated at once"
+            raise InputError("a Jacobian is of one array", at=at, hint=hint)
+        (target,) = self.targets
+        found = self._summed(jacobian(self.b, target, self.every, self.query.mode))
+        pairs = zip(self.sources, found, strict=True)
+        return {"jacobian": self._in_sources([self._found(*p, target.shape) for p in pairs])}
+
+    def _hessian(self) -> dict[str, Any]:
+        """``∂² target / ∂ source ∂ source'``: the sources' structure in itself.
+
+        Zeros where a gradient does not depend on a source, null where there is no gradient.
+        """
+        gradients = self._gradients()
+        rows = []
+        for bar in gradients:
+            blocks = [None] * len(self.every) if bar is None else jacobian(self.b, bar, self.every)
+            row = zip(gradients, self.sources, self._summed(blocks), strict=True)
+            rows.append(
+                self._in_sources(
+                    [
+                        None
+                        if bar is None or other is None
+                        else self._or_zeros(block, source.group[0], bar.shape)
+                        for other, source, block in row
+                    ]
+                )
+            )
+        hessian = rebuild(self.nested, lambda i: None if i is None else rows[i])
+        return {"gradients": self._in_sources(gradients), "hessian": hessian}
+
+    def _jvp(self) -> dict[str, Any]:
+        """``Σ_s J_s s_dot`` in the target's structure, null where no source reaches it."""
+        found = iter(pushforward(self.b, self.targets, self.every, self._tangents()))
+        for source in self.sources:
+            reached = pullback(self.b, self.targets, self._ones(self.targets), source.group)
+            self._found(source, next((bar for bar in reached if bar is not None), None))
+        zero = self.query.unconnected == "zero"
+
+        def product(target: Var) -> Var | None:
+            dot = next(found)
+            return self._or_zeros(dot, target) if zero else dot
+
+        return {"jvp": rebuild(self.nested_targets, product)}
+
+    def _hvp(self) -> dict[str, Any]:
+        """The gradient and ``H v``, both in the structure of the vectors."""
+        tangents = self._tangents()
+        self.vectors = None
+        gradients = self._gradients()
+        present = [bar for bar in gradients if bar is not None]
+        found = iter(pushforward(self.b, present, self.every, tangents))
+        products = [bar and self._or_zeros(next(found), bar) for bar in gradients]
+        return {"gradients": self._in_sources(gradients), "hvp": self._in_sources(products)}
+
+    # Parts
+
+    def _in_sources(self, found: Sequence[Any]) -> Any:
+        return rebuild(self.nested, lambda number: None if number is None else found[number])
+
+    def _summed(self, found: Sequence[Var | None]) -> list[Var | None]:
+        """For each source the sum over the variables that its state has had, the last one first."""
+        each = iter(found)
+        groups = [[next(each) for _ in source.group] for source in self.sources]
+        present = [[bar for bar in group if bar is not None] for group in groups]
+        return [reduce(lambda x, y: add(y, x), bars) if bars else None for bars in present]
+
+    def _found(self, source: Source, total: Var | None, rows: Shape = ()) -> Var | None:
+        """A derivative in a source, or what it is given as where there is none, with the reason."""
+        cut = self._barred(source)
+        if cut is None and total is not None:
+            return total
+        reason = cut or cut_between(self.b, source.group, self.targets)
+        node = None if reason.origin is None else self.r.program.place(reason.origin)
+        self.unconnected[source.path] = Unconnected(reason.reason, reason.detail, node)
+        if self.query.unconnected == "none" or not source.group:
+            return None
+        return self._or_zeros(None, source.group[0], rows)
+
+    def _barred(self, source: Source) -> Cut | None:
+        """Why a source has no derivative of anything."""
+        if not source.group:
+            return Cut("string_dtype", "strings have no gradient")
+        cut = dtype_reason(source.group[0].dtype)
+        given = self.query.kind in ALONG  # a tangent was given to it by name
+        if cut is None and not given and source.leaf is not None and not source.leaf.trainable:
+            cut = Cut("not_trainable", "the variable is not trainable")
+        return cut
+
+    def _or_zeros(self, found: Var | None, like: Var, rows: Shape = ()) -> Var:
+        if found is not None:
+            return found
+        return self.b.full(0, ArrayType(like.dtype, (*rows, *like.shape)))
+
+    def _ones(self, variables: Sequence[Var]) -> list[Var]:
+        return [self.b.full(1, ArrayType(x.dtype, x.shape)) for x in variables]
+
+    def _tangents(self) -> list[Var]:
+        """The request's tangents, for every variable that their sources' states have had."""
+        dots = self._along([s.group[0] for s in self.sources if s.group])
+        groups = [source.group for source in self.sources if source.group]
+        return [dot for dot, group in zip(dots, groups, strict=True) for _ in group]
+
+    def _along(self, variables: Sequence[Var]) -> list[Var]:
+        """The request's vectors, one like each of the variables; ones where it gives none."""
+        vectors = self.vectors
+        if vectors is None:
+            return self._ones(variables)
+        field = VECTORS[self.query.kind]
+        if len(vectors) != len(variables):
+            message = f"{len(variables)} arrays are needed in {field}, got {len(vectors)}"
+            raise InputError(message, at=Place(pointer=f"/{field}"))
+        return [self._vector(*pair, field) for pair in zip(variables, vectors, strict=True)]
+
+    def _vector(self, like: Var, vector: Array | None, field: str) -> Var:
+        kind = ArrayType(like.dtype, like.shape)
+        if vector is None:
+            return self.b.full(1, kind)
+        var = self.b.input(ArrayType(vector.dtype, vector.shape))
+        if not kind.differentiable:
+            return var  # nothing flows along it, and the source's reason says so
+        if vector.shape != kind.shape or not np.can_cast(vector.dtype, kind.dtype, "same_kind"):
+            at = Place(pointer=f"/{field}")
+            raise InputError(f"{field} needs {kind} here, got {var.type}", at=at)
+        return self.b.cast(var, kind.dtype)

@@ -1,0 +1,106 @@
+"""The names of a request: what they mean in a recorded program, as values and as sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gradwire_engine.answer import Leaf
+from gradwire_engine.errors import BadArgument, EngineError, InputError, Place, UnknownName
+from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.variables import flatten, member
+
+
+class Source(NamedTuple):
+    """What is differentiated in: a value's variables, one for each that its state has had.
+
+    None are of a string. ``leaf`` is the request's, if the value is a variable of it.
+    """
+
+    path: str
+    group: Sequence[Var]
+    leaf: Leaf | None
+
+
+class Sources(NamedTuple):
+    """Sources, and the structure of the request in which their numbers stand."""
+
+    nested: Any
+    items: list[Source]
+
+
+class Names:
+    """Looks the names of a request up."""
+
+    def __init__(self, recorder: Recorder, variables: Mapping[str, Any]) -> None:
+        self.r = recorder
+        self.variables = variables
+
+    def values(self, names: Any, at: str) -> Any:
+        """The values that nested names mean; ``at`` points to them in the request."""
+        if isinstance(names, str):
+            return self._named(names, at)
+        if isinstance(names, Mapping):
+            return {key: self.values(name, f"{at}/{key}") for key, name in names.items()}
+        if isinstance(names, Sequence):
+            return [self.values(name, f"{at}/{i}") for i, name in enumerate(names)]
+        raise InputError("expected a name", at=Place(pointer=at))
+
+    def _named(self, name: str, at: str) -> Any:
+        root, _, path = re.sub(r"\[(\d+)\]", r".\1", name).partition(".")
+        try:
+            if not root:
+                raise UnknownName("a name is not empty")
+            value = self.r.lookup(root)
+            return member(value, path) if path else value
+        except EngineError as error:
+            error.at = Place(id=name[:80], pointer=at)
+            raise
+
+    def sources(self, names: Any, at: str) -> Sources:
+        """The sources that nested names mean; all variables in their structure for ``None``."""
+        items: list[Source] = []
+        if names is not None:
+            return Sources(self._sources(names, at, items), items)
+        numbers: list[int] = []
+        for path, leaf in flatten(self.variables):
+            numbers.append(len(items))
+            items.append(Source(path, self.r.state.versions.get(path, []), leaf))
+        following = iter(numbers)
+        return Sources(_structure(self.variables, lambda: next(following)), items)
+
+    def _sources(self, names: Any, at: str, items: list[Source]) -> Any:
+        if names is None:
+            return None
+        if isinstance(names, str):
+            return self._source(self._named(names, at), names, at, items)
+        if isinstance(names, Mapping):
+            return {k: self._sources(n, f"{at}/{k}", items) for k, n in names.items()}
+        return [self._sources(n, f"{at}/{i}", items) for i, n in enumerate(names)]
+
+    def _source(self, value: Any, path: str, at: str, items: list[Source]) -> Any:
+        """Number a source, or the sources below a nested one."""
+        if isinstance(value, dict):
+            return {k: self._source(v, f"{path}.{k}", at, items) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._source(v, f"{path}.{i}", at, items) for i, v in enumerate(value)]
+        if isinstance(value, str):
+            items.append(Source(path, [], None))
+            return len(items) - 1
+        if not isinstance(value, Var | bool | int | float | complex):
+            raise BadArgument(f"{describe(value)} is not a source", at=Place(pointer=at))
+        var = self.r.b.array(value)
+        owner = self.r.state.owners.get(var.slot)
+        leaf = None if owner is None else dict(flatten(self.variables))[owner[0]]
+        items.append(Source(path, self.r.state.leaves(var), leaf))
+        return len(items) - 1
+
+
+def _structure(variables: Any, number: Callable[[], int]) -> Any:
+    if isinstance(variables, Leaf):
+        return number()
+    if isinstance(variables, Mapping):
+        return {key: _structure(value, number) for key, value in variables.items()}
+    return [_structure(value, number) for value in variables]

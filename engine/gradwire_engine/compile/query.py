@@ -1,0 +1,128 @@
+"""One query about one program: recorded, differentiated, optimised, lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
+from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.compile.compiled import Compiled, Template
+from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
+from gradwire_engine.compile.names import Names
+from gradwire_engine.errors import BadArgument, EngineError, OverBudget, Place
+from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.program import Program
+from gradwire_engine.record.calculus import rebuild
+from gradwire_engine.record.concrete import Concrete
+from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.scope import State
+from gradwire_engine.record.variables import flatten, lay_out
+
+
+def compile_query(
+    program: Program,
+    variables: Mapping[str, Any],
+    query: Query,
+    vectors: Sequence[Array | None] | None,
+    limits: Limits,
+    poll: Poll,
+) -> Compiled:
+    """Record ``program`` for these values and compile what ``query`` asks of it.
+
+    ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
+    """
+    inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
+    b = Builder(limits, strict=query.promotion == "strict", poll=poll)
+    state = State()
+    tree = lay_out(b, variables, state)
+    concrete = Concrete(b, inputs, NUMPY)
+    recorder = Recorder(program, b, tree, state, concrete, poll)
+    compiled = _Query(recorder, variables, query, vectors).compile()
+    executable = compiled.executable
+    if executable.peak_bytes > limits.total_bytes:
+        raise OverBudget(f"the program needs {executable.peak_bytes} bytes at once")
+    if executable.flops > limits.flops:
+        raise OverBudget(f"the program needs {executable.flops} arithmetic operations")
+    return compiled
+
+
+class _Query:
+    """One query's outputs, gathered as they are resolved."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        variables: Mapping[str, Any],
+        query: Query,
+        vectors: Sequence[Array | None] | None,
+    ) -> None:
+        self.r = recorder
+        self.b = recorder.b
+        self.names = Names(recorder, variables)
+        self.query = query
+        self.vectors = vectors
+        self.outputs: list[Var] = []
+
+    def compile(self) -> Compiled:
+        query = self.query
+        asked = query.outputs if query.kind == "evaluate" else query.target
+        result = self.r.record(default=asked is None)
+        outputs = None if query.outputs is None else self._named(query.outputs, "/outputs")
+        if query.kind == "evaluate" and outputs is not None:
+            targets, outputs = outputs, None
+        elif query.target is not None:
+            targets = self._named(query.target, "/target")
+        else:
+            targets = self._checked(result, self.r.program.output_place)
+        derivatives: dict[str, Template] = {}
+        unconnected: dict[str, Unconnected] = {}
+        if query.kind != "evaluate":
+            at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
+            sources = self.names.sources(query.sources, at)
+            wanted = Derivatives(self.r, query, targets, sources, self.vectors)
+            derivatives = {name: self._template(x) for name, x in wanted.record().items()}
+            unconnected = wanted.unconnected
+        updates = {
+            path: self._output(versions[-1])
+            for path, versions in self.r.state.versions.items()
+            if len(versions) > 1
+        }
+        value = self._template(targets)
+        further = None if outputs is None else self._template(outputs)
+        tape = optimize(self.b.tape(self.outputs), NUMPY, self.b.poll)
+        return Compiled(
+            Executable(tape), value, further, derivatives, updates, unconnected, self.r.warnings
+        )
+
+    def _template(self, nested: Any) -> Template:
+        """The structure, its variables numbered as outputs."""
+        return Template(rebuild(nested, lambda x: None if x is None else self._output(x)))
+
+    def _output(self, var: Var) -> int:
+        self.outputs.append(var)
+        return len(self.outputs) - 1
+
+    def _named(self, names: Any, at: str) -> Any:
+        return self._checked(self.names.values(names, at), Place(pointer=at))
+
+    def _checked(self, value: Any, place: Place | None) -> Any:
+        """A value that is to be returned, as variables in lists and dicts."""
+        try:
+            check_nesting(value)
+            return self._returned(value)
+        except EngineError as error:
+            error.at = error.at or place
+            raise
+
+    def _returned(self, value: Any) -> Any:
+        """What is returned, its sequences as lists and its leaves as variables."""
+        if isinstance(value, dict):
+            return {key: self._returned(item) for key, item in value.items()}
+        if isinstance(value, list | tuple | range):
+            return [self._returned(item) for item in self.r.items(value)]
+        if not isinstance(value, Var | bool | int | float | complex):
+            raise BadArgument(f"{describe(value)} is not a value that can be returned")
+        return self.b.array(value)
