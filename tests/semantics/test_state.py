@@ -1,0 +1,76 @@
+"""Variables that programs assign to: S53 to S56 and S88."""
+
+import pytest
+
+
+async def updates(wire, program, variables):
+    response = await wire.post("/v1/evaluate", program, variables)
+    assert response.status_code == 200, response.text
+    return response.json().get("updates", {})
+
+
+async def test_s53_a_read_takes_the_value_of_that_moment(wire):
+    text = "y = x * x\nx.assign(10)\nz = x\n[y, z]"
+    answer = await wire.answer(text, {"x": 3.0})
+    assert answer["value"] == [9.0, 10.0]
+    assert answer["gradients"] == {"x": 2 * 3.0 + 1}
+    assert answer["updates"] == {"x": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("statement", "left"),
+    [
+        ("x.assign(w * x)", [2.0, 4.0]),
+        ("x.assign_add([w, w])", [3.0, 4.0]),
+        ("x.assign_sub(w * x)", [-1.0, -2.0]),
+        ("x[0] = w", [2.0, 2.0]),
+        ("x[1:] += w", [1.0, 4.0]),
+    ],
+)
+async def test_s54_what_is_assigned_is_a_fresh_leaf(wire, statement, left):
+    answer = await wire.answer(f"{statement}\ny = sum(x ** 2)", {"x": [1.0, 2.0], "w": 2.0})
+    assert answer["gradients"] == {"x": [2 * item for item in left], "w": None}
+    assert answer["unconnected"]["w"]["reason"] == "state"
+    assert answer["updates"] == {"x": left}
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("[1, 2, 3]", "shape_mismatch"),
+        ("1", "shape_mismatch"),
+        ("[[1, 2]]", "shape_mismatch"),
+        ("[1.0, 2.0]", "dtype_mismatch"),
+        ("z * 0.5", "dtype_mismatch"),
+    ],
+)
+async def test_s55_an_assignment_keeps_shape_and_dtype(wire, value, code):
+    variables = {"z": {"value": [1, 2], "dtype": "int32"}}
+    assert await wire.code(f"z.assign({value})\nz", variables) == (code, "/program")
+
+
+async def test_s56_a_training_loop_is_gradient_descent(wire):
+    text = """
+for step in range(50):
+  loss = mean((x * w + b - y) ** 2)
+  dw, db = grad(loss, [w, b])
+  w.assign_sub(0.1 * dw)
+  b.assign_sub(0.1 * db)
+"""
+    x = [-1.0, 0.0, 0.5, 2.0]
+    variables = {"x": x, "y": [3 * item - 1 for item in x], "w": 0.0, "b": 0.0}
+    in_program = await updates(wire, text, variables)
+    step = "loss = mean((x * w + b - y) ** 2)"
+    for _ in range(50):
+        gradients = await wire.gradients(step, variables, sources=["w", "b"])
+        for name, slope in zip("wb", gradients, strict=True):
+            variables[name] -= 0.1 * slope
+    assert in_program == pytest.approx({name: variables[name] for name in "wb"})
+    assert in_program == pytest.approx({"w": 3.0, "b": -1.0}, abs=0.1)
+
+
+async def test_s88_a_variable_has_the_shape_of_its_value(wire):
+    """TensorFlow has variables of unknown shape; over the wire each request declares them anew."""
+    assert (await wire.code("x.assign([1, 2, 3])\nx", {"x": 5.0}))[0] == "shape_mismatch"
+    for value in (5.0, [1.0, 2.0, 3.0], [[1.0, 2.0], [4.0, 5.0]]):
+        assert await wire.value("x", {"x": value}) == value

@@ -1,0 +1,53 @@
+"""Values of every kind, and what is refused: S84 to S87."""
+
+import pytest
+
+X = [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+async def test_s84_an_element_assigned_makes_another_value(wire):
+    # the variable keeps its state, which is what another name would change
+    answer = await wire.answer("y = copy(x)\ny[1] = w\nsum(x * y)", {"x": X, "w": 3.0})
+    assert answer["gradients"] == {"x": [2.0, 3.0, 6.0, 8.0, 10.0], "w": 2.0}
+    assert "updates" not in answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mask = cast(x % 2 == 0, x.dtype)\nx * (1 - mask) + mask * 100 * arange(1, 6)",
+        "where(x % 2 == 0, 100 * stop_gradient(x), x)",
+        "tf.tensor_scatter_nd_update(x, tf.where(x % 2 == 0), [200.0, 400.0])",
+        "y = copy(x)\ny[[1, 3]] = [200.0, 400.0]\ny",
+    ],
+)
+async def test_s84_a_masked_update_passes_on_what_is_kept(wire, text):
+    answer = await wire.answer(text, {"x": X})
+    assert answer["value"] == [1.0, 200.0, 3.0, 400.0, 5.0]
+    assert answer["gradients"] == {"x": [1.0, 0.0, 1.0, 0.0, 1.0]}
+
+
+@pytest.mark.parametrize(
+    "text", ["x[5]", "x[-6]", "x[[1, 5]]", "gather(x, [9])", "tf.gather(x, n)"]
+)
+async def test_s84_an_index_out_of_range_is_refused(wire, text):
+    variables = {"x": X, "n": {"value": [0, 5], "dtype": "int64"}}
+    assert await wire.code(text, variables) == ("bad_argument", "/program")
+
+
+async def test_s85_a_list_that_is_not_rectangular_is_refused_with_its_place(wire):
+    refused = await wire.code("x", {"x": [[1, 2, 3], [4, 5], [6]]})
+    assert refused == ("malformed_tensor", "/variables/x/1")
+    assert (await wire.code("[[1, 2], [3]] * x", {"x": 1.0}))[0] == "shape_mismatch"
+
+
+@pytest.mark.parametrize("unconnected", ["none", "zero"])
+async def test_s87_strings_have_no_gradient(wire, unconnected):
+    answer = await wire.answer("y * y", {"s": "a", "y": 2.0}, unconnected_gradients=unconnected)
+    assert answer["gradients"] == {"s": None, "y": 4.0}
+    assert answer["unconnected"]["s"]["reason"] == "string_dtype"
+
+
+@pytest.mark.parametrize("text", ["s[1]", "s + 1.0", "2 * s", "sin(s)", "sum([s, s])"])
+async def test_s87_nothing_computes_with_strings(wire, text):
+    assert await wire.code(text, {"s": "abc"}) == ("bad_argument", "/program")
