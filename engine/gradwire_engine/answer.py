@@ -15,6 +15,8 @@ Array: TypeAlias = NDArray[Any]
 Names: TypeAlias = "str | Sequence[Names] | Mapping[str, Names] | None"
 #: Called between instructions and iterations; raises ``DeadlineExceeded`` to stop the work.
 Poll: TypeAlias = Callable[[], None]
+#: Of the values, or of their derivatives.
+Direction: TypeAlias = Literal["forward", "backward"]
 
 
 #: What is asked of a program: its value, or beside it derivatives or products with them.
@@ -78,6 +80,27 @@ class Notice(NamedTuple):
     node: Place | None = None
 
 
+class Range(NamedTuple):
+    """An operand's shape, its least and greatest finite element, and how many are not finite."""
+
+    shape: tuple[int, ...]
+    min: float | None
+    max: float | None
+    nonfinite: int
+
+
+class Nonfinite(NamedTuple):
+    """Where values stopped being finite: the node, and its instruction with what it was given.
+
+    Of a variable or a constant that came so, ``operands`` is its own range.
+    """
+
+    node: Place
+    instruction: str
+    operands: tuple[Range, ...]
+    hint: str | None = None
+
+
 @dataclass(slots=True)
 class Answer:
     """What a query gives: arrays in the structure of the names that were asked for.
@@ -92,7 +115,7 @@ class Answer:
     unconnected: dict[str, Unconnected] = field(default_factory=dict)
     updates: dict[str, Array] = field(default_factory=dict)
     warnings: list[Notice] = field(default_factory=list)
-    nonfinite: dict[Literal["forward", "backward"], Place] = field(default_factory=dict)
+    nonfinite: dict[Direction, Nonfinite] = field(default_factory=dict)
 
     @property
     def gradients(self) -> Any:

@@ -7,18 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Answer, Array, Leaf, Limits, Poll, Query
-from gradwire_engine.backends.numpy.diagnose import first_nonfinite
+from gradwire_engine.answer import (
+    Answer,
+    Array,
+    Direction,
+    Leaf,
+    Limits,
+    Nonfinite,
+    Poll,
+    Query,
+)
+from gradwire_engine.backends.numpy.diagnose import first_lapses, lapses
 from gradwire_engine.backends.numpy.failures import explained
+from gradwire_engine.backends.numpy.hints import better_way
 from gradwire_engine.cache import Cache, Programs
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
-from gradwire_engine.errors import EngineError
+from gradwire_engine.compile.derivatives import VECTORS
+from gradwire_engine.errors import EngineError, Place
 from gradwire_engine.frontends.graph import parse_graph
-from gradwire_engine.ops.constants import GuardFailed
+from gradwire_engine.ops.constants import GuardFailed, Input
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
+from gradwire_engine.tape import Instruction, Tape
 
 _add_up = np.add.reduce
 
@@ -156,11 +168,34 @@ class Call:
             list(compiled.warnings),
         )
         if not _all_finite(outputs):
-            found = first_nonfinite(executable.tape, self._inputs)
-            answer.nonfinite = {
-                direction: self._program.place(origin) for direction, origin in found.items()
-            }
+            answer.nonfinite = self._nonfinite(executable.tape, poll)
         return answer
+
+    def _nonfinite(self, tape: Tape, poll: Poll) -> dict[Direction, Nonfinite]:
+        """Where the outputs of ``tape`` stopped being finite."""
+        found = lapses(tape, self._inputs, poll)
+        return {
+            direction: Nonfinite(
+                self._place(tape.instructions[slot]),
+                tape.instructions[slot].op.name,
+                found[slot].operands,
+                better_way(tape, slot, found),
+            )
+            for direction, slot in first_lapses(tape, found).items()
+        }
+
+    def _place(self, instruction: Instruction) -> Place:
+        """Where the client wrote what an instruction computes, or named the value it reads."""
+        op = instruction.op
+        if not isinstance(op, Input):
+            return self._program.place(instruction.origin)
+        variables = [
+            path for path, leaf in flatten(self._variables) if not isinstance(leaf.value, str)
+        ]
+        if op.index < len(variables):
+            return Place(id=variables[op.index], pointer="/variables")
+        field = VECTORS[self._query.kind]
+        return Place(id=field, pointer=f"/{field}")
 
     def _explained(self, compiled: Compiled, error: Exception) -> EngineError:
         """A failure of NumPy's in the terms of the program."""

@@ -201,13 +201,30 @@ class Unconnected(BaseModel):
     node: Place | None = None
 
 
+class Range(BaseModel):
+    """What an instruction was given."""
+
+    shape: list[int]
+    min: float | None = Field(description="The least finite element; of complex ones, the size.")
+    max: float | None = Field(description="The greatest finite element, likewise.")
+    nonfinite: int = Field(description="How many elements are NaN or infinite.")
+
+
+class Nonfinite(Place):
+    """The first place where values stopped being finite."""
+
+    instruction: str = Field(description="What was computed there; backward, for the derivative.")
+    operands: list[Range]
+    hint: str | None = Field(None, description="A function that stays finite.")
+
+
 class Response(BaseModel):
     """What every computation answers with."""
 
     program: str = Field(description="The program's id.", pattern="^sha256:")
     updates: dict[str, Value] | None = Field(None, description="Variables that were assigned.")
     warnings: list[Warned] | None = None
-    nonfinite: dict[Literal["forward", "backward"], Place] | None = None
+    nonfinite: dict[Literal["forward", "backward"], Nonfinite] | None = None
 
 
 class EvaluateResponse(Response):

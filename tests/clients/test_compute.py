@@ -153,7 +153,9 @@ def test_assigned_variables_come_back_as_updates(client):
 def test_what_is_not_finite_is_pointed_out(client):
     answer = client.gradient("sqrt(x)", {"x": 0.0})
     assert np.isinf(answer.gradients["x"])
-    assert answer.nonfinite["backward"].op == "sqrt"
+    where = answer.nonfinite["backward"]
+    assert (where.op, where.instruction, where.hint) == ("sqrt", "divide", None)
+    assert where.operands[1] == gradwire.Range(shape=(), min=0.0, max=0.0, nonfinite=0)
 
 
 def test_warnings_are_told(client):

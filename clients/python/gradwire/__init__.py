@@ -47,7 +47,15 @@ from gradwire.errors import (
     UnsupportedMediaType,
 )
 from gradwire.nodes import Node
-from gradwire.results import Evaluation, Gradient, Notice, Result, Unconnected
+from gradwire.results import (
+    Evaluation,
+    Gradient,
+    Nonfinite,
+    Notice,
+    Range,
+    Result,
+    Unconnected,
+)
 from gradwire.version import __version__
 
 __all__ = [
@@ -73,6 +81,7 @@ __all__ = [
     "MalformedTensor",
     "MethodNotAllowed",
     "Node",
+    "Nonfinite",
     "NotAcceptable",
     "NotDifferentiable",
     "NotFound",
@@ -80,6 +89,7 @@ __all__ = [
     "OverBudget",
     "Overloaded",
     "ProgramSyntaxError",
+    "Range",
     "RateLimited",
     "RequestTimeout",
     "Result",

@@ -22,7 +22,7 @@ class Node:
         """The node of a reply; members that this version does not know are left out."""
         if not isinstance(document, Mapping):
             return None
-        return cls(**{name: document.get(name) for name in cls.__slots__})
+        return Node(**{name: document.get(name) for name in Node.__slots__})
 
     def excerpt(self, source: str | None) -> list[str]:
         """The node's line of the source text, a caret under its column."""

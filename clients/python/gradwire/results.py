@@ -32,6 +32,38 @@ class Notice:
     node: Node | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An operand's least and greatest finite element, and how many are not finite."""
+
+    shape: tuple[int, ...]
+    min: float | None
+    max: float | None
+    nonfinite: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nonfinite(Node):
+    """The node where values stopped being finite, and what its instruction was given."""
+
+    instruction: str | None = None
+    operands: tuple[Range, ...] = ()
+    hint: str | None = None
+
+    @classmethod
+    def read(cls, document: Any) -> Nonfinite | None:
+        """The same of a reply."""
+        node = Node.read(document)
+        if node is None:
+            return None
+        ranges = [
+            Range(tuple(given["shape"]), given["min"], given["max"], given["nonfinite"])
+            for given in document.get("operands") or ()
+        ]
+        place = (node.op, node.id, node.line, node.column, node.pointer)
+        return cls(*place, document.get("instruction"), tuple(ranges), document.get("hint"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Result:
     """What every answer tells beside its values."""
@@ -39,8 +71,8 @@ class Result:
     #: New values of the variables that the program assigned to, by path.
     updates: Mapping[str, Any]
     warnings: tuple[Notice, ...]
-    #: The first node whose value is not finite: ``forward``, ``backward``, or neither.
-    nonfinite: Mapping[str, Node]
+    #: Where values stopped being finite: ``forward``, ``backward``, or neither.
+    nonfinite: Mapping[str, Nonfinite]
     #: The program's id, which may be sent in its place as ``{"ref": id}``.
     program: str | None
     #: Milliseconds by phase: parse, compile, replay, encode.
@@ -81,7 +113,7 @@ def shared_fields(reply: Reply, variables: Any) -> dict[str, Any]:
             Notice(notice["code"], notice["detail"], Node.read(notice.get("node")))
             for notice in document.get("warnings") or ()
         ),
-        "nonfinite": {way: node for way in nonfinite if (node := Node.read(nonfinite[way]))},
+        "nonfinite": {way: node for way in nonfinite if (node := Nonfinite.read(nonfinite[way]))},
         "program": document.get("program"),
         "timings": timings(reply.response.headers.get("Server-Timing", "")),
         "request_id": request_id(reply.response),

@@ -116,7 +116,12 @@ def _short_float16(value: NDArray[Any]) -> NDArray[Any]:
 
 
 def raw_json(value: Any) -> Any:
-    """An array as ``{"dtype", "shape", "base64"}``: its little-endian C-order bytes."""
+    """An array as ``{"dtype", "shape", "base64"}``: its little-endian C-order bytes.
+
+    What is Python's own number tells about the answer and is none of its arrays.
+    """
+    if type(value) is float:
+        return finite(value)
     array = np.asarray(value)
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     text = binascii.b2a_base64(little.tobytes(), newline=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwire_engine.answer import Answer
+from gradwire_engine.answer import Answer, Nonfinite
 from gradwire_engine.errors import Place
 
 from gradwire_service.problems import node_document
@@ -44,8 +44,17 @@ def _add_notes(document: dict[str, Any], answer: Answer) -> None:
         ]
     if answer.nonfinite:
         document["nonfinite"] = {
-            direction: node_document(place) for direction, place in answer.nonfinite.items()
+            direction: _lapse(where) for direction, where in answer.nonfinite.items()
         }
+
+
+def _lapse(where: Nonfinite) -> dict[str, Any]:
+    document = node_document(where.node)
+    document["instruction"] = where.instruction
+    document["operands"] = [operand._asdict() for operand in where.operands]
+    if where.hint is not None:
+        document["hint"] = where.hint
+    return document
 
 
 def _note(note: dict[str, Any], place: Place | None) -> dict[str, Any]:

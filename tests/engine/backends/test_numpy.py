@@ -37,29 +37,6 @@ def test_failures_at_replay_name_the_line(ask, text, error, line, op):
         assert (caught.value.at.line, caught.value.at.op) == (line, op)
 
 
-def test_a_failure_in_the_derivative_names_the_operation_it_is_of(ask):
-    # the forward value is not asked for here, so only the backward pass can fail
-    answer = ask.answer("y = sqrt(x)\nz = y*2", {"x": 0.0})
-    assert answer.gradients["x"] == np.inf
-    assert answer.nonfinite["backward"].line == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "forward", "backward"),
-    [
-        ("y = x\nz = log(y)\nz + 1", 2, 2),
-        ("y = x*2\nz = 1/y", 2, 2),
-        ("y = sqrt(x)\nz = y + 1", None, 1),
-        ("y = x + 1\nz = exp(y*2000)", 2, 2),
-    ],
-)
-def test_the_first_value_that_is_not_finite_is_found(ask, text, forward, backward):
-    answer = ask.answer(text, {"x": 0.0})
-    lines = {direction: place.line for direction, place in answer.nonfinite.items()}
-    assert lines.get("forward") == forward
-    assert lines.get("backward") == backward
-
-
 def test_replay_gives_what_the_tape_says(ask):
     text = "h = tanh(x @ w)\ns = softmax(h)\nl = -log(s[0, 0])\nl*sum(h[1:])"
     rng = np.random.default_rng(0)

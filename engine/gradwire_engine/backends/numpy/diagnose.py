@@ -1,40 +1,118 @@
-"""Where a value first stopped being finite: replay again, looking at every instruction."""
+"""Where values stopped being finite: replay again, looking at every instruction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire_engine.answer import Array
+from gradwire_engine.answer import Array, Direction, Poll, Range
 from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Guard, Input
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.tape import Tape
 
-Direction = Literal["forward", "backward"]
+
+class Lapse(NamedTuple):
+    """A result that is not finite.
+
+    It has this from the slots ``given``; ``made`` says that some is its own, ``undefined`` that
+    some is NaN. ``operands`` are kept of one that may be the first.
+    """
+
+    given: Sequence[int]
+    made: bool
+    undefined: bool
+    operands: tuple[Range, ...]
 
 
-def first_nonfinite(tape: Tape, inputs: Sequence[Array]) -> dict[Direction, int]:
-    """Origins of the first instructions, forward and backward, whose results are not finite."""
-    found: dict[Direction, int] = {}
-    values: list[Any] = []
+def lapses(tape: Tape, inputs: Sequence[Array], poll: Poll) -> dict[int, Lapse]:
+    """All results that are not finite, by slot, in no more memory than a replay takes."""
+    found: dict[int, Lapse] = {}
+    values: list[Any] = [None] * len(tape.instructions)
+    dead = plan(tape).dead
     with np.errstate(all="ignore"):
-        for op, args, _, origin in tape.instructions:
-            operands = [values[a] for a in args]
-            if isinstance(op, Input):
-                operands = [inputs[op.index]]
-            value = op.kernel(NUMPY, *operands)
-            values.append(value)
-            direction: Direction = "forward" if origin >= 0 else "backward"
-            computed = not isinstance(op, Constant | Input)
-            if computed and direction not in found and not _finite(value):
-                found[direction] = origin
+        for slot, (op, args, _, _) in enumerate(tape.instructions):
+            if isinstance(op, Guard):
+                continue  # it held
+            poll()
+            operands = [inputs[op.index]] if isinstance(op, Input) else [values[a] for a in args]
+            value = values[slot] = op.kernel(NUMPY, *operands)
+            if not _finite(value):
+                found[slot] = _lapse(tape, slot, operands, value)
+            for gone in dead[slot]:
+                values[gone] = None
     return found
+
+
+def first_lapses(tape: Tape, found: dict[int, Lapse]) -> dict[Direction, int]:
+    """The first slots, forward and backward, that made what is not finite in the outputs.
+
+    A slot *made* it if its operands are finite; of an elementwise one, at that element. Where none
+    did, it is the first that has it from elsewhere: a source, or backward a forward value.
+    """
+    pending = [slot for slot in tape.outputs if slot in found]
+    reached: set[int] = set()
+    while pending:
+        slot = pending.pop()
+        if slot not in reached:
+            reached.add(slot)
+            pending += found[slot].given
+    first: dict[Direction, int] = {}
+    for slot in sorted(reached, key=lambda slot: (not found[slot].made, slot)):
+        if found[slot].operands:
+            first.setdefault(_direction(tape, slot), slot)
+    return first
+
+
+def _lapse(tape: Tape, slot: int, operands: Sequence[Any], value: Any) -> Lapse:
+    op, args, _, _ = tape.instructions[slot]
+    if not args:
+        return Lapse((), made=False, undefined=False, operands=(_range(value),))
+    which, made = _origins(op, operands, value)
+    given = [args[i] for i in which]
+    entered = all(_direction(tape, arg) != _direction(tape, slot) for arg in given)
+    ranges = tuple([_range(x) for x in operands]) if made or entered else ()
+    undefined = not isinstance(value, tuple) and bool(np.isnan(value).any())
+    return Lapse(given, made, undefined, ranges)
+
+
+def _origins(op: Op, operands: Sequence[Any], value: Any) -> tuple[list[int], bool]:
+    """The operands that ``value`` is not finite from, and whether some of it is from none."""
+    if not op.elementwise:
+        given = [i for i, x in enumerate(operands) if not _finite(x)]
+        return given, not given
+    left = bad = ~np.isfinite(value)
+    given = []
+    for i, x in enumerate(operands):
+        passed = bad & ~np.isfinite(x)
+        if isinstance(op, Where):  # of its branches, only what was taken
+            passed = passed & (operands[0] if i == 1 else np.logical_not(operands[0]))
+        if passed.any():
+            given.append(i)
+            left = left & ~passed
+    return given, bool(left.any())
+
+
+def _direction(tape: Tape, slot: int) -> Direction:
+    return "forward" if tape.instructions[slot].origin >= 0 else "backward"
 
 
 def _finite(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(_finite(item) for item in value)
+    return bool(np.isfinite(value).all())
+
+
+def _range(value: Any) -> Range:
+    """Range of the finite elements, of complex ones by their size."""
     array = np.asarray(value)
-    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+    finite = np.isfinite(array)
+    sizes = array[finite]
+    if array.dtype.kind == "c":
+        sizes = np.abs(sizes)
+    least, most = (float(sizes.min()), float(sizes.max())) if sizes.size else (None, None)
+    return Range(array.shape, least, most, array.size - sizes.size)

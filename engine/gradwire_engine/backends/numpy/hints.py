@@ -1,0 +1,86 @@
+"""Which operation keeps finite what another has just lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from gradwire_engine.backends.numpy.diagnose import Lapse
+from gradwire_engine.tape import Tape
+
+#: How far from an instruction to look for what its operation is combined with.
+_STEPS = 3
+
+
+class _Better(NamedTuple):
+    """A hint about ``op``, if it is computed from all of ``before``, and all of ``after`` from it.
+
+    Beside operations' names, ``square`` is a product of a value with itself, ``0/0`` what made NaN
+    of finite operands, ``0*inf`` what made it of infinite ones.
+    """
+
+    op: str
+    before: str
+    after: str
+    hint: str
+
+
+_NORM = "norm(x) is the root of a sum of squares, and has the gradient 0 at 0"
+_SOFTMAX = "log_softmax(x) is finite where softmax(x) has become 0"
+_SOFTPLUS = "softplus(x) is log(1 + exp(x)), and does not overflow"
+_BETTER = (
+    _Better("sqrt", "square sum", "", _NORM),
+    _Better("power", "square sum", "", _NORM),
+    _Better("sqrt", "square add", "", "hypot(x, y) has the gradient 0, 0 at 0, 0"),
+    _Better("log", "softmax", "", _SOFTMAX),
+    _Better("log", "divide exp sum", "", _SOFTMAX),
+    _Better("log", "", "multiply 0*inf", "xlogy(x, y) is x * log(y), and 0 where x is 0"),
+    _Better("divide", "0/0", "", "divide_no_nan(x, y) is x / y, and 0 where y is 0"),
+    _Better("exp", "", "sum log", "logsumexp(x) does not overflow"),
+    _Better("exp", "", "add log", _SOFTPLUS),
+    _Better("exp", "", "log1p", _SOFTPLUS),
+    _Better("exp", "", "sum divide", "softmax(x) does not overflow"),
+)
+
+
+def better_way(tape: Tape, slot: int, found: Mapping[int, Lapse]) -> str | None:
+    """What to use for the operation at ``slot``, or for the one that it is the derivative of."""
+    instructions = tape.instructions
+    readers: dict[int, list[int]] = {}
+    primal = slot
+    for other, (_, args, _, origin) in enumerate(instructions):
+        if origin >= 0:
+            for arg in args:
+                readers.setdefault(arg, []).append(other)
+        if origin == ~instructions[slot].origin and origin >= 0:
+            primal = other
+    before = _features(tape, primal, lambda s: instructions[s].args, found)
+    after = _features(tape, primal, lambda s: readers.get(s, ()), found)
+    for better in _BETTER:
+        if (
+            better.op == instructions[primal].op.name
+            and before.issuperset(better.before.split())
+            and after.issuperset(better.after.split())
+        ):
+            return better.hint
+    return None
+
+
+def _features(
+    tape: Tape, slot: int, step: Callable[[int], Iterable[int]], found: Mapping[int, Lapse]
+) -> set[str]:
+    """What the instructions within some steps are."""
+    features: set[str] = set()
+    reached = level = {slot}
+    for _ in range(_STEPS + 1):
+        for s in level:
+            op, args, _, _ = tape.instructions[s]
+            features.add(op.name)
+            if op.name == "multiply" and args[0] == args[1]:
+                features.add("square")
+            lapse = found.get(s)
+            if lapse and lapse.undefined and not any(found[a].undefined for a in lapse.given):
+                features.add("0*inf" if lapse.given else "0/0")
+        level = {other for s in level for other in step(s)} - reached
+        reached = reached | level
+    return features
