@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.ops.base import Op
@@ -33,10 +33,13 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
     for target in targets:
         reason = dtype_reason(target.dtype)
         if reason is not None and len(targets) == 1:
-            return Cut("no_path", f"the target is {target.dtype.name}, which has no gradient")
+            origin = b.instructions[target.slot].origin
+            detail = f"the target is {target.dtype.name}, which has no gradient"
+            return Cut("no_path", detail, origin if b.instructions[target.slot].args else None)
     needed = ancestors(b, targets)
     reached = {source.slot for source in sources}
     decision: int | None = None
+    used: int | None = None
     ends = max((t.slot for t in targets), default=-1)
     for slot in range(min(reached, default=0), ends + 1):
         op, args, kind, origin = b.instructions[slot]
@@ -46,10 +49,25 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
             return _cut(op, kind, origin)
         if decision is None and isinstance(op, Guard):
             decision = origin
+        used = origin
         reached.add(slot)
     if decision is not None:
         return Cut("no_path", "only a decision depends on this source", decision)
+    if used is not None:
+        return Cut("no_path", "the target does not depend on what is computed here", used)
     return Cut("no_path", "the target does not depend on this source")
+
+
+def assignments_between(
+    b: Builder, assigned: Collection[int], sources: Sequence[Var], targets: Sequence[Var]
+) -> list[int]:
+    """Those of the ``assigned`` slots at which paths from ``sources`` to ``targets`` end."""
+    needed = ancestors(b, targets)
+    reached = {source.slot for source in sources}
+    for slot in range(min(reached, default=0), max(assigned, default=-1) + 1):
+        if not reached.isdisjoint(b.instructions[slot].args):
+            reached.add(slot)
+    return [slot for slot in assigned if slot in needed and slot in reached]
 
 
 def ancestors(b: Builder, targets: Sequence[Var]) -> set[int]:

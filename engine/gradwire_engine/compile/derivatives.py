@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Array, Query, Unconnected
+from gradwire_engine.answer import Array, Notice, Query, Unconnected
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.matrices import jacobian
-from gradwire_engine.autodiff.paths import Cut, cut_between, dtype_reason
+from gradwire_engine.autodiff.paths import Cut, assignments_between, cut_between, dtype_reason
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.compile.names import Source, Sources
 from gradwire_engine.errors import InputError, Place
@@ -53,7 +53,25 @@ class Derivatives:
             "jvp": self._jvp,
             "hvp": self._hvp,
         }
-        return rules[self.query.kind]()
+        derivatives = rules[self.query.kind]()
+        self._warn_of_state()
+        return derivatives
+
+    def _warn_of_state(self) -> None:
+        """Warn of elements assigned on a variable, which end a path where a local array would not.
+
+        Who writes ``x.assign(v)`` knows that; ``x[i] = v`` looks like any other statement.
+        """
+        state, program = self.r.state, self.r.program
+        assigned = [var.slot for versions in state.versions.values() for var in versions[1:]]
+        found = assignments_between(self.b, assigned, self.every, self.targets) if assigned else ()
+        for origin, slot in {self.b.instructions[slot].origin: slot for slot in found}.items():
+            place = program.place(origin)
+            if place.op == "setitem":
+                path = state.owners[slot][0]
+                detail = f"{path} is a variable, so gradients end where its elements are assigned"
+                hint = f"bind {path} = copy({path}) first to let them through"
+                self.r.warnings.append(Notice("state", f"{detail}; {hint}", place))
 
     def _gradient(self) -> dict[str, Any]:
         """``Σ_t J_tᵀ t_bar`` for each source, the cotangents ones by default."""

@@ -23,7 +23,8 @@ FROZEN = Leaf(np.array(2.0), trainable=False)
         ("y = (floor(x))*w", 2.5, "no_path", "floor", 1),
         ("y = w*where(x > 1, 2.0, 3.0)", 2.5, "no_path", "greater", 1),
         ("a = x*x\ny = w\nz = a\ny", 2.0, "no_path", None, None),
-        ("x > 1", 2.0, "no_path", None, None),
+        ("a = x*2\nb = exp(a)\ny = w*3\ny", 2.0, "no_path", "exp", 2),
+        ("x > 1", 2.0, "no_path", "greater", 1),
     ],
 )
 def test_reason_and_place(ask, text, x, reason, op, line):
@@ -65,3 +66,17 @@ def test_graphs_say_the_node(ask):
     answer = ask.answer({"nodes": nodes, "outputs": "y"}, {"x": 2.5, "w": 3.0})
     node = answer.unconnected["x"].node
     assert (node.op, node.id, node.pointer) == ("floor", "a", "/program/nodes/0")
+
+
+def test_elements_assigned_on_a_variable_are_warned_of_where_they_end_a_path(ask):
+    text = "for i in range(3):\n  u[1:-1] += k*(u[2:] - u[:-2])\nsum(u**2)"
+    variables = {"u": [1.0, 2.0, 4.0, 8.0], "k": 0.1}
+    answer = ask.answer(text, variables)
+    (notice,) = answer.warnings
+    assert (notice.code, notice.node.op, notice.node.line) == ("state", "setitem", 2)
+    assert answer.unconnected["k"].reason == "state"
+    assert ask.answer(text, variables, sources=[]).warnings == []
+    mended = ask.answer(f"u = copy(u)\n{text}", variables)
+    assert mended.warnings == []
+    assert mended.gradients["k"] != 0
+    assert ask.answer("u.assign(k*u)\nsum(u**2)", variables).warnings == []
