@@ -61,18 +61,17 @@ def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
 def _rosenbrock(size: int, rounds: int, seconds: float) -> Row:
     x = np.random.default_rng(0).normal(size=size)
     compiled = _compiled(ROSENBROCK, x, Query("gradient"))
-    assert compiled.gradients is not None
     outputs = compiled.executable.run([x], _go_on)
     value, gradient = rosenbrock(x)
     assert np.allclose(compiled.value.fill(outputs), value)
-    assert np.allclose(compiled.gradients.fill(outputs)["x"], gradient)
+    assert np.allclose(compiled.derivatives["gradients"].fill(outputs)["x"], gradient)
     found = _compare(compiled.executable, rosenbrock, x, rounds, seconds)
     ours, theirs = ([1e6 * second for second in figures] for figures in found)
     return Row.of(f"Rosenbrock, {size:,} elements", ours, theirs, "us")
 
 
 def _compiled(text: str, x: Array, query: Query) -> Compiled:
-    return compile_query(parse_text(text), {"x": Leaf(x)}, query, None, Limits(), _go_on)
+    return compile_query(parse_text(text), {"x": Leaf(x)}, query, None, Limits(), _go_on, {})
 
 
 def _straight_line(calls: list[str]) -> Callable[[Array], Any]:

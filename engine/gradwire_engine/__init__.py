@@ -2,8 +2,9 @@
 
 from gradwire_engine import errors
 from gradwire_engine.answer import Answer, Leaf, Limits, Notice, Query, Unconnected
+from gradwire_engine.call import Call
 from gradwire_engine.catalogue import catalogue
-from gradwire_engine.engine import Call, Engine
+from gradwire_engine.engine import Engine
 from gradwire_engine.program import Program
 
 __all__ = [

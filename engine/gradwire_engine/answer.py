@@ -43,6 +43,8 @@ class Query:
     ``target`` defaults to the program's output and ``sources`` to all variables in their structure;
     a target that is nested is summed. ``outputs`` are what is evaluated, by default the program's
     output, or further values that are wanted beside a derivative.  ``mode`` is a Jacobian's.
+    ``batch`` names variables with an axis of examples: everything is answered for each of these,
+    along a first axis.
     """
 
     kind: Kind
@@ -52,6 +54,7 @@ class Query:
     unconnected: Literal["none", "zero"] = "none"
     promotion: Literal["numpy", "strict"] = "numpy"
     mode: Mode = "auto"
+    batch: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,11 @@ class EvaluateRequest(Document):
     program: str | Graph | ProgramDigest | ProgramName
     variables: dict[str, Value] | None = Field(None, description="Values, nested as you like.")
     outputs: Names = Field(None, description="Names whose values to return.")
+    batch: list[str] | dict[str, int] | None = Field(
+        None,
+        description="Variables with an axis of examples, the first or the one given: everything "
+        "is answered for each example, along a first axis.",
+    )
     encoding: Literal["list", "base64"] | None = Field(None, description="How arrays come back.")
     promotion: Literal["numpy", "strict"] | None = Field(
         None, description="`strict` makes mixing dtypes an error."

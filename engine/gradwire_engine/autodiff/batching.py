@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Guard
+from gradwire_engine.ops.constants import Copy, Guard
 
 
-def batch(b: Builder, outputs: Sequence[Var], examples: Mapping[Var, Var]) -> list[Var]:
+def batch(
+    b: Builder,
+    outputs: Sequence[Var],
+    examples: Mapping[Var, Var],
+    decisions: list[Var] | None = None,
+) -> list[Var]:
     """``outputs`` for many examples, along a new first axis.
 
     ``examples`` gives for variables that ``outputs`` were recorded from the values of all examples,
-    stacked along that axis.  What depends on none of these is shared, and not recorded again; of
-    decisions that do depend on them, each has to be the same for all examples.
+    stacked along that axis.  What depends on none of these is shared, and not recorded again.
+    Decisions that do depend on them have to be the same for all examples, unless ``decisions``
+    takes, in place of each of them, which examples decide as recorded.
     """
     found = {one.slot: every for one, every in examples.items()}
     size = next(iter(found.values())).shape[0]
@@ -24,7 +30,11 @@ def batch(b: Builder, outputs: Sequence[Var], examples: Mapping[Var, Var]) -> li
         if any(own) and slot not in found:
             b.origin = origin
             operands = [found.get(arg) or b.vars[arg] for arg in args]
-            found[slot] = op.batch(operands, own)
+            if decisions is not None and isinstance(op, Guard):
+                decisions.append(op.holds(*operands))
+                b.instructions[slot] = b.instructions[slot]._replace(op=Copy())  # binds no more
+            else:
+                found[slot] = op.batch(operands, own)
     b.origin = before
     return [found.get(out.slot) or b.broadcast(out, (size, *out.shape)) for out in outputs]
 

@@ -36,6 +36,8 @@ class Compiled:
     updates: Mapping[str, int]
     unconnected: Mapping[str, Unconnected]
     warnings: Sequence[Notice]
+    #: Of many examples at once: the output that tells which of them decide as recorded.
+    decided: int | None = None
 
     def unguarded(self) -> Compiled:
         """The same without guards: for the very values it was recorded with."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
+from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.compile.compiled import Compiled, Template
@@ -13,6 +15,7 @@ from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names
 from gradwire_engine.errors import BadArgument, EngineError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
+from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import rebuild
@@ -20,6 +23,7 @@ from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
+from gradwire_engine.tape import ArrayType
 
 
 def compile_query(
@@ -29,10 +33,13 @@ def compile_query(
     vectors: Sequence[Array | None] | None,
     limits: Limits,
     poll: Poll,
+    stacks: Mapping[int, ArrayType],
 ) -> Compiled:
     """Record ``program`` for these values and compile what ``query`` asks of it.
 
     ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
+    ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
+    examples, of which ``variables`` are one.
     """
     inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
     b = Builder(limits, strict=query.promotion == "strict", poll=poll)
@@ -40,7 +47,7 @@ def compile_query(
     tree = lay_out(b, variables, state)
     concrete = Concrete(b, inputs, NUMPY)
     recorder = Recorder(program, b, tree, state, concrete, poll)
-    compiled = _Query(recorder, variables, query, vectors).compile()
+    compiled = _Query(recorder, variables, query, vectors).compile(stacks)
     executable = compiled.executable
     if executable.peak_bytes > limits.total_bytes:
         raise OverBudget(f"the program needs {executable.peak_bytes} bytes at once")
@@ -66,7 +73,7 @@ class _Query:
         self.vectors = vectors
         self.outputs: list[Var] = []
 
-    def compile(self) -> Compiled:
+    def compile(self, stacks: Mapping[int, ArrayType]) -> Compiled:
         query = self.query
         asked = query.outputs if query.kind == "evaluate" else query.target
         result = self.r.record(default=asked is None)
@@ -92,10 +99,20 @@ class _Query:
         }
         value = self._template(targets)
         further = None if outputs is None else self._template(outputs)
+        decided = self._for_examples(stacks) if stacks else None
         tape = optimize(self.b.tape(self.outputs), NUMPY, self.b.poll)
+        warnings = self.r.warnings
         return Compiled(
-            Executable(tape), value, further, derivatives, updates, unconnected, self.r.warnings
+            Executable(tape), value, further, derivatives, updates, unconnected, warnings, decided
         )
+
+    def _for_examples(self, stacks: Mapping[int, ArrayType]) -> int | None:
+        """Make the outputs those of all examples; where decisions differ, tell for which."""
+        b = self.b
+        examples = {b.vars[b.inputs[i]]: b.input(kind) for i, kind in stacks.items()}
+        decisions: list[Var] = []
+        self.outputs = batch(b, self.outputs, examples, decisions)
+        return self._output(reduce(LogicalAnd(), decisions)) if decisions else None
 
     def _template(self, nested: Any) -> Template:
         """The structure, its variables numbered as outputs."""

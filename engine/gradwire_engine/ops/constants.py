@@ -113,9 +113,12 @@ class Guard(Op):
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Stop unless the decision is the same for all examples."""
-        (x,) = operands
-        same = x.equals(self.expected)
-        return Guard(True)(PRIMITIVES["all"]((0,))(same))
+        return Guard(True)(PRIMITIVES["all"]((0,))(self.holds(*operands)))
+
+    def holds(self, examples: Var) -> Var:
+        """Which examples of the operand, along its first axis, are as expected."""
+        same = examples.equals(self.expected)
+        return PRIMITIVES["reshape"]((same.shape[0],))(same)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One comparison."""

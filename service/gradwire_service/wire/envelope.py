@@ -12,7 +12,7 @@ from gradwire_service.problems import Refusal
 from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
 
-_SHARED = ("program", "variables", "outputs", "encoding", "promotion", "timeout_ms")
+_SHARED = ("program", "variables", "outputs", "batch", "encoding", "promotion", "timeout_ms")
 _DERIVED = (*_SHARED, "target", "unconnected_gradients")
 FIELDS: dict[Kind, frozenset[str]] = {
     "evaluate": frozenset(_SHARED),
@@ -72,6 +72,7 @@ def read_envelope(document: Any, kind: Kind) -> Envelope:
         unconnected=_choice(document, "unconnected_gradients", ("none", "zero")),
         promotion=_choice(document, "promotion", ("numpy", "strict")),
         mode=_choice(document, "mode", ("auto", "forward", "reverse")),
+        batch=_batch(get("batch")),
     )
     as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
     return Envelope(program, leaves, query, vectors, as_bytes, _timeout_ms(get("timeout_ms")))
@@ -136,6 +137,17 @@ def _paths(value: Any, path: str) -> Any:
     if isinstance(value, list):
         return [_paths(item, f"{path}.{i}") for i, item in enumerate(value)]
     return path
+
+
+def _batch(value: Any) -> dict[str, int] | None:
+    """The axis of examples of each variable named: 0, unless it is given."""
+    if value is None:
+        return None
+    if type(value) is list and value and all(type(name) is str for name in value):
+        return dict.fromkeys(value, 0)
+    if type(value) is dict and value and all(type(axis) is int for axis in value.values()):
+        return value
+    raise _invalid("batch is a list of names, or an object of names and axes", "/batch")
 
 
 def _choice(document: dict[str, Any], field: str, choices: tuple[Any, ...]) -> Any:

@@ -278,3 +278,28 @@ async def test_wrong_products_are_refused_where_they_are_wrong(client, path, req
     response = await client.post(path, json=asked)
     assert response.status_code in (400, 422), response.text
     assert response.json()["pointer"] == pointer
+
+
+async def test_a_batch_on_every_route(client):
+    program = "y = w * x**2 if x > 0 else x"
+    asked = {"program": program, "variables": {"x": [1, -2, 3], "w": 2}, "batch": ["x"]}
+    answer = await ask(client, "/v1/evaluate", **asked)
+    assert answer["outputs"] == [2.0, -2.0, 18.0]
+    answer = await ask(client, "/v1/gradient", **asked)
+    assert answer["gradients"] == {"x": [4.0, 1.0, 12.0], "w": [1.0, 0.0, 9.0]}
+    answer = await ask(client, "/v1/jacobian", **asked, sources="x")
+    assert answer["jacobian"] == [4.0, 1.0, 12.0]
+    answer = await ask(client, "/v1/hessian", **asked, sources="x", target="y")
+    assert answer["hessian"] == [4.0, 0.0, 4.0]
+    answer = await ask(client, "/v1/jvp", **asked, tangents={"w": 1})
+    assert answer["jvp"] == [1.0, 0.0, 9.0]
+    answer = await ask(client, "/v1/hvp", **asked, vectors={"x": 1})
+    assert answer["hvp"] == {"x": [4.0, 0.0, 4.0]}
+
+
+async def test_a_batch_along_another_axis(client):
+    variables = {"p": {"x": [[1, 2, 3], [4, 5, 6]]}}
+    answer = await ask(
+        client, "/v1/evaluate", program="sum(p.x)", variables=variables, batch={"p.x": -1}
+    )
+    assert answer["outputs"] == [5.0, 7.0, 9.0]

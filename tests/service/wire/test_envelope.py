@@ -85,7 +85,12 @@ def test_a_request_is_an_object(document):
         ("timeout_ms", -1.5, "/timeout_ms"),
         ("timeout_ms", "10", "/timeout_ms"),
         ("timeout_ms", True, "/timeout_ms"),
-        ("batch", ["x"], "/batch"),
+        ("batch", "x", "/batch"),
+        ("batch", [], "/batch"),
+        ("batch", {}, "/batch"),
+        ("batch", ["x", 1], "/batch"),
+        ("batch", {"x": 0.5}, "/batch"),
+        ("batch", {"x": True}, "/batch"),
         ("sparse_gradients", True, "/sparse_gradients"),
         ("so/me", 1, "/so~1me"),
         ("", 1, "/"),
@@ -103,7 +108,7 @@ def test_a_request_needs_a_program():
 
 def test_an_unknown_field_is_told_the_known_ones():
     error = refusal("evaluate", program="x", target="y")
-    assert error.hint.startswith("known are encoding, outputs")
+    assert error.hint.startswith("known are batch, encoding, outputs")
     assert "y" not in error.detail.split()
 
 

@@ -1,0 +1,214 @@
+"""One query for many examples at once: recorded once for each path that examples take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Answer, Array, Leaf, Limits, Poll, Query
+from gradwire_engine.cache import Cache
+from gradwire_engine.call import Call, all_finite
+from gradwire_engine.compile import Compiled
+from gradwire_engine.errors import EngineError, InputError, Place, ShapeMismatch
+from gradwire_engine.ops.constants import GuardFailed
+from gradwire_engine.program import Program
+from gradwire_engine.record.calculus import rebuild
+from gradwire_engine.record.variables import flatten
+from gradwire_engine.tape import ArrayType
+
+#: Which examples an answer holds for, and the answer of all as if it held for each.
+Part = tuple[Array, Answer]
+
+
+class BatchedCall(Call):
+    """A query whose variables named by ``batch`` have an axis of examples.
+
+    The program is recorded for one example, by its decisions, and replayed for all; an answer is
+    of those examples that decide alike, and the others are recorded anew.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        limits: Limits,
+        program: Program,
+        variables: Mapping[str, Any],
+        query: Query,
+        vectors: Any,
+    ) -> None:
+        stacked = _stacked(variables, query.batch or {})
+        self._all = stacked
+        self._size = next(iter(stacked.values())).shape[0]
+        paths = [path for path, leaf in flatten(variables) if not isinstance(leaf.value, str)]
+        self._stacks = {
+            paths.index(path): ArrayType(stack.dtype, stack.shape)
+            for path, stack in stacked.items()
+        }
+        self._given = variables
+        super().__init__(cache, limits, program, self._example(0), query, vectors)
+        self._inputs += [stacked[paths[i]] for i in self._stacks]
+
+    def _example(self, k: int) -> dict[str, Any]:
+        """The variables of one example."""
+        return {name: self._chosen(value, name, k) for name, value in self._given.items()}
+
+    def _chosen(self, value: Any, path: str, k: int) -> Any:
+        if isinstance(value, Leaf):
+            stack = self._all.get(path)
+            return value if stack is None else value._replace(value=np.asarray(stack[k]))
+        if isinstance(value, Mapping):
+            return {key: self._chosen(item, f"{path}.{key}", k) for key, item in value.items()}
+        return [self._chosen(item, f"{path}.{i}", k) for i, item in enumerate(value)]
+
+    def replay(self, poll: Poll) -> Answer:
+        """The answers of all examples, stacked."""
+        self.compile(poll)
+        left = np.ones(self._size, bool)
+        parts: list[Part] = []
+        tried: list[Compiled] = []
+        while True:
+            for compiled in [p for p in self._entry.paths if p not in tried]:
+                tried.append(compiled)
+                parts += self._part(compiled, left, poll)
+                if not left.any():
+                    return _merged(parts)
+            first = int(np.argmax(left))
+            with self._entry.locked(poll):
+                compiled = self._record(self._example(first), poll)
+            tried.append(compiled)
+            found = self._part(compiled, left, poll)
+            if not found:  # at a threshold, where optimising moved the last digit
+                found = self._alone(first, poll)
+                left[first] = False
+            parts += found
+            if not left.any():
+                return _merged(parts)
+
+    def _part(self, compiled: Compiled, left: Array, poll: Poll) -> list[Part]:
+        """The answer for those of the examples ``left`` that decide as recorded; they are then not.
+
+        Others only pass through, and may fail where they never would have gone.
+        """
+        try:
+            outputs = self._outputs(compiled, poll)
+        except GuardFailed:
+            return []
+        except EngineError:
+            if compiled.decided is None:
+                raise
+            examples = np.flatnonzero(left)
+            left[:] = False
+            return [part for k in examples for part in self._alone(int(k), poll)]
+        took = left.copy()
+        if compiled.decided is not None:
+            took &= outputs[compiled.decided]
+        if not took.any():
+            return []
+        left &= ~took
+        answer = self._answer(compiled, outputs)
+        if not all_finite([np.asarray(x)[took] for x in outputs]):
+            answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
+        return [(took, answer)]
+
+    def _alone(self, k: int, poll: Poll) -> list[Part]:
+        """The answer of one example by itself, as if it held for all."""
+        query = replace(self._query, batch=None)
+        one = Call(self._cache, self._limits, self._program, self._example(k), query, self._vectors)
+        answer = one.replay(poll)
+
+        def repeated(tree: Any) -> Any:
+            return rebuild(tree, lambda x: x if x is None else x[None].repeat(self._size, 0))
+
+        took = np.zeros(self._size, bool)
+        took[k] = True
+        return [
+            (
+                took,
+                replace(
+                    answer,
+                    value=repeated(answer.value),
+                    outputs=repeated(answer.outputs),
+                    derivatives=repeated(answer.derivatives),
+                    updates=repeated(answer.updates),
+                ),
+            )
+        ]
+
+
+def _stacked(variables: Mapping[str, Any], axes: Mapping[str, int]) -> dict[str, Array]:
+    """The examples of each variable that ``axes`` names, their axis first."""
+    given = flatten(variables)
+    stacked: dict[str, Array] = {}
+    for name, axis in axes.items():
+        at = Place(id=name[:80], pointer="/batch")
+        plain = re.sub(r"\[(\d+)\]", r".\1", name)
+        found = [(p, x) for p, x in given if p == plain or p.startswith(f"{plain}.")]
+        if not found:
+            raise InputError("there is no variable of this name to have examples", at=at)
+        for path, leaf in found:
+            if isinstance(leaf.value, str) or not -leaf.value.ndim <= axis < leaf.value.ndim:
+                raise InputError(f"{path[:80]} has no axis {axis} of examples", at=at)
+            stacked[path] = np.moveaxis(leaf.value, axis, 0)
+    sizes = {path: len(stack) for path, stack in stacked.items()}
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{path[:40]} {size}" for path, size in sizes.items())
+        raise InputError(f"the numbers of examples differ: {listed}", at=Place(pointer="/batch"))
+    if 0 in sizes.values():
+        raise InputError("a batch needs at least one example", at=Place(pointer="/batch"))
+    return stacked
+
+
+def _merged(parts: Sequence[Part]) -> Answer:
+    """One answer, what it says of each example taken from the part that holds for it."""
+    if len(parts) == 1:
+        return parts[0][1]
+    masks, every = zip(*parts, strict=True)
+
+    def merge(trees: Iterable[Any]) -> Any:
+        return _merge(masks, [*trees])
+
+    names = dict.fromkeys(name for answer in every for name in answer.derivatives)
+    updated = dict.fromkeys(path for answer in every for path in answer.updates)
+    return Answer(
+        merge(answer.value for answer in every),
+        merge(answer.outputs for answer in every),
+        {name: merge(answer.derivatives.get(name) for answer in every) for name in names},
+        {path: why for answer in every[::-1] for path, why in answer.unconnected.items()},
+        {path: merge(answer.updates.get(path) for answer in every) for path in updated},
+        list(dict.fromkeys(notice for answer in every for notice in answer.warnings)),
+        next((answer.nonfinite for answer in every if answer.nonfinite), {}),
+    )
+
+
+def _merge(masks: Sequence[Array], trees: Sequence[Any]) -> Any:
+    """The nested arrays with each example's from its tree, zeros where that has none."""
+    present = [tree for tree in trees if tree is not None]
+    if not present:
+        return None
+    first = present[0]
+    if isinstance(first, dict | list):
+        keys = [*first] if isinstance(first, dict) else [*range(len(first))]
+        if any(type(x) is not type(first) or len(x) != len(first) for x in present):
+            raise _unlike("structures")
+        items = [[x if x is None else x[key] for x in trees] for key in keys]
+        merged = [_merge(masks, item) for item in items]
+        return dict(zip(keys, merged, strict=True)) if isinstance(first, dict) else merged
+    if len({(x.dtype, x.shape) for x in present}) > 1:
+        raise _unlike("shapes")
+    whole = np.zeros_like(first)
+    for took, tree in zip(masks, trees, strict=True):
+        if tree is not None:
+            whole[took] = tree[took]
+    return whole
+
+
+def _unlike(what: str) -> ShapeMismatch:
+    return ShapeMismatch(
+        f"the examples give results of different {what}, which do not stack",
+        at=Place(pointer="/batch"),
+        hint="send such examples one by one",
+    )

@@ -1,0 +1,224 @@
+"""One query with its values: from the cache's recordings to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import (
+    Answer,
+    Array,
+    Direction,
+    Leaf,
+    Limits,
+    Nonfinite,
+    Poll,
+    Query,
+)
+from gradwire_engine.backends.numpy.diagnose import first_lapses, lapses
+from gradwire_engine.backends.numpy.failures import explained
+from gradwire_engine.backends.numpy.hints import better_way
+from gradwire_engine.cache import Cache
+from gradwire_engine.collection import collection_held
+from gradwire_engine.compile import Compiled, compile_query
+from gradwire_engine.compile.derivatives import VECTORS
+from gradwire_engine.errors import EngineError, Place
+from gradwire_engine.ops.constants import GuardFailed, Input
+from gradwire_engine.program import Program
+from gradwire_engine.record.calculus import leaves
+from gradwire_engine.record.variables import flatten
+from gradwire_engine.tape import ArrayType, Instruction, Tape
+
+_add_up = np.add.reduce
+
+
+class Call:
+    """One query with its values: compile where needed, then replay."""
+
+    #: Types of what inputs are for many examples at once, by number: none for one alone.
+    _stacks: Mapping[int, ArrayType] = MappingProxyType({})
+
+    def __init__(
+        self,
+        cache: Cache,
+        limits: Limits,
+        program: Program,
+        variables: Mapping[str, Any],
+        query: Query,
+        vectors: Any,
+    ) -> None:
+        self._cache = cache
+        self._limits = limits
+        self._program = program
+        self._variables = variables
+        self._query = query
+        self._vectors = None if vectors is None else leaves(vectors)
+        found = flatten(variables)
+        self._inputs: list[Array] = [
+            leaf.value for _, leaf in found if not isinstance(leaf.value, str)
+        ]
+        for vector in self._vectors or ():
+            if vector is not None:
+                self._inputs.append(vector)
+        signature = tuple(
+            [
+                (path, value.dtype, value.shape, trainable)
+                if not isinstance(value, str)
+                else (path, value)
+                for path, (value, trainable) in found
+            ]
+        )
+        along = [None if v is None else (v.dtype, v.shape) for v in self._vectors or ()]
+        outline = tuple([(k, _outline(v)) for k, v in variables.items() if type(v) is not Leaf])
+        stacks = [(i, kind.shape) for i, kind in self._stacks.items()]
+        self._key = (program.id, signature, outline, _frozen(query), tuple(along), *stacks)
+        self._entry = cache.find(self._key)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether an executable is at hand; it may still prove to be of another path."""
+        return bool(self._entry.paths)
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time of the replay, once compiled."""
+        return self._entry.paths[0].executable.seconds
+
+    def compile(self, poll: Poll) -> None:
+        """Make sure that there is an executable."""
+        if not self._entry.paths:
+            with self._entry.locked(poll):
+                if not self._entry.paths:
+                    self._record(self._variables, poll)
+
+    def replay(self, poll: Poll) -> Answer:
+        """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
+        self.compile(poll)
+        paths = self._entry.paths
+        answer = self._first(paths, poll)
+        if answer is not None:
+            return answer
+        with self._entry.locked(poll):
+            answer = self._first([p for p in self._entry.paths if p not in paths], poll)
+            if answer is not None:  # another thread has recorded this path meanwhile
+                return answer
+            compiled = self._record(self._variables, poll)
+        try:
+            return self._run(compiled, poll)
+        except GuardFailed:  # at a threshold, where optimising moved the last digit
+            return self._run(compiled.unguarded(), poll)
+
+    def _first(self, paths: Sequence[Compiled], poll: Poll) -> Answer | None:
+        """The answer of the first recording whose guards hold."""
+        for compiled in paths:
+            try:
+                answer = self._run(compiled, poll)
+            except GuardFailed:
+                continue
+            self._entry.prefer(compiled)
+            return answer
+        return None
+
+    def _record(self, variables: Mapping[str, Any], poll: Poll) -> Compiled:
+        program, query, vectors = self._program, self._query, self._vectors
+        with collection_held, np.errstate(all="ignore"):
+            compiled = compile_query(
+                program, variables, query, vectors, self._limits, poll, self._stacks
+            )
+        self._cache.add(self._key, self._entry, compiled)
+        return compiled
+
+    def _run(self, compiled: Compiled, poll: Poll) -> Answer:
+        outputs = self._outputs(compiled, poll)
+        answer = self._answer(compiled, outputs)
+        if not all_finite(outputs):
+            answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
+        return answer
+
+    def _outputs(self, compiled: Compiled, poll: Poll) -> Sequence[Any]:
+        try:
+            return compiled.executable.run(self._inputs, poll)
+        except (EngineError, GuardFailed):
+            raise
+        except Exception as error:
+            raise self._explained(compiled, error) from error
+
+    def _answer(self, compiled: Compiled, outputs: Sequence[Any]) -> Answer:
+        return Answer(
+            compiled.value.fill(outputs),
+            compiled.outputs and compiled.outputs.fill(outputs),
+            {name: nested.fill(outputs) for name, nested in compiled.derivatives.items()},
+            dict(compiled.unconnected),
+            {path: outputs[number] for path, number in compiled.updates.items()},
+            list(compiled.warnings),
+        )
+
+    def _nonfinite(self, tape: Tape, poll: Poll) -> dict[Direction, Nonfinite]:
+        """Where the outputs of ``tape`` stopped being finite."""
+        found = lapses(tape, self._inputs, poll)
+        return {
+            direction: Nonfinite(
+                self._place(tape.instructions[slot]),
+                tape.instructions[slot].op.name,
+                found[slot].operands,
+                better_way(tape, slot, found),
+            )
+            for direction, slot in first_lapses(tape, found).items()
+        }
+
+    def _place(self, instruction: Instruction) -> Place:
+        """Where the client wrote what an instruction computes, or named the value it reads."""
+        op = instruction.op
+        if not isinstance(op, Input):
+            return self._program.place(instruction.origin)
+        variables = [
+            path for path, leaf in flatten(self._variables) if not isinstance(leaf.value, str)
+        ]
+        sent = len(self._inputs) - len(self._stacks)
+        variables += [""] * (sent - len(variables)) + [variables[i] for i in self._stacks]
+        if variables[op.index]:
+            return Place(id=variables[op.index], pointer="/variables")
+        field = VECTORS[self._query.kind]
+        return Place(id=field, pointer=f"/{field}")
+
+    def _explained(self, compiled: Compiled, error: Exception) -> EngineError:
+        """A failure of NumPy's in the terms of the program."""
+        slot = compiled.executable.failed_at(error)
+        if slot is None:
+            raise error
+        op, _, _, origin = compiled.executable.tape.instructions[slot]
+        found = explained(op, error)
+        if found is None:
+            raise error
+        found.at = self._program.place(origin)
+        return found
+
+
+def _frozen(query: Query) -> Any:
+    if query.outputs is query.target is query.sources is None and not query.batch:
+        return query
+    return repr(query)
+
+
+def _outline(value: Any) -> Any:
+    """The nesting of a variable, which its leaves' paths do not tell."""
+    if isinstance(value, Leaf):
+        return None
+    if isinstance(value, Mapping):
+        return tuple([(key, _outline(item)) for key, item in value.items()])
+    return len(value), *[_outline(item) for item in value]
+
+
+def all_finite(outputs: Sequence[Any]) -> bool:
+    """Whether there is neither NaN nor infinity."""
+    # A sum is finite only if all its terms are; where it overflowed, the terms tell.
+    with np.errstate(all="ignore"):
+        return all(
+            output.dtype.kind not in "fc"
+            or np.isfinite(_add_up(output, axis=None))
+            or np.isfinite(output).all()
+            for output in outputs
+        )

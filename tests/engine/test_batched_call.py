@@ -1,0 +1,134 @@
+"""Many examples in one query: as a loop over them, also where they take different paths."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine import Leaf, Query
+from gradwire_engine.errors import InputError, ShapeMismatch
+
+RNG = np.random.default_rng(6)
+X, Y, W = RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3)
+#: Programs of x (a vector), y (a number) and w (a vector that all examples share).
+PROGRAMS = [
+    "tanh(x @ w) * y",
+    "sum(softmax(x * w)) + y",
+    "s = 0.0\nfor v in x:\n    s = s + sin(v * y)\ns * w[0]",
+    "y*y if y > 0 else sum(x * w)",
+    "s = y\nwhile abs(s) < 2:\n    s = 2*s + 0.1\ns * sum(x) * w[1]",
+    "x[1:] = x[1:] * w[0]\nsum(x) * y",
+    "z = x*x if sum(x) > 0 else (x if y > 0 else exp(x))\nmax(z) + w[2]",
+]
+KINDS: dict[str, Any] = {
+    "evaluate": {},
+    "gradient": {},
+    "jacobian": {},
+    "hessian": {},
+    "jvp": {"sources": {"x": "x", "y": "y"}},
+    "hvp": {"sources": {"x": "x", "w": "w"}},
+}
+VECTORS = {
+    "jvp": {"x": RNG.normal(size=3), "y": np.float64(0.5)},
+    "hvp": {"x": RNG.normal(size=3), "w": RNG.normal(size=3)},
+}
+
+
+def leaves(answer):
+    found = [("value", answer.value), *answer.derivatives.items(), *answer.updates.items()]
+    flat = []
+    while found:
+        name, part = found.pop()
+        if isinstance(part, dict | list):
+            items = part.items() if isinstance(part, dict) else enumerate(part)
+            found += [(f"{name}.{key}", item) for key, item in items]
+        else:
+            flat.append((name, part))
+    return dict(flat)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_a_batch_is_a_loop(ask, text, kind):
+    asked = {"kind": kind, "unconnected": "zero", **KINDS[kind]}
+    vectors = VECTORS.get(kind)
+    given = {"x": X, "y": Y, "w": W}
+    together = leaves(ask.answer(text, given, vectors, batch={"x": 0, "y": 0}, **asked))
+    for k in range(len(Y)):
+        one = leaves(ask.answer(text, given | {"x": X[k], "y": Y[k]}, vectors, **asked))
+        assert one.keys() == together.keys()
+        for name, expected in one.items():
+            np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
+
+
+def test_any_axis_and_nested_variables(ask):
+    given = {"p": {"x": X.T, "s": [Y]}, "w": W}
+    found = ask.value("sum(p.x * w) + p.s[0]", given, batch={"p.x": 1, "p.s[0]": -1})
+    np.testing.assert_allclose(found, X @ W + Y)
+    whole = ask.value("sum(p.a) + p.b", {"p": {"a": X, "b": Y}}, batch={"p": 0})
+    np.testing.assert_allclose(whole, X.sum(1) + Y)
+
+
+def test_gradients_of_what_examples_share_are_by_example(ask):
+    answer = ask.answer("tanh(x @ w)", {"x": X, "w": W}, batch={"x": 0}, sources="w")
+    np.testing.assert_allclose(answer.gradients, (1 - np.tanh(X @ W) ** 2)[:, None] * X)
+
+
+def test_other_values_of_recorded_paths_are_not_recorded_anew(ask):
+    text = "y*y if y > 0 else -y"
+    compiled = set()
+    for _ in range(3):
+        given = {"y": Leaf(RNG.normal(size=50))}
+        call = ask.engine.call(ask.engine.parse(text), given, Query("gradient", batch={"y": 0}))
+        call.replay(ask.poll)
+        compiled.add(len(call._entry.paths))
+    assert compiled == {2}
+
+
+def test_a_path_that_fails_on_the_values_of_others_does_not_fail_for_them(ask):
+    text = "sum(inv(m)) if r else sum(m)"
+    m = np.stack([np.eye(2), np.zeros((2, 2)), 2 * np.eye(2)])
+    found = ask.value(text, {"m": m, "r": np.array([True, False, True])}, batch={"m": 0, "r": 0})
+    np.testing.assert_allclose(found, [2, 0, 1])
+
+
+def test_a_gradient_that_only_some_examples_have_is_zero_for_the_others(ask):
+    text = "x*w if x > 0 else x"
+    answer = ask.answer(text, {"x": np.array([1.0, -1.0, 2.0]), "w": 3.0}, batch={"x": 0})
+    np.testing.assert_array_equal(answer.gradients["w"], [1, 0, 2])
+    assert list(answer.unconnected) == ["w"]
+
+
+def test_what_is_not_finite_on_a_path_not_taken_is_not_told(ask):
+    answer = ask.answer("log(x) if x > 0 else x", {"x": np.array([1.0, -1.0])}, batch={"x": 0})
+    np.testing.assert_array_equal(answer.gradients["x"], [1, 1])
+    assert not answer.nonfinite
+    told = ask.answer("log(x)", {"x": np.array([1.0, 0.0])}, batch={"x": 0})
+    assert told.nonfinite
+
+
+def test_state_is_of_each_example(ask):
+    answer = ask.answer("x.assign_add(w)\nx*x", {"x": Y, "w": 2.0}, batch={"x": 0})
+    np.testing.assert_allclose(answer.updates["x"], Y + 2)
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        ({"q": 0}, "no variable of this name"),
+        ({"x": 2}, "x has no axis 2"),
+        ({"x": 0, "w": 0}, "numbers of examples differ: x 5, w 3"),
+        ({"empty": 0}, "at least one example"),
+        ({"name": 0}, "name has no axis 0"),
+    ],
+)
+def test_wrong_batches_are_refused(ask, batch, message):
+    given = {"x": X, "w": W, "empty": np.zeros((0, 2)), "name": "a"}
+    with pytest.raises(InputError, match=message) as caught:
+        ask.answer("sum(x)", given, batch=batch)
+    assert caught.value.at is not None
+    assert caught.value.at.pointer == "/batch"
+
+
+def test_results_of_different_shapes_do_not_stack(ask):
+    with pytest.raises(ShapeMismatch, match="do not stack"):
+        ask.value("x if x[0] > 0 else x[:1]", {"x": X}, batch={"x": 0})
