@@ -17,6 +17,12 @@ async def test_s53_a_read_takes_the_value_of_that_moment(wire):
     assert answer["updates"] == {"x": 10.0}
 
 
+async def test_s53_products_and_matrices_see_all_reads_too(wire):
+    text = "y = x * x\nx.assign_add(1)\nz = y * x\n"
+    text += "[grad(z, x), jvp(z, x, 1.0), jacobian(z, x)]"
+    assert await wire.value(text, {"x": 3.0}) == [2 * 3.0 * 4 + 9] * 3
+
+
 @pytest.mark.parametrize(
     ("statement", "left"),
     [

@@ -1,5 +1,6 @@
 """Dtypes, and complex numbers: S50 to S52."""
 
+import numpy as np
 import pytest
 
 F32, F64 = {"value": 2.0, "dtype": "float32"}, {"value": 3.0, "dtype": "float64"}
@@ -60,3 +61,23 @@ async def test_s52_gradients_of_complex_numbers(wire, text, expected):
     if expected is None:
         expected = complex(*(await wire.value(f"conj({text})", variables)).values())
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+@pytest.mark.parametrize(
+    "text", ["z ** 2", "abs(z) ** 2", "stack([real(z), imag(z), abs(z)])", "exp(1j * real(z))"]
+)
+async def test_s52_the_rows_of_a_jacobian_are_gradients(wire, text, mode):
+    request = {"program": f"y = {text}", "variables": {"z": {"re": 3.0, "im": 4.0}}}
+    response = await wire.post("/v1/jacobian", **request, sources="z", mode=mode)
+    found = parts(response.json()["jacobian"])
+    tall = np.ndim(found)
+    rows = [
+        parts(await wire.gradients(f"y = ({text}){part}", request["variables"], sources="z"))
+        for part in ([f"[{i}]" for i in range(len(found))] if tall else [""])
+    ]
+    np.testing.assert_allclose(found, rows if tall else rows[0])
+
+
+def parts(pair):
+    return np.array(pair["re"]) + 1j * np.array(pair["im"])

@@ -26,6 +26,8 @@ def jacobian(
     """``J_s = ∂ target / ∂ s`` for each source, of shape ``target.shape + s.shape``.
 
     By rows in reverse mode, by columns in forward mode, of ``auto`` the fewer. None without a path.
+    Of complex numbers always by rows, which are gradients: a column would be the derivative along
+    the real axis alone.
     Raises: ``OverBudget`` with the size where it would be too large.
     """
     columns = sum(source.type.size for source in sources)
@@ -38,7 +40,9 @@ def jacobian(
     if not target.type.differentiable:
         return [None] * len(sources)
     by_rows = target.type.size <= columns if mode == "auto" else mode == "reverse"
-    return _rows(b, target, sources) if by_rows else _columns(b, target, sources)
+    if by_rows or any(var.dtype.kind == "c" for var in (target, *sources)):
+        return _rows(b, target, sources)
+    return _columns(b, target, sources)
 
 
 def _rows(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None]:

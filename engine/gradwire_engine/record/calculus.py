@@ -57,12 +57,13 @@ def jvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
     sources, tangents = _variables(x), leaves(v)
     if len(sources) != len(tangents):
         raise BadArgument(f"{len(sources)} sources, but {len(tangents)} tangents")
-    dots = [
-        r.b.broadcast(r.b.cast(r.b.array(dot), source.dtype), source.shape)
+    along = [
+        (version, r.b.broadcast(r.b.cast(r.b.array(dot), source.dtype), source.shape))
         for source, dot in zip(sources, tangents, strict=True)
+        for version in r.state.leaves(source)
     ]
     outputs = [r.b.array(leaf) for leaf in leaves(y)]
-    found = iter(pushforward(r.b, outputs, sources, dots))
+    found = iter(pushforward(r.b, outputs, [x for x, _ in along], [dot for _, dot in along]))
     return rebuild(y, lambda leaf: _or_zeros(r, next(found), r.b.array(leaf)))
 
 
