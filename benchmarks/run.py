@@ -9,7 +9,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from time import monotonic
 
-NAMES = ("first_call", "replay", "wire")
+NAMES = ("first_call", "replay", "sparse", "wire")
 
 
 def main() -> None:

@@ -47,23 +47,23 @@ def jacobian(
 
 def _rows(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None]:
     """Reverse mode: a row for each element of the target."""
-    seed = _one(target)
+    seed = stand_in(target)
     bars = pullback(b, [target], [seed], sources)
     return [
         None if rows is None else reshape(rows, (*target.shape, *source.shape))
-        for rows, source in zip(_for_units(bars, seed), sources, strict=True)
+        for rows, source in zip(for_seeds(bars, seed, _units(seed)), sources, strict=True)
     ]
 
 
 def _columns(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None]:
     """Forward mode, the transpose of the pullback: a column for each element of a source."""
-    seed = _one(target)
+    seed = stand_in(target)
     bars = pullback(b, [target], [seed], sources)
     found: list[Var | None] = []
     for source, bar in zip(sources, bars, strict=True):
-        dot = _one(source)
+        dot = stand_in(source)
         tangents = [None] if bar is None else pullback(b, [bar], [dot], [seed])
-        (columns,) = _for_units(tangents, dot)
+        (columns,) = for_seeds(tangents, dot, _units(dot))
         if columns is not None:
             ahead, ndim = source.ndim, source.ndim + target.ndim
             columns = reshape(columns, (*source.shape, *target.shape))
@@ -72,26 +72,32 @@ def _columns(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None
     return found
 
 
-def _one(like: Var) -> Var:
+def stand_in(like: Var) -> Var:
     """A variable of its own to differentiate for, with the type of ``like``."""
     return Copy()(like.builder.full(1, ArrayType(like.dtype, like.shape)))
 
 
-def _for_units(products: Sequence[Var | None], seed: Var) -> list[Var | None]:
-    """``products``, recorded for ``seed``, for all arrays like it with a one and zeros: stacked.
+def _units(like: Var) -> Var:
+    """All arrays like ``like`` with a one and zeros, each flat."""
+    size = like.type.size
+    return OnDiagonal(size, size, 0)(like.builder.full(1, ArrayType(like.dtype, (size,))))
+
+
+def for_seeds(products: Sequence[Var | None], seed: Var, seeds: Var) -> list[Var | None]:
+    """``products``, recorded for ``seed``, for all rows of ``seeds`` in its shape: stacked.
 
     As many at once as fit in some memory.
     """
-    b, size = seed.builder, seed.type.size
+    b, size = seed.builder, seeds.shape[0]
     present = [product for product in products if product is not None]
     if not present:
         return [*products]
-    largest = max(i.type.nbytes for i in b.instructions[seed.slot :])
-    count = min(size, max(1, _AT_ONCE_BYTES // max(1, largest)))
-    units = OnDiagonal(size, size, 0)(b.full(1, ArrayType(seed.dtype, (size,))))
+    last = max(product.slot for product in present)
+    largest = max([1, *[i.type.nbytes for i in b.instructions[seed.slot : last + 1]]])
+    count = min(size, max(1, _AT_ONCE_BYTES // largest))
     parts = [
         batch(b, present, {seed: reshape(part, (part.shape[0], *seed.shape))})
-        for part in array_split(b, units, -(-size // count) if size else 1)
+        for part in array_split(b, seeds, -(-size // count) if size else 1)
     ]
     joined = iter([x[0] if len(x) == 1 else Concatenate(0)(*x) for x in zip(*parts, strict=True)])
     return [None if product is None else next(joined) for product in products]

@@ -1,0 +1,118 @@
+"""Sparse Jacobians and Hessians: a few products for colours, from which all nonzeros are read.
+
+Source: Gebremedhin, Manne and Pothen, What Color Is Your Jacobian? (2005), direct methods.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gradwire_engine.answer import Mode
+from gradwire_engine.autodiff.coloring import Colors, color_columns, color_symmetric
+from gradwire_engine.autodiff.forward import pushforward
+from gradwire_engine.autodiff.matrices import for_seeds, stand_in
+from gradwire_engine.autodiff.reverse import gradient, pullback
+from gradwire_engine.autodiff.sparsity import Indices, Pattern, distinct, sparsity
+from gradwire_engine.errors import OverBudget
+from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.shape import reshape
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.patterns import ARRAY
+
+
+class Nonzeros(NamedTuple):
+    """A sparse matrix: where its elements may differ from zero, row by row, and their values."""
+
+    pattern: Pattern
+    values: Var
+
+
+def sparse_jacobian(b: Builder, target: Var, source: Var, mode: Mode = "auto") -> Nonzeros | None:
+    """The nonzeros of ``∂ target / ∂ source``, both in row-major order; None without a path.
+
+    Costs a product for each colour of the columns, in forward mode, or of the rows, in reverse
+    mode, all recorded at once; ``auto`` takes the fewer, and complex numbers always have rows.
+    Raises: ``OverBudget`` where the pattern or the products would be too large.
+    """
+    if not target.type.differentiable:
+        return None
+    pattern = sparsity(b, target, source)
+    rows, columns, (height, width) = pattern
+    colorings: dict[Mode, Colors] = {
+        "reverse": color_columns(Pattern(columns, rows, (width, height))),
+        "forward": color_columns(pattern),
+    }
+    if "c" in (target.dtype.kind, source.dtype.kind):
+        mode = "reverse"
+    elif mode == "auto":
+        mode = min(colorings, key=lambda mode: _count(colorings[mode]))
+    if mode == "forward":
+        seed, lines, places = stand_in(source), columns, rows
+        (product,) = pushforward(b, [target], [source], [seed])
+    else:
+        seed, lines, places = stand_in(target), rows, columns
+        (product,) = pullback(b, [target], [seed], [source])
+    if product is None:
+        return None
+    colors = colorings[mode]
+    return Nonzeros(pattern, _read(_compressed(product, seed, colors), colors[lines], places))
+
+
+def sparse_hessian(b: Builder, target: Var, source: Var) -> Nonzeros | None:
+    """The nonzeros of the second derivatives of the sum of ``target``; None without a path.
+
+    Both of each symmetric pair are among them, read from one product for each colour of a star
+    colouring. Raises: ``OverBudget`` as for Jacobians.
+    """
+    (bar,) = gradient(b, [target], [source])
+    if bar is None:
+        return None
+    if source.dtype.kind == "c":  # what reverse mode gives is not symmetric then
+        return sparse_jacobian(b, bar, source)
+    pattern = _symmetric(sparsity(b, bar, source))
+    colors = color_symmetric(pattern)
+    seed = stand_in(bar)
+    (product,) = pullback(b, [bar], [seed], [source])
+    if product is None:
+        return None
+    compressed = _compressed(product, seed, colors)
+    rows, columns, _ = pattern
+    # Of two neighbours, one has no other neighbour of the other's colour: its row tells.
+    pairs = rows * _count(colors) + colors[columns]
+    alone = np.bincount(pairs)[pairs] == 1
+    places, others = np.where(alone, rows, columns), np.where(alone, columns, rows)
+    return Nonzeros(pattern, _read(compressed, colors[others], places))
+
+
+def _symmetric(pattern: Pattern) -> Pattern:
+    """The pattern with each pair in both orders."""
+    rows, columns, (size, _) = pattern
+    pairs = distinct(np.concatenate([rows * size + columns, columns * size + rows]))
+    return Pattern(*np.divmod(pairs, max(size, 1)), pattern.shape)
+
+
+def _count(colors: Colors) -> int:
+    return int(colors.max(initial=0)) + 1
+
+
+def _compressed(product: Var, seed: Var, colors: Colors) -> Var:
+    """A row for each colour: ``product`` for the sum of the unit vectors of that colour."""
+    b, count = seed.builder, _count(colors)
+    nbytes = count * max(product.type.nbytes, seed.type.nbytes)
+    if nbytes > b.limits.array_bytes:
+        raise OverBudget(
+            f"a derivative of {colors.size} columns needs {count} products: {nbytes} bytes",
+            hint="take products with jvp and grad",
+        )
+    units = (colors == np.arange(count)[:, None]).astype(seed.dtype)
+    (rows,) = for_seeds([product], seed, b.constant(units))
+    assert rows is not None
+    return reshape(rows, (count, product.type.size))
+
+
+def _read(compressed: Var, colors: Indices, places: Indices) -> Var:
+    """Elements ``places`` of the rows ``colors``."""
+    constant = compressed.builder.constant
+    return GetItem((ARRAY, ARRAY))(compressed, constant(colors), constant(places))

@@ -1,0 +1,246 @@
+"""Structural sparsity, read off a tape: which elements of a target depend on which of a source.
+
+Patterns are conservative: a pair that is not in one has derivative 0 for all values. A pattern is
+kept as the rising array of its pairs, each of them the number ``row * columns + column``.
+Source: Griewank and Walther, Evaluating Derivatives, section 7.1 (propagation of index domains).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwire_engine.autodiff.paths import ancestors
+from gradwire_engine.errors import OverBudget
+from gradwire_engine.ops.axes import with_ones, without
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.batching import along_axes, over_stacks
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.constants import Input, Item
+from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.tape import ArrayType, Shape, TupleType
+
+Indices: TypeAlias = NDArray[np.int64]
+
+
+class Pattern(NamedTuple):
+    """Places of a matrix's elements that may differ from zero, row by row; each once."""
+
+    rows: Indices
+    columns: Indices
+    shape: tuple[int, int]
+
+
+def sparsity(b: Builder, target: Var, source: Var) -> Pattern:
+    """The pattern of ``∂ target / ∂ source``, both in row-major order.
+
+    What an operation moves is found by moving numbers; what it combines, along the axes it names or
+    in the stacks it goes over; of an unknown one everything depends on everything. The time is
+    linear, up to sorting, in the pairs of all instructions between.
+    """
+    walk = _Walk(b, source)
+    needed = [slot for slot in sorted(ancestors(b, [target])) if slot > source.slot]
+    last = {arg: slot for slot in needed for arg in b.instructions[slot].args}
+    for slot in needed:
+        b.poll()
+        args = b.instructions[slot].args
+        walk.step(slot)
+        for arg in args:
+            if last[arg] == slot and arg != target.slot:
+                walk.pairs.pop(arg, None)
+    columns = source.type.size
+    rows, places = np.divmod(walk.pairs.get(target.slot, _NONE), max(columns, 1))
+    return Pattern(rows, places, (target.type.size, columns))
+
+
+_NONE: Indices = np.zeros(0, np.int64)
+
+
+class _Walk:
+    """Pairs of the slots that depend on the source, and values of those that are constant."""
+
+    def __init__(self, b: Builder, source: Var) -> None:
+        self.b = b
+        self.columns = max(source.type.size, 1)
+        self.pairs = {source.slot: np.arange(source.type.size) * (self.columns + 1)}
+        #: How an instruction with several results is stacked: these share the pairs of a stack.
+        self.stacks: dict[int, Shape] = {}
+        self.constants: dict[int, Any] = {}
+
+    def step(self, slot: int) -> None:
+        """Find the pairs of ``slot``."""
+        op, args, kind, _ = self.b.instructions[slot]
+        if not op.differentiable or not any(arg in self.pairs for arg in args):
+            return
+        found = None
+        if isinstance(kind, ArrayType):
+            if not kind.differentiable:
+                return
+            if op.linear and not (op.elementwise or isinstance(op, Item)):
+                found = self._moved(op, args, kind)
+        self.pairs[slot] = self._combined(slot) if found is None else found
+
+    def _moved(self, op: Op, args: Sequence[int], kind: ArrayType) -> Indices | None:
+        """Pairs where each element is one of the operands' or zero, or adds up what moved to it.
+
+        The operation, or its transpose, then takes ones to ones and zeros, and numbers to the
+        numbers of the elements that they come from.
+        """
+        types = [self.b.vars[arg].type for arg in args]
+        numbered: list[Any] = []
+        parts, before = [], 0
+        for arg, x in zip(args, types, strict=True):
+            if x.differentiable:
+                numbered.append(np.arange(before + 1, before + 1 + x.size).reshape(x.shape))
+                parts.append(self.pairs.get(arg, _NONE) + before * self.columns)
+                before += x.size
+            elif (value := self._constant(arg)) is not None:
+                numbered.append(value)
+            else:
+                return None
+        units = [
+            np.ones_like(numbers) if x.differentiable else numbers
+            for x, numbers in zip(types, numbered, strict=True)
+        ]
+        try:
+            if _is_move(op.kernel(np, *units)):
+                return self._selected(np.concatenate(parts), op.kernel(np, *numbered).ravel() - 1)
+            if len(parts) > 1:
+                return None
+            transposed = self._transposed(op, types, kind)
+            cells = np.arange(1, 1 + kind.size).reshape(kind.shape)
+            if _is_move(transposed(np.ones_like(cells), *units)):
+                return self._grouped(parts[0], transposed(cells, *units).ravel() - 1)
+        except IndexError:  # a constant index out of range, which the replay explains
+            pass
+        return None
+
+    def _transposed(
+        self, op: Op, types: Sequence[ArrayType], kind: ArrayType
+    ) -> Callable[..., Any]:
+        """The derivative rule of a linear operation, as a function of ``z_bar`` and operands."""
+        b = Builder(self.b.limits)
+        z_bar, z, *operands = [b.input(x) for x in (kind, kind, *types)]
+        bar, *_ = op.vjp(z_bar, z, *operands)
+        assert bar is not None
+
+        def kernel(z_bar: Any, *operands: Any) -> Any:
+            values = [z_bar, None, *operands]  # what is linear does not read its result
+            for rule, args, _, _ in b.instructions[len(values) :]:
+                values.append(rule.kernel(np, *[values[arg] for arg in args]))
+            return values[bar.slot]
+
+        return kernel
+
+    def _constant(self, slot: int) -> Any:
+        """The value of integers or booleans made of constants alone; None of others."""
+        if slot not in self.constants:
+            slots = sorted(ancestors(self.b, [self.b.vars[slot]]))
+            made = [self.b.instructions[i] for i in slots]
+            if any(isinstance(i.op, Input) or not _countable(i.type) for i in made):
+                return None
+            for i, (op, args, _, _) in zip(slots, made, strict=True):
+                self.constants[i] = op.kernel(np, *[self.constants[arg] for arg in args])
+        return self.constants[slot]
+
+    def _combined(self, slot: int) -> Indices:
+        """Pairs where elements are combined: of each operand, along the axes that are mixed."""
+        op, args, kind, _ = self.b.instructions[slot]
+        shapes = [
+            self.stacks[arg] if arg in self.stacks else self.b.vars[arg].type.shape for arg in args
+        ]
+        if isinstance(kind, TupleType):
+            result = self.stacks[slot] = _stack(op, shapes)
+        else:
+            result = kind.shape
+        parts: dict[int, Indices] = {}
+        for number, arg in enumerate(args):
+            pairs = self.pairs.get(arg)
+            if pairs is not None:
+                cells, reads = _aligned(op, shapes, number, result)
+                if math.prod(cells) != math.prod(shapes[number]):
+                    pairs = self._grouped(pairs, _numbered(cells, cells, shapes[number]))
+                if math.prod(reads) != math.prod(result):
+                    pairs = self._selected(pairs, _numbered(cells, reads, result))
+                parts[id(pairs)] = pairs
+        first, *more = parts.values()
+        return distinct(np.concatenate([first, *more])) if more else first
+
+    def _grouped(self, pairs: Indices, cells: Indices) -> Indices:
+        """Pairs of rows that are sums: row ``i`` goes into row ``cells[i]``, none if negative."""
+        rows, places = np.divmod(pairs, self.columns)
+        into = cells[rows]
+        return distinct((into * self.columns + places)[into >= 0])
+
+    def _selected(self, pairs: Indices, reads: Indices) -> Indices:
+        """Pairs of rows that are copies: row ``i`` is row ``reads[i]``, empty if negative."""
+        starts = np.searchsorted(pairs, reads * self.columns)
+        lengths = np.searchsorted(pairs, (reads + 1) * self.columns) - starts
+        ends = np.cumsum(lengths)
+        count = int(ends[-1]) if ends.size else 0
+        if count * pairs.itemsize > self.b.limits.array_bytes:
+            raise OverBudget(
+                f"the sparsity pattern of a derivative would have {count} elements",
+                hint="take products with jvp and grad",
+            )
+        places = np.arange(count) + np.repeat(starts - ends + lengths, lengths)
+        moved = np.repeat(np.arange(reads.size) - reads, lengths)
+        found: Indices = pairs[places] + moved * self.columns
+        return found
+
+
+def distinct(pairs: Indices) -> Indices:
+    """Pairs rising, each once; merging what rises in parts beats the hashing of ``unique``."""
+    rising = np.sort(pairs, kind="stable")
+    found: Indices = rising[np.diff(rising, prepend=-1) != 0]
+    return found
+
+
+def _is_move(units: Any) -> bool:
+    """Whether a row of ones became ones and zeros."""
+    return bool(((units == 0) | (units == 1)).all())
+
+
+def _countable(kind: object) -> bool:
+    return isinstance(kind, ArrayType) and kind.dtype.kind in "biu"
+
+
+def _numbered(cells: Shape, aligned: Shape, shape: Shape) -> Indices:
+    """For each element of ``shape`` the number of the cell that it belongs to or reads."""
+    numbers = np.arange(math.prod(cells)).reshape(aligned)
+    return np.broadcast_to(numbers, shape).ravel()
+
+
+def _aligned(op: Op, shapes: Sequence[Shape], number: int, result: Shape) -> tuple[Shape, Shape]:
+    """An operand's shape with 1 for each axis that ``op`` mixes, and as the result reads it."""
+    shape = shapes[number]
+    cells = reads = shape
+    if isinstance(op, Item):
+        reads = (*shape, *(1,) * (len(result) - len(shape)))
+    elif isinstance(op, MatMul):
+        axis = max(len(shape) - 1 - number, 0)
+        cells = with_ones(shape, (axis,))
+        reads = cells if len(shapes[1 - number]) > 1 else without(shape, (axis,))
+    elif type(op).batch is along_axes:
+        axes = getattr(op, "axes", None) or (op.axis,)  # type: ignore[attr-defined]
+        cells = with_ones(shape, axes)
+        reads = cells if len(shape) == len(result) else without(shape, axes)
+    elif not op.elementwise:
+        stack = _stack(op, shapes)
+        own = shape[: len(stack)] if len(shape) == max(map(len, shapes)) else ()
+        cells = (*own, *(1,) * (len(shape) - len(own)))
+        reads = (*own, *(1,) * (len(result) - len(own)))
+    return cells, reads
+
+
+def _stack(op: Op, shapes: Sequence[Shape]) -> Shape:
+    """The axes that ``op`` goes over: those before the ones it works on, mostly matrices."""
+    ndim = max(map(len, shapes)) - getattr(op, "ndim", 2)
+    if type(op).batch is not over_stacks or ndim <= 0:
+        return ()
+    return broadcast_shapes(*[s[:ndim] for s in shapes if len(s) == ndim + getattr(op, "ndim", 2)])

@@ -1,0 +1,173 @@
+"""Sparse matrices are the dense ones, for a handful of products."""
+
+import numpy as np
+import pytest
+from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.matrices import jacobian
+from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jacobian
+from gradwire_engine.check import interpret, trace
+from gradwire_engine.errors import OverBudget
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.tape import ArrayType
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+RNG = np.random.default_rng(2)
+FLOAT = np.dtype(float)
+
+
+class Functions:
+    """Functions by name, as attributes, recording on one builder."""
+
+    def __init__(self, b):
+        self.b = b
+
+    def __getattr__(self, name):
+        return lambda *args: FUNCTIONS[name].record(self.b, *args)
+
+
+#: From functions and two arrays of one shape, 4 rows of 3, to another.
+STEPS = {
+    "product": lambda f, x, y: f.multiply(x, y),
+    "sum": lambda f, x, y: f.add(f.sin(x), y),
+    "next": lambda f, x, y: f.multiply(x, f.roll(y, 1)),
+    "next row": lambda f, x, y: f.subtract(x, f.roll(y, 1, 0)),
+    "taken": lambda f, x, y: f.add(x, f.take(y, [3, 0, 0, 1], 0)),
+    "turned": lambda f, x, y: f.multiply(x, f.reshape(f.transpose(y), (4, 3))),
+    "halves": lambda f, x, y: f.concatenate([f.split(x, 2)[0], f.split(y, 2)[0]]),
+    "branches": lambda f, x, y: f.where(f.greater(x, 0.0), x, f.multiply(y, y)),
+    "rows": lambda f, x, y: f.add(x, f.sum(f.multiply(y, y), 1, None, True)),
+    "softmax": lambda f, x, y: f.multiply(x, f.softmax(y, 0)),
+    "matmul": lambda f, x, y: f.matmul(f.multiply(x, y), f.add(f.eye(3), 0.5)),
+    "running": lambda f, x, y: f.add(f.cumsum(x, 1), y),
+    "rest": lambda f, x, y: f.pad(f.multiply(f.split(x, [1])[1], 2.0), ((0, 1), (0, 0))),
+    "stopped": lambda f, x, y: f.multiply(x, f.stop_gradient(y)),
+}
+
+
+@st.composite
+def recordings(draw):
+    """A program of one array of 4 rows of 3, in some steps."""
+    count = draw(st.integers(1, 6))
+    steps = [
+        (draw(st.sampled_from(sorted(STEPS))), draw(st.integers(0, i)), draw(st.integers(0, i)))
+        for i in range(count)
+    ]
+
+    def recording(b, x):
+        made = [x]
+        for name, one, other in steps:
+            made.append(STEPS[name](Functions(b), made[one], made[other]))
+        return made[-1]
+
+    return recording
+
+
+def evaluated(b, value, nonzeros, dense):
+    """The sparse matrix with its zeros, and the dense one, zero without a path."""
+    if nonzeros is None or dense is None:
+        assert nonzeros is dense is None
+        return 0, 0
+    results = interpret(b.tape([nonzeros.values, dense]), [value])
+    pattern = nonzeros.pattern
+    filled = np.zeros(pattern.shape, dense.dtype)
+    filled[pattern.rows, pattern.columns] = results[nonzeros.values.slot]
+    return filled, results[dense.slot].reshape(pattern.shape)
+
+
+@settings(max_examples=60, deadline=None)
+@given(recordings(), st.sampled_from(["auto", "forward", "reverse"]))
+def test_the_sparse_jacobian_is_the_dense_one(recording, mode):
+    value = RNG.normal(size=(4, 3))
+    b, (x,), (y,) = trace(recording, [value])
+    (dense,) = jacobian(b, y, [x])
+    found, expected = evaluated(b, value, sparse_jacobian(b, y, x, mode), dense)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(found))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(recordings())
+def test_the_sparse_hessian_is_the_dense_one(recording):
+    value = RNG.normal(size=(4, 3))
+    b, (x,), (y,) = trace(recording, [value])
+    (bar,) = gradient(b, [y], [x])
+    dense = None if bar is None else jacobian(b, bar, [x])[0]
+    found, expected = evaluated(b, value, sparse_hessian(b, y, x), dense)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(found))))
+
+
+def coupled(b, x):
+    """Products of neighbours: a band of two diagonals."""
+    before, after = FUNCTIONS["split"].record(b, x, [1])[1], x
+    after = FUNCTIONS["split"].record(b, after, [x.shape[0] - 1])[0]
+    return FUNCTIONS["multiply"].record(b, before, after)
+
+
+def largest(b, first):
+    return max(i.type.size for i in b.instructions[first:])
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+def test_a_band_of_ten_thousand_takes_as_many_products_as_it_is_wide(mode):
+    value = RNG.normal(size=10_000)
+    b, (x,), (y,) = trace(coupled, [value])
+    found = sparse_jacobian(b, y, x, mode)
+    assert found is not None
+    pattern, values = found
+    assert largest(b, x.slot) == 2 * value.size
+    np.testing.assert_array_equal(pattern.rows, np.repeat(np.arange(9_999), 2))
+    np.testing.assert_array_equal(pattern.columns, np.repeat(np.arange(10_000), 2)[1:-1])
+    expected = np.stack([value[1:], value[:-1]], axis=1).ravel()
+    np.testing.assert_array_equal(interpret(b.tape([values]), [value])[values.slot], expected)
+
+
+def test_a_banded_hessian_of_ten_thousand():
+    value = RNG.normal(size=10_000)
+    b, (x,), (y,) = trace(lambda b, x: FUNCTIONS["sin"].record(b, coupled(b, x)), [value])
+    nonzeros = sparse_hessian(b, y, x)
+    assert nonzeros is not None
+    pattern, values = nonzeros
+    assert largest(b, x.slot) <= 3 * value.size
+    found = interpret(b.tape([values]), [value])[values.slot]
+    product = value[1:] * value[:-1]
+    beside = np.cos(product) - product * np.sin(product)
+    np.testing.assert_allclose(found[pattern.columns == pattern.rows + 1], beside)
+    np.testing.assert_allclose(found[pattern.columns == pattern.rows - 1], beside)
+    squares = np.sin(product) * np.stack([value[1:], value[:-1]]) ** 2
+    diagonal = -np.append(squares[0], 0) - np.append(0, squares[1])
+    np.testing.assert_allclose(found[pattern.columns == pattern.rows], diagonal)
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+@pytest.mark.parametrize("function", ["sin", "cumsum", "abs"])
+def test_complex_numbers_have_rows(function, mode):
+    value = RNG.normal(size=3) + 1j * RNG.normal(size=3)
+    b, (x,), (y,) = trace(FUNCTIONS[function].record, [value])
+    (dense,) = jacobian(b, y, [x])
+    np.testing.assert_allclose(*evaluated(b, value, sparse_jacobian(b, y, x, mode), dense))
+    (bar,) = gradient(b, [y], [x])
+    assert bar is not None
+    (dense,) = jacobian(b, bar, [x])
+    found, expected = evaluated(b, value, sparse_hessian(b, y, x), dense)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_none_without_a_path():
+    b = Builder(Limits())
+    x, y, n = (b.input(ArrayType(np.dtype(t), (3,))) for t in (float, float, int))
+    assert sparse_jacobian(b, y, x) is sparse_jacobian(b, n, x) is None
+    assert sparse_hessian(b, y, x) is sparse_hessian(b, FUNCTIONS["sum"].record(b, x), x) is None
+
+
+def test_what_takes_too_many_products_is_refused_with_their_size():
+    def recording(b, x):
+        f = Functions(b)
+        first, rest = f.split(x, [1])
+        return f.concatenate([f.sum(x, 0, None, True), f.multiply(first, rest)])
+
+    b = Builder(Limits(array_bytes=10**6))
+    x = b.input(ArrayType(FLOAT, (1000,)))
+    with pytest.raises(OverBudget, match="1000 products: 8000000 bytes"):
+        sparse_jacobian(b, recording(b, x), x)

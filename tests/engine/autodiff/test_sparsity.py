@@ -1,0 +1,142 @@
+"""Patterns hold all that dense Jacobians have, and no more where elements only move."""
+
+import runpy
+from pathlib import Path
+
+import gradwire_engine.ops  # noqa: F401  (fills the registry)
+import numpy as np
+import pytest
+from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.matrices import jacobian
+from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.autodiff.sparsity import sparsity
+from gradwire_engine.check import interpret, trace
+from gradwire_engine.errors import OverBudget
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd, SetItem
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.patterns import ARRAY, FULL
+from gradwire_engine.tape import ArrayType
+
+FAMILIES = sorted((Path(__file__).parents[1] / "ops" / "samples").glob("*.py"))
+RNG = np.random.default_rng(5)
+
+
+def marked(pattern):
+    found = np.zeros(pattern.shape, bool)
+    found[pattern.rows, pattern.columns] = True
+    assert found.sum() == len(pattern.rows)
+    return found
+
+
+def pattern_and_matrix(recording, value):
+    """The pattern of what ``recording`` gives in its one argument, and the dense nonzeros."""
+    b, (x,), (y,) = trace(recording, [value])
+    pattern = sparsity(b, y, x)
+    (dense,) = jacobian(b, y, [x])
+    assert dense is not None
+    values = interpret(b.tape([dense]), [value])[dense.slot]
+    return marked(pattern), values.reshape(pattern.shape) != 0
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("order", [1, 2])
+def test_no_nonzero_of_any_operation_is_missed(family, order):
+    for call in runpy.run_path(str(family))["SAMPLES"]:
+        b, inputs, outputs = trace(lambda b, *xs, call=call: call.record(b, *xs), call.values)
+        sources = [x for x in inputs if x.type.differentiable and x.type.size]
+        targets = [y for y in outputs if y.type.differentiable]
+        if order == 2:
+            bars = gradient(b, targets, sources)
+            targets = [bar for bar in bars if bar is not None and bar.type.size < 10]
+        for target in targets:
+            patterns = [sparsity(b, target, source) for source in sources]
+            dense = jacobian(b, target, sources)
+            results = interpret(b.tape([j for j in dense if j is not None]), call.values)
+            for pattern, matrix in zip(patterns, dense, strict=True):
+                if matrix is not None:
+                    values = np.asarray(results[matrix.slot]).reshape(pattern.shape)
+                    assert not (values[~marked(pattern)] != 0).any(), str(call)
+
+
+MOVES = {
+    "reshape": lambda f, x: f("reshape", x, (4, 3)),
+    "transpose": lambda f, x: f("transpose", x),
+    "broadcast_to": lambda f, x: f("broadcast_to", x, (2, 3, 4)),
+    "flip": lambda f, x: f("flip", x, 1),
+    "roll": lambda f, x: f("roll", x, 2),
+    "pad": lambda f, x: f("pad", x, 2),
+    "tril": lambda f, x: f("tril", x),
+    "diagonal": lambda f, x: f("diagonal", x, 1),
+    "diagflat": lambda f, x: f("diagflat", x),
+    "concatenate": lambda f, x: f("concatenate", [x, f("sin", x), f("zeros", (3, 4))], 1),
+    "stack": lambda f, x: f("stack", [x, f("flip", x)]),
+    "unfold": lambda f, x: f("sliding_window_view", x, (2, 2)),
+    "take": lambda f, x: f("take", x, [2, 0, 0, 2], 0),
+    "take an arange": lambda f, x: f("take", x, f("arange", 2), 1),
+    "take along": lambda f, x: f("take_along_axis", x, f("array", [[3], [0], [0]]), 1),
+    "sum": lambda f, x: f("sum", x, 1),
+    "sum of squares": lambda f, x: f("sum", f("multiply", x, x), 0, None, True),
+    "cumulative": lambda f, x: f("sum", f("cumsum", x, 1), 1),
+    "softmax": lambda f, x: f("softmax", x, 1),
+    "matmul": lambda f, x: f("matmul", x, f("ones", (4, 2))),
+    "matmul from the left": lambda f, x: f("matmul", f("ones", (2, 3)), x),
+    "row times matrix": lambda f, x: f("matmul", f("ones", 3), x),
+    "matrix times column": lambda f, x: f("matmul", x, f("ones", 4)),
+    "inverses": lambda f, x: f("inv", f("add", f("reshape", x, (3, 2, 2)), f("eye", 2))),
+    "outer": lambda f, x: f("multiply", f("reshape", x, (12, 1)), f("sin", f("ravel", x))),
+}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_patterns_are_exact_where_an_operation_says_what_it_mixes(name):
+    def recording(b, x):
+        return MOVES[name](lambda function, *args: FUNCTIONS[function].record(b, *args), x)
+
+    pattern, nonzeros = pattern_and_matrix(recording, RNG.normal(size=(3, 4)))
+    np.testing.assert_array_equal(pattern, nonzeros)
+
+
+def test_additions_at_constant_places():
+    def recording(b, x):
+        rows = b.constant(np.array([1, 0, 1, 1]))
+        added = ScatterAdd((FULL, ARRAY), (3, 2))(x, rows)
+        return SetItem((0, FULL))(added, GetItem((1, FULL))(added))
+
+    pattern, nonzeros = pattern_and_matrix(recording, RNG.normal(size=(3, 4)))
+    np.testing.assert_array_equal(pattern, nonzeros)
+
+
+def test_a_constant_place_out_of_range_is_left_to_the_replay():
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(float), (2,)))
+    assert marked(sparsity(b, FUNCTIONS["take"].record(b, x, [7, 0]), x)).all()
+
+
+def test_of_places_that_come_with_the_request_everything_depends_on_everything():
+    b = Builder(Limits())
+    x, places = b.input(ArrayType(np.dtype(float), (5,))), b.input(ArrayType(np.dtype(int), (2,)))
+    assert marked(sparsity(b, GetItem((ARRAY,))(x, places), x)).all()
+
+
+def test_decisions_carry_no_dependence():
+    def recording(b, x):
+        f = {name: FUNCTIONS[name].record for name in ("where", "greater", "flip")}
+        return f["where"](b, f["greater"](b, f["flip"](b, x), 0.0), x, 2.0)
+
+    b, (x,), (y,) = trace(recording, [np.ones(4)])
+    np.testing.assert_array_equal(marked(sparsity(b, y, x)), np.eye(4, dtype=bool))
+
+
+def test_the_source_itself_and_what_is_before_it():
+    b = Builder(Limits())
+    x, y = (b.input(ArrayType(np.dtype(float), (3,))) for _ in range(2))
+    np.testing.assert_array_equal(marked(sparsity(b, y, y)), np.eye(3, dtype=bool))
+    assert sparsity(b, x, y).rows.size == 0
+
+
+def test_a_pattern_that_is_too_large_is_refused():
+    b = Builder(Limits(array_bytes=10**6))
+    x = b.input(ArrayType(np.dtype(float), (1000,)))
+    with pytest.raises(OverBudget, match="1000000 elements"):
+        sparsity(b, FUNCTIONS["softmax"].record(b, x), x)
