@@ -1,6 +1,6 @@
 """Operations: one class each, in the file of its family."""
 
-from gradwire_engine.ops import constants, conversion
+from gradwire_engine.ops import boundaries, constants, conversion
 from gradwire_engine.ops.arrays import (
     choices,
     creation,
@@ -133,6 +133,7 @@ __all__ = [
     "bessel_orders",
     "beta",
     "bins",
+    "boundaries",
     "choices",
     "closeness",
     "colors",

@@ -14,7 +14,16 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.shape import BroadcastTo
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Assigned, Constant, Copy, Guard, Input, StopGradient
+from gradwire_engine.ops.boundaries import Ruled
+from gradwire_engine.ops.constants import (
+    Assigned,
+    Constant,
+    Copy,
+    Guard,
+    Input,
+    Item,
+    StopGradient,
+)
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
@@ -75,6 +84,8 @@ class _Sweep:
 
     def _simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
+        if isinstance(op, Item) and isinstance(self.instructions[args[0]].op, Ruled):
+            return self.instructions[args[0]].args[op.index]
         find = _ALIASES.get(type(op))
         if find is not None and (found := find(self, args, kind)) is not None:
             return found

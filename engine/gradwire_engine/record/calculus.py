@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.answer import Notice
 from gradwire_engine.autodiff import matrices
 from gradwire_engine.autodiff.forward import pushforward
-from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.autodiff.reverse import gradient, pullback
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, check_nesting, describe
 from gradwire_engine.ops.constants import Copy
-from gradwire_engine.record.scope import Closure, Derivative, Operation
+from gradwire_engine.record.scope import Closure, Operation, Transformed
 from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
@@ -54,44 +54,75 @@ def hessian(r: Recorder, y: Any, x: Any = None) -> Any:
 def jvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
     """Derivative of ``y`` along ``v`` in the values that ``x`` names: ``J(x) v``."""
     _check_named(r, x)
-    sources, tangents = _variables(x), leaves(v)
-    if len(sources) != len(tangents):
-        raise BadArgument(f"{len(sources)} sources, but {len(tangents)} tangents")
+    sources, outputs = _variables(x), [r.b.array(leaf) for leaf in leaves(y)]
     along = [
-        (version, r.b.broadcast(r.b.cast(r.b.array(dot), source.dtype), source.shape))
-        for source, dot in zip(sources, tangents, strict=True)
+        (version, dot)
+        for source, dot in zip(sources, _beside(r, sources, v), strict=True)
         for version in r.state.leaves(source)
     ]
-    outputs = [r.b.array(leaf) for leaf in leaves(y)]
     found = iter(pushforward(r.b, outputs, [x for x, _ in along], [dot for _, dot in along]))
     return rebuild(y, lambda leaf: _or_zeros(r, next(found), r.b.array(leaf)))
 
 
-def gradients(r: Recorder, y: Any, x: Any) -> Any:
-    """Gradient of the sum of all leaves of ``y`` in ``x``'s structure, zeros without a path."""
-    sources = _variables(x)
-    groups = [r.state.leaves(source) for source in sources]
+def vjp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
+    """Gradient of ``sum(v * y)`` in ``x``'s structure, ``v`` constant: ``vᵀ J(x)``."""
+    _check_named(r, x)
+    return gradients(r, y, x, v)
+
+
+def hvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
+    """Second derivative of the sum of ``y`` along ``v``, in ``x``'s structure: ``H(x) v``."""
+    _check_named(r, x)
+    first = gradients(r, y, x)
+    known = len(r.warnings)
+    second = jvp(r, first, x, v)
+    del r.warnings[known:]  # as of hessian
+    return second
+
+
+def gradients(r: Recorder, y: Any, x: Any, v: Any = None) -> Any:
+    """Gradient of the sum of all leaves of ``y`` in ``x``'s structure, zeros without a path.
+
+    The leaves are multiplied by those of ``v``, where it is given.
+    """
+    groups = [r.state.leaves(source) for source in _variables(x)]
+    every = [leaf for group in groups for leaf in group]
     targets = [r.b.array(leaf) for leaf in leaves(y)]
-    found = iter(_sums(groups, gradient(r.b, targets, [v for g in groups for v in g])))
+    if v is None:
+        bars = gradient(r.b, targets, every)
+    else:
+        bars = pullback(r.b, targets, _beside(r, targets, v), every)
+    found = iter(_sums(groups, bars))
     return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf))
 
 
-def differentiate_function(
-    r: Recorder, derivative: Derivative, args: Sequence[Any], named: Mapping[str, Any]
-) -> Any:
-    """Call what ``grad(f)`` and its like gave: the derivative of ``f(*args)`` in the first one."""
-    if not args:
-        raise BadArgument("the function needs the argument to differentiate in")
-    first = rebuild(args[0], lambda leaf: Copy()(_floating(r, leaf)))
-    return derivative.rule(r, r.apply(derivative.function, [first, *args[1:]], named), first)
+def _beside(r: Recorder, variables: Sequence[Var], v: Any) -> list[Var]:
+    """The leaves of ``v``, one for each variable and of its type."""
+    vectors = leaves(v)
+    if len(vectors) != len(variables):
+        raise BadArgument(f"{len(variables)} values, but {len(vectors)} vectors to multiply by")
+    return [
+        r.b.broadcast(r.b.cast(r.b.array(vector), variable.dtype), variable.shape)
+        for variable, vector in zip(variables, vectors, strict=True)
+    ]
 
 
 def _derivative(r: Recorder, rule: Rule, y: Any, x: Any) -> Any:
     """Apply a rule to a value, or keep it for when a function is called."""
-    if isinstance(y, Closure | Operation | Derivative):
-        return Derivative(y, rule)
+    if isinstance(y, Closure | Operation | Transformed):
+        return Transformed(partial(_of_function, y, rule))
     _check_named(r, x)
     return rule(r, y, x)
+
+
+def _of_function(
+    function: Any, rule: Rule, r: Recorder, args: Sequence[Any], named: Mapping[str, Any]
+) -> Any:
+    """The derivative of ``function(*args)`` in the first argument."""
+    if not args:
+        raise BadArgument("the function needs the argument to differentiate in")
+    first = rebuild(args[0], lambda leaf: Copy()(_floating(r, leaf)))
+    return rule(r, r.apply(function, [first, *args[1:]], named), first)
 
 
 def _jacobians(r: Recorder, y: Any, x: Any) -> Any:

@@ -18,7 +18,6 @@ from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
 from gradwire_engine.ops.base import FUNCTIONS, Function
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.record.calculus import differentiate_function as derivative
 from gradwire_engine.record.language import CONSTANTS, LANGUAGE, OF_ARRAYS
 from gradwire_engine.record.results import Results, with_names
 from gradwire_engine.record.scope import MISSING, Operation
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from gradwire_engine.program import Node
     from gradwire_engine.record.recorder import Recorder
 
-__all__ = ["attribute", "call", "call_shadowed", "constant", "derivative", "method", "suggestion"]
+__all__ = ["attribute", "call", "call_shadowed", "constant", "method", "suggestion"]
 
 #: Prefixes under which the names are NumPy's and SciPy's own.
 _NUMPY = (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Array
+from gradwire_engine.autodiff.rerecording import Examples
 from gradwire_engine.backends.numpy.failures import explained
 from gradwire_engine.errors import BadArgument, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
@@ -24,6 +25,8 @@ class Concrete:
         self._xp = xp
         self._values: dict[int, Any] = {}
         self._bytes = 0
+        #: The examples of the mapped functions that are being recorded, the innermost last.
+        self.levels: list[Examples] = []
 
     def value(self, var: Var) -> Any:
         """The value of ``var`` for the inputs at hand."""
@@ -57,12 +60,28 @@ class Concrete:
             raise BadArgument(f"a decision needs one element, got {var.type}", hint=hint)
         if var.dtype.kind != "b":
             var = PRIMITIVES["not_equal"]()(var, self._b.scalar(0, var.dtype))
-        decision = bool(self.value(var))
-        Guard(decision)(var)
-        return decision
+        return bool(self._decided(var))
 
     def integer(self, var: Var) -> int:
         """An integer that sets a shape, an axis, a bound or a count: static from here on."""
-        number = int(self.value(var).item())
-        Guard(number)(var)
-        return number
+        return int(self._decided(var))
+
+    def everywhere(self, var: Var) -> Var:
+        """``var`` of all examples of the mapped functions that are being recorded."""
+        for level in reversed(self.levels):
+            var = level.find(var) or var
+        return var
+
+    def _decided(self, var: Var) -> Any:
+        """The value of ``var``, guarded: within mapped functions the same for all examples."""
+        every = self.everywhere(var)
+        values = np.asarray(self.value(every))
+        if every is var:
+            Guard(values.item())(var)
+            return values.item()
+        if values.size == 0 or (values != values.flat[0]).any():
+            hint = "where(c, a, b) chooses for each example; a loop decides for each"
+            raise BadArgument("the examples that vmap maps over decide differently here", hint=hint)
+        decision = values.flat[0].item()
+        Guard(True)(PRIMITIVES["all"](tuple(range(every.ndim)))(every.equals(decision)))
+        return decision

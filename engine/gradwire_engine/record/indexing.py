@@ -8,7 +8,6 @@ from gradwire_engine.errors import BadArgument, UnknownName
 from gradwire_engine.ops.arrays.indexing import GetItem, NonzeroIndices, SetItem
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Var, describe
-from gradwire_engine.ops.constants import Guard
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, complete_pattern
 from gradwire_engine.record.updates import At, Place
 
@@ -67,8 +66,7 @@ def nonzero(r: Recorder, mask: Any) -> list[Var]:
     if x.dtype.kind != "b":
         x = PRIMITIVES["not_equal"]()(x, r.b.scalar(0, x.dtype))
     true = PRIMITIVES["sum"](tuple(range(x.ndim)))(r.b.cast(x, _int64()))
-    count = int(r.concrete.value(true))
-    Guard(count)(true)
+    count = r.concrete.integer(true)
     found = NonzeroIndices(count)(x)
     return [GetItem((axis, FULL))(found) for axis in range(x.ndim)]
 

@@ -15,6 +15,8 @@ from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
+from gradwire_engine.record.solvers import SOLVERS
+from gradwire_engine.record.transformations import TRANSFORMATIONS
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -211,8 +213,12 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "jacobian": calculus.jacobian,
     "hessian": calculus.hessian,
     "jvp": calculus.jvp,
+    "vjp": calculus.vjp,
+    "hvp": calculus.hvp,
     "jax.grad": calculus.grad,
     "jax.value_and_grad": calculus.value_and_grad,
     "jax.hessian": calculus.hessian,
     **{f"jax.{name}": calculus.jacobian for name in ("jacobian", "jacrev", "jacfwd")},
+    **TRANSFORMATIONS,
+    **SOLVERS,
 }

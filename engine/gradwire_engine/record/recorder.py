@@ -33,11 +33,11 @@ from gradwire_engine.record.nodes import HANDLERS
 from gradwire_engine.record.scope import (
     MISSING,
     Closure,
-    Derivative,
     Operation,
     Scope,
     Signal,
     State,
+    Transformed,
 )
 
 #: Deepest nesting of calls of the program's own functions.
@@ -177,8 +177,8 @@ class Recorder:
             return self._enter(function, args, named)
         if isinstance(function, Operation):
             return calls.call(self, function.name, args, named)
-        if isinstance(function, Derivative):
-            return calls.derivative(self, function, args, named)
+        if isinstance(function, Transformed):
+            return function.call(self, args, named)
         raise BadArgument(f"{describe(function)} cannot be called", hint="it is not a function")
 
     def bind(self, target: Target, value: Any) -> None:
@@ -250,6 +250,9 @@ class Recorder:
 
     def assign(self, old: Var, value: Any) -> Var:
         """Give the variable that ``old`` is a value of a new one: a fresh leaf."""
+        if self.concrete.levels:
+            hint = "return the new value, and assign it outside"
+            raise BadArgument("a function that vmap maps cannot assign to variables", hint=hint)
         new = self.b.array(value)
         if new.shape != old.shape:
             raise ShapeMismatch(f"the variable has shape {old.shape}, the value {new.shape}")

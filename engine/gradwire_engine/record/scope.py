@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,11 +61,10 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Derivative:
-    """What ``grad(f)`` gives: a function of ``f``'s arguments; ``rule`` is grad's, hessian's, …"""
+class Transformed:
+    """What a function of functions gave, as ``grad(f)``: ``call`` takes recorder and arguments."""
 
-    function: Any
-    rule: Callable[[Any, Any, Any], Any]
+    call: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
 
 @dataclass(slots=True)

@@ -93,3 +93,22 @@ def test_rule_18_too_large_is_refused_with_its_size_before_anything_is_computed(
 def test_the_source_must_have_a_name():
     with pytest.raises(BadArgument, match="nothing depends on it"):
         evaluate("y = sin(x)\njacobian(y, x[0])", x=X)
+
+
+def test_products_with_vectors_are_those_with_the_matrices():
+    text = "y = tanh(A @ x) * sum(x)\n"
+    v = np.array([0.5, -2.0])
+    want = evaluate(text + "v @ jacobian(y, x)", x=X, A=A, v=v)
+    assert evaluate(text + "vjp(y, x, v)", x=X, A=A, v=v) == pytest.approx(want)
+    want = evaluate(text + "hessian(y, x) @ w", x=X, A=A, w=X[::-1])
+    assert evaluate(text + "hvp(y, x, w)", x=X, A=A, w=X[::-1]) == pytest.approx(want)
+    nested = "y = k * sum(x**3)\nhvp(y, {'x': x, 'k': k}, {'x': w, 'k': 2})"
+    got = evaluate(nested, x=X, k=3.0, w=X[::-1])
+    assert isinstance(got, dict)
+    assert got["x"] == pytest.approx(18 * X * X[::-1] + 6 * X**2)
+    assert got["k"] == pytest.approx(3 * np.sum(X**2 * X[::-1]))
+
+
+def test_as_many_vectors_as_values():
+    with pytest.raises(BadArgument, match="1 values, but 2 vectors"):
+        evaluate("y = x * x\nvjp(y, x, [x, x])", x=X)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gradwire_engine.errors import BadArgument, DomainError, EngineError
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.boundaries import left_its_function
 
 
 def explained(op: Op, error: Exception) -> EngineError | None:
@@ -18,4 +19,6 @@ def explained(op: Op, error: Exception) -> EngineError | None:
     if isinstance(error, ValueError) and op.name == "power":
         hint = "convert one of them to a float"
         return DomainError("integers have no negative integer powers", hint=hint)
+    if isinstance(error, ValueError) and op.name == "example":
+        return left_its_function()
     return None

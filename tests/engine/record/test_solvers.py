@@ -1,0 +1,132 @@
+"""Roots and solutions of differential equations, against closed forms and differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.errors import BadArgument, DomainError, EngineError, ShapeMismatch
+
+A = np.array([[3.0, 1, 0], [1, 4, 1], [0, 1, 5]])
+B = np.array([1.0, -2.0, 0.5])
+
+
+def ask(text: str, kind: Any = "evaluate", **variables: Any) -> Any:
+    engine = Engine()
+    leaves = {name: Leaf(np.asarray(value)) for name, value in variables.items()}
+    answer = engine.call(engine.parse(text), leaves, Query(kind)).replay(lambda: None)
+    return answer.value if kind == "evaluate" else answer.gradients
+
+
+@pytest.mark.parametrize("order", range(4))
+@pytest.mark.parametrize("solve", ["", ", lambda f, x: bisect(f)"])
+def test_the_cube_root_to_third_order(order, solve):
+    """``x³ = a``: derivatives by the implicit function theorem, whatever found the root."""
+    text = """
+def bisect(f):
+    low, high = 0.0, 10.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if f(middle) < 0 else (low, middle)
+    return low
+
+
+x = custom_root(lambda x: x**3 - a, 1.0SOLVE)
+"""
+    text = text.replace("SOLVE", solve) + "x = grad(x, a)\n" * order + "x"
+    want = [2, 1 / 12, -1 / 144, 5 / 3456][order]
+    assert ask(text, a=8.0) == pytest.approx(want, rel=1e-9)
+
+
+def test_a_linear_system_is_solved_and_differentiated_as_solve_is():
+    root = (
+        "x = custom_root(lambda x: A @ tanh(x) / 10 - tanh(b * x[::-1]) / 20 - b / 40, zeros(3))\n"
+    )
+    linear = "x = custom_root(lambda x: A @ x - b, zeros(3))\n"
+    for end in ("sum(x * x)", "y = sum(x**3)\nsum(grad(y, [A, b])[1] ** 2)"):
+        got = ask(linear + end, "gradient", A=A, b=B)
+        want = ask("x = solve(A, b)\n" + end, "gradient", A=A, b=B)
+        for name in want:
+            np.testing.assert_allclose(got[name], want[name], rtol=1e-9)
+    gradient = ask(root + "sum(x * x)", "gradient", A=A, b=B)["b"]
+    for i, step in enumerate(np.eye(3) * 1e-5):
+        ahead, behind = [ask(root + "sum(x * x)", A=A, b=B + s) for s in (step, -step)]
+        assert gradient[i] == pytest.approx((ahead - behind) / 2e-5, rel=1e-6)
+
+
+def test_roots_of_many_examples_are_those_of_each():
+    text = "def root(a, b):\n    return custom_root(lambda x: x**3 + x * b - a, 1.0)\n"
+    a, b = np.array([1.0, 8, 100]), np.array([0.0, 1, 2])
+    mapped = ask(text + "vmap(grad(root))(a, b)", "gradient", a=a, b=b)
+    looped = ask(text + "stack([grad(root)(*p) for p in zip(a, b)])".replace("*p", "p[0], p[1]"),
+                 "gradient", a=a, b=b)  # fmt: skip
+    for name in looped:
+        np.testing.assert_allclose(mapped[name], looped[name], rtol=1e-9)
+
+
+def test_a_root_keeps_its_dtype():
+    x = ask("custom_root(lambda x: x * x - a, a)", a=np.float32(2))
+    assert x.dtype == np.float32
+    assert x == pytest.approx(2**0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("custom_root(lambda x: x * x + a, 1.0)", DomainError, "no root in 50 steps"),
+        ("custom_root(lambda x: a, 1.0)", BadArgument, "does not depend"),
+        ("custom_root(lambda x: [x, a], 1.0)", ShapeMismatch, "as many equations"),
+        ("custom_root(lambda x: x * 0 + a, 1.0)", DomainError, "not invertible"),
+        ("custom_root(lambda x: x - a, 1j)", EngineError, "a root is real"),
+        ("odeint(lambda y, t: y, a, [0, 1], method='rk5')", BadArgument, "knows the methods"),
+        ("odeint(lambda y, t: y, a, [0, 1], steps=0)", BadArgument, "a step at least"),
+        ("odeint(lambda y, t: [y, y], a, [0, 1])", BadArgument, "slope for each"),
+        ("odeint(lambda y: y, a, [0, 1])", BadArgument, "takes 1 arguments"),
+    ],
+)
+def test_mistakes_are_named_and_placed(text, error, words):
+    with pytest.raises(error, match=words) as caught:
+        ask(text, a=np.array(2.0))
+    assert caught.value.at
+
+
+@pytest.mark.parametrize(
+    ("method", "order"), [("euler", 1), ("midpoint", 2), ("heun", 2), ("rk4", 4)]
+)
+def test_the_error_of_a_method_falls_with_its_order(method, order):
+    """``y' = y cos t``: ``y = exp(sin t)``, and its derivative in the first value is ``y / y0``."""
+    text = (
+        f"odeint(lambda y, t: y * cos(t), y0, [0.0, 1.0, 2.0], method='{method}', steps=STEPS)[-1]"
+    )
+    errors, slopes = [], []
+    for steps in (16, 32):
+        asked = text.replace("STEPS", str(steps))
+        errors.append(abs(ask(asked, y0=1.0) - np.exp(np.sin(2))))
+        slopes.append(abs(ask(asked, "gradient", y0=1.0)["y0"] - np.exp(np.sin(2))))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.35)
+    assert np.log2(slopes[0] / slopes[1]) == pytest.approx(order, abs=0.35)
+
+
+def test_nested_values_and_parameters_move_together():
+    """An oscillator, mapped over frequencies: its amplitude's derivatives are of closed form."""
+    text = """
+def swing(w):
+    slope = lambda y, t, w: {'x': y['v'], 'v': -w * w * y['x']}
+    return odeint(slope, {'x': a, 'v': 0.0}, linspace(0, 1, 41), w)['x'][-1]
+
+
+vmap(value_and_grad(swing))(w)
+"""
+    w, a = np.array([1.0, 2.0, 3.0]), 0.7
+    value, slope = ask(text, w=w, a=a)
+    np.testing.assert_allclose(value, a * np.cos(w), atol=1e-6)
+    np.testing.assert_allclose(slope, -a * np.sin(w), atol=1e-5)
+
+
+def test_the_last_time_has_the_slope_for_its_gradient():
+    text = "odeint(lambda y, t: -k * y, 1.0, [0.0, T], steps=50)[-1]"
+    got = ask(text, "gradient", k=1.3, T=0.9)
+    assert got["T"] == pytest.approx(-1.3 * np.exp(-1.17), rel=1e-6)
+    assert got["k"] == pytest.approx(-0.9 * np.exp(-1.17), rel=1e-6)
