@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gradwire_engine.autodiff.rerecording import Examples
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Guard
 
@@ -21,31 +22,15 @@ def batch(
     Decisions that do depend on them have to be the same for all examples, unless ``decisions``
     takes, in place of each of them, which examples decide as recorded.
     """
-    found = {one.slot: every for one, every in examples.items()}
-    size = next(iter(found.values())).shape[0]
-    before = b.origin
-    for slot in _needed(b, outputs, min(found)):
+    every, before = Examples(examples), b.origin
+    for slot in range(min(one.slot for one in examples), len(b.vars)):
         op, args, _, origin = b.instructions[slot]
-        own = [arg in found for arg in args]
-        if any(own) and slot not in found:
+        if isinstance(op, Guard) and (operand := every.find(b.vars[args[0]])):
             b.origin = origin
-            operands = [found.get(arg) or b.vars[arg] for arg in args]
-            if decisions is not None and isinstance(op, Guard):
-                decisions.append(op.holds(*operands))
-                b.instructions[slot] = b.instructions[slot]._replace(op=Copy())  # binds no more
+            if decisions is None:
+                op.batch([operand], [True])
             else:
-                found[slot] = op.batch(operands, own)
+                decisions.append(op.holds(operand))
+                b.instructions[slot] = b.instructions[slot]._replace(op=Copy())  # binds no more
     b.origin = before
-    return [found.get(out.slot) or b.broadcast(out, (size, *out.shape)) for out in outputs]
-
-
-def _needed(b: Builder, outputs: Sequence[Var], first: int) -> list[int]:
-    """The slots from ``first`` that outputs and guards are computed from, rising."""
-    wanted = {out.slot for out in outputs}
-    slots = []
-    for slot in range(len(b.vars) - 1, first - 1, -1):
-        op, args, _, _ = b.instructions[slot]
-        if slot in wanted or isinstance(op, Guard):
-            wanted.update(args)
-            slots.append(slot)
-    return slots[::-1]
+    return [every(out) for out in outputs]

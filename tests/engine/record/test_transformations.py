@@ -248,3 +248,21 @@ sum(y)
         return call._entry.paths[0].executable.peak_bytes
 
     assert peak("checkpoint(segment)") < peak("segment") / 5
+
+
+def test_a_request_for_many_examples_takes_all_of_them_along():
+    text = """
+f = custom_gradient(lambda z: z, lambda g, y, z: g * y)
+root = custom_root(lambda x: x**3 + x - a, 1.0)
+mapped = vmap(lambda x: checkpoint(lambda z: sin(z) * a)(x) * x)(w * a)
+sum(f(mapped) * root) + sum(grad(f)(root * a))
+"""
+    a, w = np.array([0.5, 2.0, 3.0]), WS[0]
+    engine = Engine()
+    leaves = {"a": Leaf(a), "w": Leaf(w)}
+    query = Query("gradient", batch={"a": 0})
+    found = engine.call(engine.parse(text), leaves, query).replay(lambda: None)
+    for i, one in enumerate(a):
+        value, gradients = ask(text, a=one, w=w)
+        same(found.value[i], value)
+        same({name: bar[i] for name, bar in found.gradients.items()}, gradients)
