@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.ops.arrays.shape import BroadcastTo
+from gradwire_engine.ops.arrays.diagonals import OnDiagonal
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.boundaries import Ruled
 from gradwire_engine.ops.constants import (
@@ -26,7 +27,10 @@ from gradwire_engine.ops.constants import (
 )
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
+from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Larger results are computed at replay instead of kept in the tape.
@@ -75,6 +79,7 @@ class _Sweep:
         self._repeated: dict[int, int] = {}
         self._ones: set[int] = set()
         self._origin = 0
+        self._op: Op | None = None
 
     def add(self, slot: int, instruction: Instruction) -> None:
         """Keep an instruction, or find the slot that has its value already."""
@@ -86,7 +91,7 @@ class _Sweep:
         """The slot of the value, by the cheapest way that is known."""
         if isinstance(op, Item) and isinstance(self.instructions[args[0]].op, Ruled):
             return self.instructions[args[0]].args[op.index]
-        find = _ALIASES.get(type(op))
+        find, self._op = _ALIASES.get(type(op)), op
         if find is not None and (found := find(self, args, kind)) is not None:
             return found
         if self._repeated and op.elementwise:
@@ -170,11 +175,74 @@ class _Sweep:
     def small_power(self, args: tuple[int, ...], kind: Type) -> int | None:
         """``x ** 2`` as ``x * x``: exact, and a twentieth of the cost."""
         exponent = self._constants.get(args[1])
-        if exponent is None or np.ndim(exponent) or exponent != 2:
+        if exponent is None or np.ndim(exponent) or exponent not in (0, 2):
             return self.unit(args, kind)
+        if exponent == 0 and isinstance(kind, ArrayType):
+            one = Constant.of(np.ones((), kind.dtype))
+            return self._spread(self._keep(one, (), ArrayType(kind.dtype, ())), kind)
         if not _same(self.instructions[args[0]].type, kind):
             return None
         return self._keep(Multiply(), (args[0], args[0]), kind)
+
+    def chosen(self, args: tuple[int, ...], kind: Type) -> int | None:
+        """``where`` with one condition for all elements, or no choice."""
+        condition, x, y = args
+        if x == y:
+            return self._spread(x, kind)
+        known = self._constants.get(condition)
+        if known is None or np.ndim(known):
+            return None
+        return self._spread(x if known else y, kind)
+
+    def conjunction(self, args: tuple[int, ...], kind: Type) -> int | None:
+        return self._decided(args, kind, by=False)
+
+    def disjunction(self, args: tuple[int, ...], kind: Type) -> int | None:
+        return self._decided(args, kind, by=True)
+
+    def _decided(self, args: tuple[int, ...], kind: Type, *, by: bool) -> int | None:
+        """One operand decides where it is ``by``, else it is the other's."""
+        for arg, other in (args, args[::-1]):
+            known = self._constants.get(arg)
+            if known is not None and not np.ndim(known):
+                return self._spread(arg if bool(known) is by else other, kind)
+        return None
+
+    def _spread(self, slot: int, kind: Type) -> int | None:
+        """The slot of a value repeated to ``kind``, if only its shape differs."""
+        found = self.instructions[slot].type
+        if not isinstance(found, ArrayType) or not isinstance(kind, ArrayType):
+            return None
+        if found.dtype != kind.dtype:
+            return None
+        if found.shape == kind.shape:
+            return slot
+        return self._keep(BroadcastTo(kind.shape), (slot,), kind)
+
+    def reshaped(self, args: tuple[int, ...], kind: Type) -> int | None:
+        """One shape instead of two in a row."""
+        inner = self.instructions[args[0]]
+        if not isinstance(inner.op, Reshape) or not isinstance(kind, ArrayType):
+            return self.unchanged(args, kind)
+        found = self.unchanged(inner.args, kind)
+        return self._keep(Reshape(kind.shape), inner.args, kind) if found is None else found
+
+    def transposed(self, args: tuple[int, ...], kind: Type) -> int | None:
+        """One order of axes instead of two in a row, or none."""
+        inner, outer = self.instructions[args[0]], self._op
+        if not isinstance(inner.op, Transpose) or not isinstance(outer, Transpose):
+            return None
+        axes = tuple([inner.op.axes[axis] for axis in outer.axes])
+        natural = axes == tuple(range(len(axes)))
+        return inner.args[0] if natural else self._keep(Transpose(axes), inner.args, kind)
+
+    def product(self, args: tuple[int, ...], kind: Type) -> int | None:
+        """A matrix times the identity."""
+        for arg, other in (args, args[::-1]):
+            op, of, _, _ = self.instructions[arg]
+            if isinstance(op, OnDiagonal) and of[0] in self._ones and not op.offset:
+                return self.unchanged((other,), kind)
+        return None
 
 
 _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] = {
@@ -187,6 +255,12 @@ _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] 
     Divide: _Sweep.unit,
     Power: _Sweep.small_power,
     Negative: _Sweep.negated,
+    Reshape: _Sweep.reshaped,
+    Transpose: _Sweep.transposed,
+    MatMul: _Sweep.product,
+    Where: _Sweep.chosen,
+    LogicalAnd: _Sweep.conjunction,
+    LogicalOr: _Sweep.disjunction,
 }
 
 

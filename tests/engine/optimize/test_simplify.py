@@ -148,3 +148,51 @@ def test_failures_are_not_folded_away(ask):
 
     with pytest.raises(EngineError):
         ask.value("y = [1, 2, 3]\nz = zeros(2)\ntake(z, array([5]))")
+
+
+def simplified(recording, *shapes):
+    """Operations that are left of what is recorded, and whether the value is that of before."""
+    b = Builder(Limits())
+    inputs = [b.input(ArrayType(np.dtype(float), shape)) for shape in shapes]
+    tape = b.tape([recording(b, *inputs)])
+    better = optimize(tape, NUMPY)
+    rng = np.random.default_rng(1)
+    values = [rng.normal(size=shape) for shape in shapes]
+    before, after = interpret(tape, values), interpret(better, values)
+    old, new = before[tape.outputs[0]], after[better.outputs[0]]
+    assert np.array_equal(old, new)
+    assert np.shape(old) == np.shape(new)
+    return [i.op.name for i in better.instructions if i.op.name not in ("input", "constant")]
+
+
+def of(name):
+    return FUNCTIONS[name].record
+
+
+@pytest.mark.parametrize(
+    ("recording", "shapes", "left"),
+    [
+        (lambda b, x, y: of("where")(b, True, x, y), [(3,), (3,)], []),
+        (lambda b, x, y: of("where")(b, False, x, y), [(2, 3), (3,)], ["broadcast_to"]),
+        (lambda b, x, y: of("where")(b, of("greater")(b, x, y), x, x), [(3,), (3,)], []),
+        (lambda b, x: of("logical_and")(b, of("greater")(b, x, 0.0), True), [(3,)], ["greater"]),
+        (
+            lambda b, x: of("logical_or")(b, True, of("greater")(b, x, 0.0)),
+            [(3,)],
+            ["broadcast_to"],
+        ),
+        (lambda b, x: of("power")(b, x, 0.0), [(3,)], ["broadcast_to"]),
+        (lambda b, x: of("reshape")(b, of("reshape")(b, x, (6,)), (3, 2)), [(2, 3)], ["reshape"]),
+        (lambda b, x: of("reshape")(b, of("reshape")(b, x, (6,)), (2, 3)), [(2, 3)], []),
+        (lambda b, x: of("transpose")(b, of("transpose")(b, x)), [(2, 3)], []),
+        (
+            lambda b, x: of("transpose")(b, of("transpose")(b, x, (1, 2, 0)), (1, 2, 0)),
+            [(2, 3, 4)],
+            ["transpose"],
+        ),
+        (lambda b, x: of("matmul")(b, of("diag")(b, of("ones")(b, 2)), x), [(2, 3)], []),
+        (lambda b, x: of("matmul")(b, x, of("diag")(b, of("ones")(b, 3))), [(2, 3)], []),
+    ],
+)
+def test_what_is_known_beforehand_is_not_computed(recording, shapes, left):
+    assert simplified(recording, *shapes) == left

@@ -68,12 +68,15 @@ class MatMul(Op):
         return squeezed(x_bar, -2) if row else x_bar, squeezed(y_bar, -1) if column else y_bar
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
-        """Stack the products; one shared matrix takes the rows of all examples at once."""
+        """Stack the products; one shared matrix takes the vectors of all examples at once."""
         (x, y), (left, right) = operands, batched
         row, column = x.ndim - left == 1, y.ndim - right == 1
         if left and not right and y.ndim == 2:
             rows = reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
             return reshape(self(rows, y), (*x.shape[:-1], y.shape[1]))
+        if right and not left and x.ndim == 2 and (column or y.shape[2:] == (1,)):
+            rows = self(reshape(y, y.shape[:2]), swap_last(x))
+            return rows if column else reshape(rows, (*rows.shape, 1))
         rows = unsqueeze(x, (x.ndim - 1,)) if row else x
         columns = unsqueeze(y, (y.ndim,)) if column else y
         z = self(*aligned((rows, columns), batched))
