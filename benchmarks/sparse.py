@@ -33,7 +33,7 @@ def report(*, quick: bool) -> list[str]:
         spent = {n: interleave(rounds, _timed(matrix, n))[0] for n in SIZES}
         replay, hand = interleave(rounds, *_replays(matrix, by_hand, 10_000))
         rows = spent[10_000]
-        first.append(Row.of(f"{name}, 10,000", rows, replay, "ms", figure_bar=250.0))
+        first.append(Row.of(f"{name}, 10,000", rows, replay, "ms", figure_bar=100.0))
         for short, long in ((1_000, 10_000), (10_000, 100_000)):
             ours, theirs = ([1e3 * ms / n for ms in spent[n]] for n in (long, short))
             growth.append(Row.of(f"{name}, {long:,}", ours, theirs, "us/row", ratio_bar=2.0))

@@ -64,7 +64,8 @@ def sparse_hessian(b: Builder, target: Var, source: Var) -> Nonzeros | None:
     """The nonzeros of the second derivatives of the sum of ``target``; None without a path.
 
     Both of each symmetric pair are among them, read from one product for each colour of a star
-    colouring. Raises: ``OverBudget`` as for Jacobians.
+    colouring. The block of two sources is the Jacobian in one of the gradient in the other.
+    Raises: ``OverBudget`` as for Jacobians.
     """
     (bar,) = gradient(b, [target], [source])
     if bar is None:
