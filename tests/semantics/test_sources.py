@@ -110,11 +110,13 @@ async def test_s41_state_ends_the_path(wire):
     assert (why["reason"], why["node"]["op"], why["node"]["line"]) == ("state", "assign_add", 1)
 
 
-async def test_s41_a_decision_ends_the_path(wire):
-    assert await wire.gradients("x * x if y > 1 else x", {"x": 3.0, "y": 4.0}) == {
-        "x": 6.0,
-        "y": None,
-    }
+@pytest.mark.parametrize(
+    "text", ["x if y > 1 else 0.0", "x if y > 1 else w", "x * 1 if y > 1 else x"]
+)
+async def test_s41_a_decision_ends_the_path(wire, text):
+    answer = await wire.answer(text, {"x": 3.0, "y": 4.0, "w": 5.0}, sources=["x", "y"])
+    assert answer["gradients"] == [1.0, None]
+    assert answer["unconnected"]["y"]["detail"] == "only a decision depends on this source"
 
 
 @pytest.mark.parametrize("op", ["floor", "argmax", "isfinite", "count_nonzero"])

@@ -41,7 +41,7 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
     decision: int | None = None
     used: int | None = None
     ends = max((t.slot for t in targets), default=-1)
-    for slot in range(min(reached, default=0), ends + 1):
+    for slot in range(min(reached, default=0), len(b.instructions)):
         op, args, kind, origin = b.instructions[slot]
         if slot in reached or not any(arg in reached for arg in args):
             continue
@@ -49,7 +49,7 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
             return _cut(op, kind, origin)
         if decision is None and isinstance(op, Guard):
             decision = origin
-        used = origin
+        used = origin if slot <= ends else used  # a decision may follow the value it chose
         reached.add(slot)
     if decision is not None:
         return Cut("no_path", "only a decision depends on this source", decision)
