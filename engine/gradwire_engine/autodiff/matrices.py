@@ -68,6 +68,7 @@ def _columns(b: Builder, target: Var, sources: Sequence[Var]) -> list[Var | None
             ahead, ndim = source.ndim, source.ndim + target.ndim
             columns = reshape(columns, (*source.shape, *target.shape))
             columns = transpose(columns, (*range(ahead, ndim), *range(ahead)))
+            columns = b.cast(columns, source.dtype)  # as a row's, which is a gradient
         found.append(columns)
     return found
 

@@ -10,11 +10,11 @@ from gradwire_engine.ops.base import FUNCTIONS
 RNG = np.random.default_rng(8)
 
 
-def of(recording, *values):
+def of(recording, *values, mode="auto"):
     """The Jacobians of what ``recording`` gives, and how many instructions they took."""
     b, inputs, (target,) = trace(recording, values)
     before = len(b.vars)
-    found = jacobian(b, target, inputs)
+    found = jacobian(b, target, inputs, mode)
     results = interpret(b.tape([x for x in found if x is not None]), values)
     return [None if x is None else results[x.slot] for x in found], len(b.vars) - before
 
@@ -52,6 +52,13 @@ def test_columns_where_there_are_fewer():
     (found,), _ = of(lambda b, x: FUNCTIONS["outer"].record(b, x, x), np.array([2.0, 3.0]))
     expected = [[[4, 0], [3, 2]], [[3, 2], [0, 6]]]
     np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_each_has_its_sources_dtype_in_both_modes(mode):
+    a, x = RNG.normal(size=(3, 2)).astype(np.float32), RNG.normal(size=2)
+    (by_a, by_x), _ = of(product, a, x, mode=mode)
+    assert (by_a.dtype, by_x.dtype) == (np.float32, np.float64)
 
 
 def test_none_without_a_path():
