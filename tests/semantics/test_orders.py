@@ -1,4 +1,4 @@
-"""Derivatives of derivatives, and matrices of them: S27 to S34 and S81 to S83."""
+"""Derivatives of derivatives, and matrices of them: S27 to S37 and S81 to S83."""
 
 import math
 
@@ -70,6 +70,42 @@ async def test_s34_a_jacobian_keeps_the_structure_of_the_sources(wire):
     assert list(found) == ["b", "a"]
     rows = await wire.value("jacobian(x[[2, 0, 2]], x)", {"x": X})  # gathered, and dense
     assert rows == np.eye(3)[[2, 0, 2]].tolist()
+
+
+async def jacobian(wire, program, variables, **fields):
+    response = await wire.post("/v1/jacobian", program, variables, **fields)
+    assert response.status_code == 200, response.text
+    return response.json()["jacobian"]
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+async def test_s36_jacobians_of_examples_are_blocks_of_the_whole(wire, mode):
+    rng = np.random.default_rng(0)
+    text, w = "tanh(x @ w) * sum(x * x, axis=-1, keepdims=True)", rng.normal(size=(2, 4)).tolist()
+    variables = {"x": rng.normal(size=(3, 2)).tolist(), "w": w}
+    whole = await jacobian(wire, text, variables, sources="x")
+    found = await jacobian(wire, text, variables, sources="x", batch=["x"], mode=mode)
+    np.testing.assert_allclose(found, [np.array(whole)[i, :, i] for i in range(3)], rtol=1e-12)
+
+
+async def test_s36_without_a_path_there_is_none_or_zeros_for_each_example(wire):
+    request = {"program": "x * x", "variables": {"x": X, "u": [1.0, 2.0]}, "sources": "u"}
+    assert await jacobian(wire, **request, batch=["x"]) is None
+    zeros = await jacobian(wire, **request, batch=["x"], unconnected_gradients="zero")
+    assert zeros == [[0.0, 0.0]] * 3
+
+
+@pytest.mark.parametrize("batch", [["x", "y"], ["w"], ["q"], {"x": 5}, {"x": 0.5}, []], ids=str)
+async def test_s37_what_is_batched_needs_an_axis_with_as_many_examples(wire, batch):
+    variables = {"x": X, "y": [1.0, 2.0], "w": 3.0}
+    code, pointer = await wire.code("x * w + sum(y)", variables, batch=batch)
+    assert code == "invalid_request"
+    assert pointer.startswith("/batch")
+
+
+async def test_s37_no_example_depends_on_another(wire):
+    alone = [await wire.gradients("sin(x) * mean(x)", {"x": x}, sources="x") for x in X]
+    assert await wire.gradients("sin(x) * mean(x)", {"x": X}, sources="x", batch=["x"]) == alone
 
 
 async def test_s81_a_product_with_the_jacobian(wire):
