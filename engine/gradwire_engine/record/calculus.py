@@ -54,14 +54,7 @@ def hessian(r: Recorder, y: Any, x: Any = None) -> Any:
 def jvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
     """Derivative of ``y`` along ``v`` in the values that ``x`` names: ``J(x) v``."""
     _check_named(r, x)
-    sources, outputs = _variables(x), [r.b.array(leaf) for leaf in leaves(y)]
-    along = [
-        (version, dot)
-        for source, dot in zip(sources, _beside(r, sources, v), strict=True)
-        for version in r.state.leaves(source)
-    ]
-    found = iter(pushforward(r.b, outputs, [x for x, _ in along], [dot for _, dot in along]))
-    return rebuild(y, lambda leaf: _or_zeros(r, next(found), r.b.array(leaf)))
+    return tangents(r, y, x, v)
 
 
 def vjp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
@@ -75,7 +68,7 @@ def hvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
     _check_named(r, x)
     first = gradients(r, y, x)
     known = len(r.warnings)
-    second = jvp(r, first, x, v)
+    second = tangents(r, first, x, v)
     del r.warnings[known:]  # as of hessian
     return second
 
@@ -94,6 +87,23 @@ def gradients(r: Recorder, y: Any, x: Any, v: Any = None) -> Any:
         bars = pullback(r.b, targets, _beside(r, targets, v), every)
     found = iter(_sums(groups, bars))
     return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf))
+
+
+def tangents(r: Recorder, y: Any, x: Any, v: Any) -> Any:
+    """Derivative along ``v`` in ``y``'s structure, zeros without a path."""
+    sources, outputs = _variables(x), [r.b.array(leaf) for leaf in leaves(y)]
+    along = [
+        (version, dot)
+        for source, dot in zip(sources, _beside(r, sources, v), strict=True)
+        for version in r.state.leaves(source)
+    ]
+    found = iter(pushforward(r.b, outputs, [x for x, _ in along], [dot for _, dot in along]))
+    return rebuild(y, lambda leaf: _or_zeros(r, next(found), r.b.array(leaf)))
+
+
+def named_anew(r: Recorder, args: Any) -> Any:
+    """The same values under names of their own, to differentiate a function of them in."""
+    return rebuild(args, lambda leaf: Copy()(_floating(r, leaf)))
 
 
 def _beside(r: Recorder, variables: Sequence[Var], v: Any) -> list[Var]:
@@ -121,7 +131,7 @@ def _of_function(
     """The derivative of ``function(*args)`` in the first argument."""
     if not args:
         raise BadArgument("the function needs the argument to differentiate in")
-    first = rebuild(args[0], lambda leaf: Copy()(_floating(r, leaf)))
+    first = named_anew(r, args[0])
     return rule(r, r.apply(function, [first, *args[1:]], named), first)
 
 

@@ -18,7 +18,8 @@ from gradwire_engine.ops.boundaries import Example, Held, Rule, Ruled
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Item, StopGradient
 from gradwire_engine.ops.patterns import ARRAY, complete_pattern
-from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.calculus import gradients, leaves, named_anew, rebuild
+from gradwire_engine.record.calculus import tangents as derivative_along
 from gradwire_engine.record.scope import Closure, Operation, Transformed
 
 if TYPE_CHECKING:
@@ -48,7 +49,32 @@ def checkpoint(r: Recorder, f: Any) -> Transformed:
     return Transformed(partial(_recomputed, f))
 
 
-def checkpointed(r: Recorder, function: Any, *args: Any) -> Any:
+def _vmap_of_torch(r: Recorder, func: Any, in_dims: Any = 0, out_dims: Any = 0) -> Transformed:
+    """``vmap``, by PyTorch's names of its parameters."""
+    return vmap(r, func, in_dims, out_dims)
+
+
+def _vjp_of_jax(r: Recorder, fun: Any, *primals: Any) -> list[Any]:
+    """``fun(*primals)``, and the function from its cotangents to a list of those of ``primals``."""
+    given = named_anew(r, list(primals))
+    value = r.apply(fun, given, {})
+
+    def pulled_back(r: Recorder, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        if len(args) != 1 or named:
+            raise BadArgument("what vjp gives takes the cotangents of the value, nested as it is")
+        return gradients(r, value, given, args[0])
+
+    return [value, Transformed(pulled_back)]
+
+
+def _jvp_of_jax(r: Recorder, fun: Any, primals: Any, tangents: Any) -> list[Any]:
+    """``fun(*primals)``, and its derivative along ``tangents``, one for each of ``primals``."""
+    given = named_anew(r, list(r.iterate(primals)))
+    value = r.apply(fun, given, {})
+    return [value, derivative_along(r, value, given, tangents)]
+
+
+def _checkpoint_of_torch(r: Recorder, function: Any, *args: Any) -> Any:
     """``checkpoint(function)(*args)``."""
     return _recomputed(function, r, args, {})
 
@@ -220,8 +246,11 @@ def _recomputed(f: Any, r: Recorder, args: Sequence[Any], named: Mapping[str, An
 
 #: Called as ``function(recorder, *args, **named)``.
 TRANSFORMATIONS: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("vmap", "jax.vmap", "torch.vmap"), vmap),
+    **dict.fromkeys(("vmap", "jax.vmap"), vmap),
+    **dict.fromkeys(("torch.vmap", "torch.func.vmap"), _vmap_of_torch),
+    "jax.vjp": _vjp_of_jax,
+    "jax.jvp": _jvp_of_jax,
     **dict.fromkeys(("custom_gradient", "tf.custom_gradient"), custom_gradient),
     **dict.fromkeys(("checkpoint", "jax.checkpoint", "jax.remat", "tf.recompute_grad"), checkpoint),
-    "torch.utils.checkpoint.checkpoint": checkpointed,
+    "torch.utils.checkpoint.checkpoint": _checkpoint_of_torch,
 }

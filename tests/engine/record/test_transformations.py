@@ -171,7 +171,7 @@ def test_mistakes_are_named_and_placed(text, words):
     assert caught.value.at
 
 
-def test_a_rule_of_its_own_is_used_whatever_it_gives():
+def test_s46_the_identity_with_a_limited_gradient():
     """The clipping pattern: identity forwards, a limit backwards."""
     clipped = "custom_gradient(lambda x: x, lambda g, y, x: clip(g, -1, 1))"
     same(ask(f"sum(5 * {clipped}(x))", x=[1, 2])[1], {"x": [1, 1]})
@@ -190,13 +190,33 @@ f = custom_gradient(log1pexp)
 """
 
 
-def test_a_rule_in_the_function_stays_finite_to_second_order():
+def test_s45_a_rule_is_differentiated_in_turn():
     """``log(1 + exp x)`` where the plain derivative is NaN: the sigmoid, and its own derivative."""
     x = np.array([-2.0, 0.0, 3.0])
     s = 1 / (1 + np.exp(-x))
     same(ask(LOG1PEXP + "vmap(grad(f))(x)", "evaluate", x=x), s)
     same(ask(LOG1PEXP + "vmap(grad(grad(f)))(x)", "evaluate", x=x), s * (1 - s))
     assert ask(LOG1PEXP + "f(x)", x=1000.0)[1]["x"] == 1.0
+
+
+def test_s43_each_output_has_a_cotangent_zero_where_it_is_unused():
+    text = """
+def f(x):
+    return [x, x * x], lambda g, h: 10 * g + h
+
+
+y = custom_gradient(f)(x)
+"""
+    same(ask(text + "y[0]", x=3)[1], {"x": 10})
+    same(ask(text + "y[1] * 2", x=3)[1], {"x": 2})
+    same(ask(text + "y[0] + y[1]", x=3)[1], {"x": 11})
+
+
+def test_s44_as_many_cotangents_as_arguments_none_where_nothing_flows():
+    text = "custom_gradient(lambda x, k: x * k, lambda g, y, x, k: {})(x, k)"
+    same(ask(text.format("[g, None]"), x=2, k=3)[1], {"x": 1, "k": None})
+    with pytest.raises(BadArgument, match="each of 2 arguments"):
+        ask(text.format("[g]"), x=2, k=3)
 
 
 def test_nested_values_have_nested_cotangents():
@@ -207,7 +227,7 @@ def test_nested_values_have_nested_cotangents():
     same(got[1], {"x": 4.0, "y": 12.0})
 
 
-def test_what_a_function_with_a_rule_reads_besides_is_constant_and_said_to_be():
+def test_s45_what_a_function_with_a_rule_reads_besides_is_constant_and_said_to_be():
     engine = Engine()
     program = engine.parse("custom_gradient(lambda x: x * k, lambda g, y, x: g)(x)")
     leaves = {"x": Leaf(np.array(2.0)), "k": Leaf(np.array(3.0))}
@@ -266,3 +286,14 @@ sum(f(mapped) * root) + sum(grad(f)(root * a))
         value, gradients = ask(text, a=one, w=w)
         same(found.value[i], value)
         same({name: bar[i] for name, bar in found.gradients.items()}, gradients)
+
+
+def test_products_of_functions_are_those_of_values():
+    text = "f = lambda x, d: {'s': sum(x) * d['k'], 't': x * x}\n"
+    pulled = "y, back = jax.vjp(f, x, {'k': k})\nback({'s': 2.0, 't': w})"
+    value = ask(text + pulled, "evaluate", x=XS[0], w=WS[0], k=K)
+    same(value[0], 2 * K + 2 * XS[0] * WS[0])
+    same(value[1], {"k": 2 * np.sum(XS[0])})
+    pushed = "jax.jvp(f, (x, {'k': k}), (w, {'k': 1.0}))[1]"
+    value = ask(text + pushed, "evaluate", x=XS[0], w=WS[0], k=K)
+    same(value, {"s": np.sum(WS[0]) * K + np.sum(XS[0]), "t": 2 * XS[0] * WS[0]})
