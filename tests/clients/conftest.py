@@ -1,14 +1,19 @@
-"""A server whose answers a test writes itself, for what the real service never does."""
+"""Both clients of the real service, and a server whose answers a test writes itself.
+
+The latter is for what the real service never does.
+"""
 
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import EllipsisType
 from typing import Self, cast
 
 import gradwire.exchange
+import httpx
 import pytest
+from gradwire_service.app import create_app
 
 
 class ScriptedServer:
@@ -87,3 +92,23 @@ def script(monkeypatch) -> Iterator[Callable[..., ScriptedServer]]:
     yield start
     for server in running:
         server.__exit__()
+
+
+@pytest.fixture(scope="session")
+def client(service_url) -> Iterator[gradwire.Client]:
+    """A client that waits, of the service on the loopback."""
+    with gradwire.Client(service_url) as client:
+        yield client
+
+
+@pytest.fixture
+async def awaiting_client() -> AsyncIterator[gradwire.AsyncClient]:
+    """A client that is awaited, of a service in the same loop."""
+    app = create_app()
+    transport = httpx.ASGITransport(app)
+    async with (
+        httpx.AsyncClient(transport=transport, base_url="http://service") as http,
+        gradwire.AsyncClient(http_client=http) as client,
+    ):
+        yield client
+    app.state.capacity.close()

@@ -50,4 +50,6 @@ def test_both_clients_have_the_same_methods_with_the_same_signatures():
 
     blocking, awaiting = methods(gradwire.Client), methods(gradwire.AsyncClient)
     assert blocking == awaiting
-    assert {"evaluate", "gradient", "value_and_grad", "with_options", "close"} <= set(blocking)
+    assert {"evaluate", "gradient", "jvp", "value_and_grad", "with_options", "close"} <= set(
+        blocking
+    )

@@ -3,7 +3,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from gradwire.trees import MISSING, lookup, members, outermost, rebuild
+from gradwire.trees import MISSING, lookup, members, outermost, rebuild, template
 
 
 @dataclass
@@ -119,3 +119,16 @@ def test_a_name_finds_its_value(name, value):
 @pytest.mark.parametrize("name", ["y", "x.y", "layers.2", "layers.w", "layers.-1", "a.x", ""])
 def test_a_name_that_is_no_variables_finds_nothing(name):
     assert lookup(VARIABLES, name) is MISSING
+
+
+@pytest.mark.parametrize(
+    ("names", "variables"),
+    [
+        (None, VARIABLES),
+        ("layers[1].w", "w1"),
+        (("x", ["a.b"]), (1, ["dotted"])),
+        ({"value": "layers.0", "other": "y"}, {"value": Layer("w0", "b0"), "other": MISSING}),
+    ],
+)
+def test_names_are_taken_for_what_they_mean_in_their_own_structure(names, variables):
+    assert template(names, VARIABLES) == variables

@@ -35,7 +35,7 @@ def pack(array: NDArray[Any]) -> dict[str, Any]:
 
 def is_packed(document: Any) -> bool:
     """Whether a part of a document is an array that was packed."""
-    return isinstance(document, Mapping) and ARRAY_ENCODING in document
+    return isinstance(document, Mapping) and isinstance(document.get(ARRAY_ENCODING), str)
 
 
 def unpack(document: Mapping[str, Any]) -> NDArray[Any]:

@@ -10,13 +10,12 @@ import httpx
 
 from gradwire.call import Reply
 from gradwire.nodes import Node
-from gradwire.trees import lookup
 from gradwire.values import decode
 
 
 @dataclass(frozen=True, slots=True)
 class Unconnected:
-    """Why a gradient does not exist, and the node where the path from its source ends."""
+    """Why a derivative does not exist, and the node where the path from its source ends."""
 
     reason: str
     detail: str
@@ -91,24 +90,61 @@ class Evaluation(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Gradient(Result):
-    """A target's value, and its gradient at each source, in the structure of the sources."""
+class Derivative(Result):
+    """A target's value; what else there is depends on the derivative.
+
+    Derivatives that do not exist are ``None``; ``unconnected`` says why, by the source's path.
+    """
 
     value: Any
-    #: ``None`` where there is no gradient; ``unconnected`` says why, by the source's path.
-    gradients: Any
     #: The further values that were asked for by ``outputs``.
     outputs: Any
     unconnected: Mapping[str, Unconnected]
 
 
-def shared_fields(reply: Reply, variables: Any) -> dict[str, Any]:
-    """The fields of ``Result`` from a reply to a request with these variables."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gradient(Derivative):
+    """A target's value, and its gradient at each source, in the structure of the sources."""
+
+    gradients: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Jacobian(Derivative):
+    """A target's value, and its Jacobian at each source, in the structure of the sources."""
+
+    #: Each has the target's axes, then its source's.
+    jacobian: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hessian(Gradient):
+    """Gradients, and of each its Jacobians: the structure of the sources twice."""
+
+    #: Each array has the axes of the outer source, then of the inner one.
+    hessian: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Jvp(Derivative):
+    """A target's value and its derivative along tangents, both in the target's structure."""
+
+    jvp: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hvp(Gradient):
+    """Gradients and the Hessian's product with vectors, in the structure of the vectors."""
+
+    hvp: Any
+
+
+def shared_fields(reply: Reply) -> dict[str, Any]:
+    """The fields of ``Result`` from a reply."""
     document = reply.document
-    updates = document.get("updates") or {}
     nonfinite = document.get("nonfinite") or {}
     return {
-        "updates": {path: decode(new, lookup(variables, path)) for path, new in updates.items()},
+        "updates": decode(document.get("updates") or {}),
         "warnings": tuple(
             Notice(notice["code"], notice["detail"], Node.read(notice.get("node")))
             for notice in document.get("warnings") or ()
@@ -122,7 +158,7 @@ def shared_fields(reply: Reply, variables: Any) -> dict[str, Any]:
 
 
 def unconnected_sources(document: Mapping[str, Any]) -> dict[str, Unconnected]:
-    """Why gradients are missing, by the source's path."""
+    """Why derivatives are missing, by the source's path."""
     return {
         path: Unconnected(item["reason"], item["detail"], Node.read(item.get("node")))
         for path, item in (document.get("unconnected") or {}).items()

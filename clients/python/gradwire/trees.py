@@ -28,15 +28,13 @@ NONFINITE = frozenset({"NaN", "Infinity", "-Infinity"})
 LEAF_MEMBERS = frozenset({"value", "base64", "data", "ref", "indices", "row_splits"})
 
 
-def outermost(variables: Any) -> Mapping[str, Any]:
+def outermost(variables: Any, field: str = "variables") -> Mapping[str, Any]:
     """The variables by name: never a leaf, whatever they are called."""
-    inside = variables if isinstance(variables, Mapping) else members(variables)
-    if not isinstance(inside, Mapping):
-        raise TypeError(
-            f"variables go by name, in a mapping or a dataclass, not in a "
-            f"{type(variables).__name__}"
-        )
-    return inside
+    named = inside(variables)
+    if not isinstance(named, Mapping):
+        kind = type(variables).__name__
+        raise TypeError(f"{field} go by name, in a mapping or a dataclass, not in a {kind}")
+    return named
 
 
 def members(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
@@ -45,45 +43,61 @@ def members(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
     A list of numbers, however deep, is a leaf, namely an array. A list with an array in it is a
     nesting level: ``[w, b]`` is two variables.
     """
+    held = inside(value)
+    numbers_only = is_list(held) and all(_is_number(item) for item in flat(held))
+    return None if numbers_only or is_wire_leaf(value) else held
+
+
+def inside(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
+    """What a value holds, by name or by position, were it a leaf or not."""
     if isinstance(value, Mapping):
-        return None if is_wire_leaf(value) else value
+        return value
     if is_dataclass(value):
         fields = [field.name for field in dataclasses.fields(value) if field.init]
         return {name: getattr(value, name) for name in fields}
     names = getattr(value, "_fields", None)
     if isinstance(value, tuple) and names is not None:
         return dict(zip(names, value, strict=True))
-    if is_list(value):
-        return None if all(_is_number(item) for item in flat(value)) else value
-    return None
+    return value if is_list(value) else None
 
 
-def rebuild(template: Any, parts: Mapping[str, Any] | Sequence[Any]) -> Any:
-    """A nesting level like the template's, with other parts."""
+def rebuild(like: Any, parts: Mapping[str, Any] | Sequence[Any]) -> Any:
+    """A nesting level of the type of another, with these parts."""
     if not isinstance(parts, Mapping):
-        return tuple(parts) if isinstance(template, tuple) else list(parts)
-    if is_dataclass(template):
-        return dataclasses.replace(template, **parts)
-    return type(template)(**parts) if isinstance(template, tuple) else dict(parts)
+        return tuple(parts) if isinstance(like, tuple) else list(parts)
+    if is_dataclass(like):
+        return dataclasses.replace(like, **parts)
+    return type(like)(**parts) if isinstance(like, tuple) else dict(parts)
 
 
 def lookup(variables: Any, name: str) -> Any:
     """The value at a path like ``layers.0.w`` or ``layers[0].w``, else ``MISSING``."""
     rest = name.replace("[", ".").replace("]", "")
-    inside: Mapping[str, Any] | Sequence[Any] | None = outermost(variables)
+    level: Mapping[str, Any] | Sequence[Any] | None = outermost(variables)
     while True:
         head, _, tail = rest.partition(".")
-        if isinstance(inside, Mapping) and rest in inside:  # a key may hold dots itself
-            return inside[rest]
-        if isinstance(inside, Mapping) and head in inside:
-            found = inside[head]
-        elif is_list(inside) and head.isdecimal() and int(head) < len(inside):
-            found = inside[int(head)]
+        if isinstance(level, Mapping) and rest in level:  # a key may hold dots itself
+            return level[rest]
+        if isinstance(level, Mapping) and head in level:
+            found = level[head]
+        elif is_list(level) and head.isdecimal() and int(head) < len(level):
+            found = level[int(head)]
         else:
             return MISSING
         if not tail:
             return found
-        rest, inside = tail, members(found)
+        rest, level = tail, members(found)
+
+
+def template(names: Names, variables: Variables | None) -> Any:
+    """The variables that names mean, nested as the names are; all of them without names."""
+    if names is None:
+        return variables
+    if isinstance(names, str):
+        return lookup(variables or {}, names)
+    if isinstance(names, Mapping):
+        return {key: template(name, variables) for key, name in names.items()}
+    return rebuild(names, [template(name, variables) for name in names])
 
 
 def is_wire_leaf(value: Any) -> bool:

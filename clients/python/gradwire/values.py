@@ -5,14 +5,13 @@ them are float64, complex128, or bool where all are booleans. An ``int`` is floa
 JSON's ``3`` is 3.0: send ``np.int64(3)`` for an integer. Short arrays are sent as lists that
 people can read, longer ones packed.
 
-What comes back is packed and so keeps its dtype and shape. From a service that answers in lists,
-a gradient takes those of its source; any other number is float64, bool or complex128. Arrays
-without axes come back as NumPy scalars, so that a loss is a ``float``.
+What comes back is packed and so keeps its dtype and shape: in an answer every list is a nesting
+level. Arrays without axes come back as NumPy scalars, so that a loss is a ``float``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,9 @@ from gradwire.trees import (
     NONFINITE,
     Names,
     flat,
+    inside,
     is_list,
     is_wire_leaf,
-    lookup,
     members,
     outermost,
     rebuild,
@@ -41,24 +40,25 @@ DTYPES = frozenset(
 LONGEST_LIST = 32
 
 
-def encode_variables(variables: Any) -> dict[str, Any]:
-    """The document of ``variables``; an error names the value that cannot be sent."""
-    return {_key(name, ""): encode(value, name) for name, value in outermost(variables).items()}
+def encode_variables(variables: Any, field: str = "variables") -> dict[str, Any]:
+    """The document of values by name; an error names the one that cannot be sent."""
+    named = outermost(variables, field)
+    return {_key(name, field): encode(value, f"{field}.{name}") for name, value in named.items()}
 
 
 def encode(value: Any, name: str) -> Any:
     """The document of a nested value that is called ``name``."""
-    inside = members(value)
-    if inside is None:
+    held = members(value)
+    if held is None:
         return _encode_leaf(value, name)
-    if isinstance(inside, Mapping):
-        if is_wire_leaf(inside):  # the fields of a dataclass or a named tuple
-            kept = ", ".join(sorted({*LEAF_MEMBERS, "re", "im"} & inside.keys()))
+    if isinstance(held, Mapping):
+        if is_wire_leaf(held):  # the fields of a dataclass or a named tuple
+            kept = ", ".join(sorted({*LEAF_MEMBERS, "re", "im"} & held.keys()))
             raise ValueError(
                 f"{name} has fields ({kept}) whose names the protocol keeps for leaves"
             )
-        return {_key(key, name): encode(item, f"{name}.{key}") for key, item in inside.items()}
-    return [_encode_element(item, f"{name}[{i}]") for i, item in enumerate(inside)]
+        return {_key(key, name): encode(item, f"{name}.{key}") for key, item in held.items()}
+    return [_encode_element(item, f"{name}[{i}]") for i, item in enumerate(held)]
 
 
 def encode_seeds(seeds: Any, target: Names) -> Any:
@@ -73,46 +73,43 @@ def encode_seeds(seeds: Any, target: Names) -> Any:
     return encode(seeds, "output_gradients")
 
 
-def decode_named(document: Any, names: Names) -> Any:
-    """The values of named things, in the names' structure; as they are nested without names."""
-    return decode(document) if names is None else _decode_names(document, names, {})
-
-
-def decode_gradients(document: Any, sources: Names, variables: Any) -> Any:
-    """Gradients in the structure of their sources, which without names are all variables."""
-    if sources is not None:
-        return _decode_names(document, sources, variables)
-    parts = {name: decode(document[name], like) for name, like in outermost(variables).items()}
-    return rebuild(variables, parts)
-
-
 def decode(document: Any, like: Any = MISSING) -> Any:
-    """The values in a document: as structured and typed as ``like``, where it is given."""
-    if document is None:
-        return None
-    if codec.is_packed(document):
-        return codec.unpack(document)[()]
-    inside = members(like)
-    if isinstance(inside, Mapping):
-        return rebuild(like, {key: decode(document[key], inside[key]) for key in inside})
-    if inside is not None:
-        pairs = zip(document, inside, strict=True)
-        return rebuild(like, [decode(part, item) for part, item in pairs])
-    source = None if like is MISSING else _as_array(like, "")
-    if source is None:
-        return _decode_freely(document)
-    return _read(document, source.dtype).reshape(source.shape)[()]
+    """The values in a document, its nesting levels of the types that those of ``like`` have."""
+    return _walk(_unpacked, like, document)
 
 
-def _decode_names(document: Any, names: Names, variables: Any) -> Any:
-    if document is None or names is None:
-        return None
-    if isinstance(names, str):
-        return decode(document, lookup(variables, names))
-    if isinstance(names, Mapping):
-        return {key: _decode_names(document[key], names[key], variables) for key in names}
-    pairs = zip(document, names, strict=True)
-    return rebuild(names, [_decode_names(part, name, variables) for part, name in pairs])
+def decode_rows(document: Any, gradients: Any, like: Any) -> Any:
+    """The Jacobians of gradients, like the gradients and at each place once more so."""
+    return _walk(lambda _, row: decode(row, like), like, gradients, document)
+
+
+def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
+    """What is read of the leaves of the first document and of what stands there in the others.
+
+    That document alone says what is a level: a list of numbers in ``like`` may be an array.
+    """
+    document, held = documents[0], inside(like)
+
+    def part(key: Any) -> Any:
+        return _walk(read, _member(held, key), *(each[key] for each in documents))
+
+    if isinstance(document, Mapping) and not codec.is_packed(document):
+        return rebuild(like, {key: part(key) for key in document})
+    if is_list(document):
+        return rebuild(like, [part(i) for i in range(len(document))])
+    return read(*documents)
+
+
+def _member(held: Any, key: Any) -> Any:
+    """What is held by a name that the program may have given to something unlike."""
+    try:
+        return held[key]
+    except (LookupError, TypeError):
+        return MISSING
+
+
+def _unpacked(document: Any) -> Any:
+    return codec.unpack(document)[()] if codec.is_packed(document) else document
 
 
 def _encode_element(value: Any, name: str) -> Any:
@@ -182,37 +179,7 @@ def _has_dtype(value: Any) -> bool:
     return hasattr(value, "__array__")
 
 
-def _decode_freely(document: Any) -> Any:
-    if isinstance(document, str) and document not in NONFINITE:
-        return document
-    if isinstance(document, Mapping) and not is_wire_leaf(document):
-        return {key: decode(item) for key, item in document.items()}
-    if is_list(document):
-        try:
-            kind = np.asarray(document).dtype.kind
-        except ValueError:  # rows of unequal lengths
-            kind = "O"
-        if kind == "O":
-            return [decode(item) for item in document]
-        return _read(document, np.dtype(np.bool_ if kind == "b" else np.float64))[()]
-    dtype = np.dtype(np.bool_) if isinstance(document, bool) else np.dtype(np.float64)
-    return _read(document, dtype)[()]
-
-
-def _read(document: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The array of a leaf that is not packed; its own dtype, where it has one, wins."""
-    if not isinstance(document, Mapping):
-        return np.asarray(document, dtype)
-    own = np.dtype(document["dtype"]) if "dtype" in document else dtype
-    if "value" in document:
-        return _read(document["value"], own)
-    array = np.empty(np.shape(document["re"]), own if own.kind == "c" else np.complex128)
-    array.real = document["re"]
-    array.imag = document["im"]
-    return array
-
-
 def _key(key: Any, name: str) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"{name or 'variables'} has the key {key!r}: expected a string")
+        raise TypeError(f"{name} has the key {key!r}: expected a string")
     return key

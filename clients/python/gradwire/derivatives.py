@@ -1,0 +1,225 @@
+"""The methods that differentiate: gradients, Jacobians, Hessians and products with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar, Unpack
+
+from gradwire.call import Call, Reply, sent, sent_later
+from gradwire.requests import DerivativeOptions, Mode, Program, document_of
+from gradwire.results import (
+    Derivative,
+    Gradient,
+    Hessian,
+    Hvp,
+    Jacobian,
+    Jvp,
+    shared_fields,
+    unconnected_sources,
+)
+from gradwire.trees import Names, Variables, outermost, template
+from gradwire.values import decode, decode_rows, encode_seeds, encode_variables
+
+D = TypeVar("D", bound=Derivative)
+
+
+class PointCall(Protocol):
+    """A function of variables, given as one mapping, by name, or both."""
+
+    def __call__(
+        self, variables: Variables | None = None, /, **named: Any
+    ) -> Call[tuple[Any, Any]]: ...
+
+
+class Derivatives:
+    """Derivatives of a program's ``target``, by default its output.
+
+    Each takes the options ``target``, ``outputs`` (names of further values to return), ``batch``
+    (names of variables with an axis of examples, the first or as given by name: of everything in
+    the answer each example has its own, along a first axis), ``unconnected_gradients`` (``"zero"``
+    for zeros where there is no derivative), ``promotion`` (``"strict"`` makes mixing dtypes an
+    error) and ``timeout_ms``.
+    """
+
+    @sent
+    def gradient(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        *,
+        sources: Names = None,
+        output_gradients: Any = None,
+        **options: Unpack[DerivativeOptions],
+    ) -> Call[Gradient]:
+        """A target's value, and its gradient at every source.
+
+        ``gradients`` has exactly the structure of ``sources`` (names nested in lists and
+        mappings; one name gives one array; without it, all of ``variables``), and each gradient
+        the dtype and shape of its source. Of a target that is not scalar it is the gradient of the
+        sum of its elements, weighted by ``output_gradients`` where they are given.
+
+        >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}, sources="x").gradients
+        array([ 4., 12.])
+        """
+        seeds = encode_seeds(output_gradients, options.get("target"))
+        like = template(sources, variables)
+        return _derivative(
+            Gradient,
+            "/v1/gradient",
+            document_of(program, variables, options, sources=sources, output_gradients=seeds),
+            lambda document: {"gradients": decode(document["gradients"], like)},
+        )
+
+    @sent
+    def jacobian(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        *,
+        sources: Names = None,
+        mode: Mode | None = None,
+        **options: Unpack[DerivativeOptions],
+    ) -> Call[Jacobian]:
+        """The derivative of each element of a target, one array, in each element of the sources.
+
+        ``jacobian`` has the structure of ``sources``; ``mode`` takes it by rows (``reverse``), by
+        columns (``forward``), or, by default, by whichever are fewer.
+
+        >>> client.jacobian("stack([x * y, x + y])", {"x": 2.0, "y": 3.0}).jacobian
+        {'x': array([3., 1.]), 'y': array([2., 1.])}
+        """
+        like = template(sources, variables)
+        return _derivative(
+            Jacobian,
+            "/v1/jacobian",
+            document_of(program, variables, options, sources=sources, mode=mode),
+            lambda document: {"jacobian": decode(document["jacobian"], like)},
+        )
+
+    @sent
+    def hessian(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        *,
+        sources: Names = None,
+        **options: Unpack[DerivativeOptions],
+    ) -> Call[Hessian]:
+        """A target's second derivatives in each pair of sources, and its gradients.
+
+        ``hessian`` has the structure of ``sources`` twice: ``hessian["x"]["y"]`` is the Jacobian
+        in ``y`` of the gradient in ``x``.
+
+        >>> client.hessian("sum(x**3)", {"x": [1.0, 2.0]}, sources="x").hessian
+        array([[ 6.,  0.],
+               [ 0., 12.]])
+        """
+        like = template(sources, variables)
+        return _derivative(
+            Hessian,
+            "/v1/hessian",
+            document_of(program, variables, options, sources=sources),
+            lambda document: {
+                "gradients": decode(document["gradients"], like),
+                "hessian": decode_rows(document["hessian"], document["gradients"], like),
+            },
+        )
+
+    @sent
+    def jvp(
+        self,
+        program: Program,
+        variables: Variables,
+        tangents: Variables,
+        **options: Unpack[DerivativeOptions],
+    ) -> Call[Jvp]:
+        """A target's derivative along tangents, in the target's structure.
+
+        ``tangents`` go by name, each nested as what it is a direction of, a variable or an
+        intermediate; along all else nothing moves.
+
+        >>> client.jvp("x * y", {"x": [1.0, 2.0], "y": 3.0}, {"x": [1.0, -1.0]}).jvp
+        array([ 3., -3.])
+        """
+        along = encode_variables(tangents, "tangents")
+        target = options.get("target")
+        return _derivative(
+            Jvp,
+            "/v1/jvp",
+            document_of(program, variables, options, tangents=along),
+            lambda document: {"jvp": decode(document["jvp"], target)},
+        )
+
+    @sent
+    def hvp(
+        self,
+        program: Program,
+        variables: Variables,
+        vectors: Variables,
+        **options: Unpack[DerivativeOptions],
+    ) -> Call[Hvp]:
+        """The Hessian times vectors and the gradients, both in the structure of the vectors.
+
+        The Hessian itself is never made: this costs as much as a few gradients. ``vectors`` go by
+        name, as the tangents of ``jvp``.
+
+        >>> client.hvp("sum(x**4)", {"x": [1.0, 2.0]}, {"x": [1.0, -1.0]}).hvp
+        {'x': array([ 12., -48.])}
+        """
+        along = encode_variables(vectors, "vectors")
+        return _derivative(
+            Hvp,
+            "/v1/hvp",
+            document_of(program, variables, options, vectors=along),
+            lambda document: {
+                part: decode(document[part], vectors) for part in ("gradients", "hvp")
+            },
+        )
+
+    @sent_later
+    def value_and_grad(
+        self, program: Program, *, target: Names = None, sources: Names = None
+    ) -> PointCall:
+        """A function of the variables that returns ``(value, gradients)``.
+
+        What SciPy's optimisers take with ``jac=True``:
+
+        >>> f = client.value_and_grad("sum((x - target)**2)", sources="x")
+        >>> found = scipy.optimize.minimize(lambda x: f(x=x, target=3.0), np.zeros(2), jac=True)
+        >>> found.x.round(6)
+        array([3., 3.])
+        """
+
+        def value_and_grad(
+            variables: Variables | None = None, /, **named: Any
+        ) -> Call[tuple[Any, Any]]:
+            point = variables if not named else {**outermost(variables or {}), **named}
+            call = Derivatives.gradient(self, program, point, target=target, sources=sources)
+
+            def read(reply: Reply) -> tuple[Any, Any]:
+                answer = call.read(reply)
+                return answer.value, answer.gradients
+
+            return Call(call.method, call.path, call.document, read)
+
+        return value_and_grad
+
+
+def _derivative(
+    kind: type[D],
+    path: str,
+    document: dict[str, Any],
+    parts: Callable[[Mapping[str, Any]], dict[str, Any]],
+) -> Call[D]:
+    """A call whose answer has a value and, beside it, the parts that are read from the reply."""
+
+    def read(reply: Reply) -> D:
+        return kind(
+            value=decode(reply.document["value"], document.get("target")),
+            outputs=decode(reply.document.get("outputs"), document.get("outputs")),
+            unconnected=unconnected_sources(reply.document),
+            **parts(reply.document),
+            **shared_fields(reply),
+        )
+
+    return Call("POST", path, document, read)
