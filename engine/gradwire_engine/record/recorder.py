@@ -173,13 +173,20 @@ class Recorder:
 
     def apply(self, function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """Call a function that is a value."""
-        if isinstance(function, Closure):
-            return self._enter(function, args, named)
         if isinstance(function, Operation):
             return calls.call(self, function.name, args, named)
-        if isinstance(function, Transformed):
-            return function.call(self, args, named)
-        raise BadArgument(f"{describe(function)} cannot be called", hint="it is not a function")
+        if not isinstance(function, Closure | Transformed):
+            raise BadArgument(f"{describe(function)} cannot be called", hint="it is not a function")
+        self.poll()
+        if self._calls >= MAX_CALLS:
+            raise InvalidProgram(f"calls are nested more than {MAX_CALLS} deep", hint="use a loop")
+        self._calls += 1
+        try:
+            if isinstance(function, Transformed):
+                return function.call(self, args, named)
+            return self._enter(function, args, named)
+        finally:
+            self._calls -= 1
 
     def bind(self, target: Target, value: Any) -> None:
         """Bind a name, or the names that a sequence is unpacked into."""
@@ -228,19 +235,14 @@ class Recorder:
                 return
 
     def _enter(self, function: Closure, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        self.poll()
         bound = _arguments(function, args, named)
-        if self._calls >= MAX_CALLS:
-            raise InvalidProgram(f"calls are nested more than {MAX_CALLS} deep", hint="use a loop")
         outer, self.scope = self.scope, Scope(function.scope, function.local)
-        self._calls += 1
         try:
             for name, value in bound.items():
                 self.bind(name, value)
             signal = self.run(function.body)
         finally:
             self.scope = outer
-            self._calls -= 1
         return None if signal is None else signal.value
 
     def check_length(self, *parts: Sequence[Any]) -> None:

@@ -163,6 +163,8 @@ def test_rule_12_a_decision_that_all_share_is_guarded_for_all():
         ("custom_gradient(sin, lambda g, y, x: ones(5))(a)", "broadcast"),
         ("custom_gradient(sin, lambda g, y: g)(a)", "takes 2 arguments, got 3"),
         ("checkpoint(k)(a)", "cannot be called"),
+        ("f = sin\nfor _ in range(65):\n    f = checkpoint(f)\nf(a)", "nested more than 64 deep"),
+        ("f = custom_gradient(sin, lambda g, y, x: g * grad(f)(x))\nf(a)", "nested more than 64"),
     ],
 )
 def test_mistakes_are_named_and_placed(text, words):
