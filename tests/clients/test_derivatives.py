@@ -1,5 +1,6 @@
 import asyncio
 import doctest
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,9 @@ import numpy as np
 import pytest
 import scipy.optimize
 from gradwire.derivatives import Derivatives
+from gradwire.trees import inside, members
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 LINEAR = "h = x @ w + b\nloss = mean((h - y)**2)"
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -167,6 +171,59 @@ def test_a_hessian_has_the_variables_own_structure_twice(client):
     for name, reason in {"n": "integer_dtype", "s": "no_path"}.items():
         assert answer.hessian[name]["x"] is row.w[name] is answer.gradients[name] is None
         assert answer.unconnected[name].reason == reason
+
+
+ARRAYS = st.builds(
+    lambda shape, dtype: np.arange(1, 1 + math.prod(shape)).reshape(shape).astype(dtype),
+    st.sampled_from([(), (2,), (1, 3)]),
+    st.sampled_from(["float32", "float64"]),
+)
+KEYS = st.sampled_from(["a", "b", "c"])
+TREES = st.recursive(
+    ARRAYS,
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=2)
+        | st.tuples(inner, inner)
+        | st.builds(Layer, inner, inner)
+        | st.dictionaries(KEYS, inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+def alike(found: Any, like: Any, path: str = "") -> list[tuple[str, Any, Any]]:
+    """Each leaf's path and what was found there, in exactly the structure of another tree."""
+    levels: Any = members(like)
+    if levels is None:
+        return [(path, found, like)]
+    assert type(found) is type(like)
+    named = isinstance(levels, dict)
+    below: Any = inside(found)
+    leaves = []
+    for key in levels if named else range(len(levels)):
+        at = f"{path}.{key}".lstrip(".") if named else f"{path}[{key}]"
+        leaves += alike(below[key], levels[key], at)
+    return leaves
+
+
+@given(st.dictionaries(KEYS, TREES, min_size=1, max_size=2))
+@settings(max_examples=30)
+def test_derivatives_of_any_nested_variables_are_nested_alike(client, variables):
+    leaves = [(path, x) for path, x, _ in alike(variables, variables)]
+    linear = " + ".join(["0.0", *(f"sum({path})" for path, _ in leaves)])
+    squares = " + ".join(["0.0", *(f"sum({path}**2)" for path, _ in leaves)])
+    answer = client.hessian(f"({linear})**2 + {squares}", variables)
+    total = sum(x.sum(dtype=np.float64) for _, x in leaves)
+    for _, bar, x in alike(answer.gradients, variables):
+        np.testing.assert_array_equal(bar, (2 * total + 2 * x).astype(x.dtype), strict=True)
+    for outer, row, x in alike(answer.hessian, variables):
+        for path, block, y in alike(row, variables):
+            same = 2 * np.eye(x.size).reshape(x.shape * 2) if path == outer else 0
+            np.testing.assert_array_equal(block, np.full(x.shape + y.shape, 2.0) + same)
+            assert block.dtype == y.dtype
+    products = client.hvp(f"{linear} + {squares}", variables, variables).hvp
+    for _, product, x in alike(products, variables):
+        np.testing.assert_array_equal(product, 2 * x, strict=True)
 
 
 def test_a_hessian_in_scalars_and_intermediates_is_nested_as_their_names(client):
