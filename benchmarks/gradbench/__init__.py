@@ -1,0 +1,1 @@
+"""GradBench's evaluations as source-text programs (Estep and others, https://gradben.ch)."""
