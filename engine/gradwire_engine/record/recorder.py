@@ -181,12 +181,14 @@ class Recorder:
         if self._calls >= MAX_CALLS:
             raise InvalidProgram(f"calls are nested more than {MAX_CALLS} deep", hint="use a loop")
         self._calls += 1
+        before = self.node, self.nodes, self.b.origin
         try:
             if isinstance(function, Transformed):
                 return function.call(self, args, named)
             return self._enter(function, args, named)
         finally:
             self._calls -= 1
+            self.node, self.nodes, self.b.origin = before
 
     def bind(self, target: Target, value: Any) -> None:
         """Bind a name, or the names that a sequence is unpacked into."""

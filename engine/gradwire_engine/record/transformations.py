@@ -192,8 +192,7 @@ def _rule(
 
     def rule(value: Any, bars: Sequence[Var]) -> Cotangents:
         following = iter(bars)
-        before = r.node, r.nodes, r.concrete.levels
-        r.concrete.levels = levels
+        before, r.concrete.levels = r.concrete.levels, levels
         try:
             found = backward(rebuild(value, lambda _: next(following)))
             if len(args) == 1 and not (isinstance(found, list | tuple) and len(found) == 1):
@@ -207,7 +206,7 @@ def _rule(
             error.at = error.at or place
             raise
         finally:
-            r.node, r.nodes, r.concrete.levels = before
+            r.concrete.levels = before
 
     return rule
 

@@ -235,7 +235,10 @@ def test_s45_what_a_function_with_a_rule_reads_besides_is_constant_and_said_to_b
     leaves = {"x": Leaf(np.array(2.0)), "k": Leaf(np.array(3.0))}
     answer = engine.call(program, leaves, Query("gradient")).replay(lambda: None)
     assert answer.gradients["k"] is None
-    assert answer.unconnected["k"].reason == "stop_gradient"
+    why = answer.unconnected["k"]
+    assert why.reason == "stop_gradient"
+    assert why.node
+    assert why.node.column == 1
 
 
 @given(BODIES)
