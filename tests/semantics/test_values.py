@@ -41,6 +41,12 @@ async def test_s85_a_list_that_is_not_rectangular_is_refused_with_its_place(wire
     assert (await wire.code("[[1, 2], [3]] * x", {"x": 1.0}))[0] == "shape_mismatch"
 
 
+async def test_s85_arrays_of_several_lengths_are_a_list_of_leaves(wire):
+    variables = {"p": [{"value": [1, 2, 3]}, {"value": [4, 5]}]}
+    found = await wire.gradients("sum(p[0]) * sum(p[1])", variables)
+    assert found == {"p": [[9.0] * 3, [6.0] * 2]}
+
+
 @pytest.mark.parametrize("unconnected", ["none", "zero"])
 async def test_s87_strings_have_no_gradient(wire, unconnected):
     answer = await wire.answer("y * y", {"s": "a", "y": 2.0}, unconnected_gradients=unconnected)
