@@ -237,7 +237,7 @@ def _first_odd(level: list[Any], shape: list[int]) -> Malformed:
     first = _length(level[0])
     i = next(i for i, item in enumerate(level) if _length(item) != first)
     ragged = _misfit("the list is ragged: this differs in length from those before it", i, shape)
-    ragged.hint = 'lists on one level of an array have one length; send each of several arrays as {"value": …}'
+    ragged.hint = 'lists on one level have one length; send each of several arrays as {"value": …}'
     return ragged
 
 
