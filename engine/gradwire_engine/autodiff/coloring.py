@@ -14,12 +14,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.autodiff.sparsity import Indices, Pattern
 
 Colors: TypeAlias = NDArray[np.int64]
 
 
-def color_columns(pattern: Pattern) -> Colors:
+def color_columns(pattern: Pattern, poll: Poll) -> Colors:
     """A colour for each column, so that no two columns of one colour share a row.
 
     Greedy distance-1 colouring of the columns' conflict graph, which is never made.
@@ -29,6 +30,7 @@ def color_columns(pattern: Pattern) -> Colors:
     used = [0] * pattern.shape[0]
     colors = np.zeros(pattern.shape[1], np.int64)
     for column in _largest_first(pattern, conflicts[pattern.rows]):
+        poll()
         taken = 0
         for row in members[column]:
             taken |= used[row]
@@ -39,7 +41,7 @@ def color_columns(pattern: Pattern) -> Colors:
     return colors
 
 
-def color_symmetric(pattern: Pattern) -> Colors:
+def color_symmetric(pattern: Pattern, poll: Poll) -> Colors:
     """A star colouring of a symmetric matrix: a colour for each column.
 
     Adjacent vertices differ, and no path of four vertices has only two colours. Greedy: of each
@@ -55,6 +57,7 @@ def color_symmetric(pattern: Pattern) -> Colors:
     hubs = [0] * size  # of those, colours of such that have two neighbours of this one's colour
     first: list[dict[int, int]] = [{} for _ in range(size)]  # a neighbour of each colour
     for vertex in _largest_first(pattern, np.ones_like(pattern.rows)):
+        poll()
         colored: defaultdict[int, list[int]] = defaultdict(list)
         for other in neighbors[vertex]:
             if colors[other]:

@@ -5,6 +5,8 @@ Source: Gebremedhin, Manne and Pothen, What Color Is Your Jacobian? (2005), dire
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.patterns import ARRAY
+from gradwire_engine.tape import Shape
 
 
 class Nonzeros(NamedTuple):
@@ -40,14 +43,13 @@ def sparse_jacobian(b: Builder, target: Var, source: Var, mode: Mode = "auto") -
         return None
     pattern = sparsity(b, target, source)
     rows, columns, (height, width) = pattern
-    colorings: dict[Mode, Colors] = {
-        "reverse": color_columns(Pattern(columns, rows, (width, height))),
-        "forward": color_columns(pattern),
-    }
     if "c" in (target.dtype.kind, source.dtype.kind):
         mode = "reverse"
-    elif mode == "auto":
-        mode = min(colorings, key=lambda mode: _count(colorings[mode]))
+    options: dict[Mode, Pattern] = {
+        "reverse": Pattern(columns, rows, (width, height)),
+        "forward": pattern,
+    }
+    mode, colors = _fewest(b, {m: p for m, p in options.items() if mode in ("auto", m)})
     if mode == "forward":
         seed, lines, places = stand_in(source), columns, rows
         (product,) = pushforward(b, [target], [source], [seed])
@@ -56,7 +58,6 @@ def sparse_jacobian(b: Builder, target: Var, source: Var, mode: Mode = "auto") -
         (product,) = pullback(b, [target], [seed], [source])
     if product is None:
         return None
-    colors = colorings[mode]
     return Nonzeros(pattern, _read(_compressed(product, seed, colors), colors[lines], places))
 
 
@@ -73,7 +74,7 @@ def sparse_hessian(b: Builder, target: Var, source: Var) -> Nonzeros | None:
     if source.dtype.kind == "c":  # what reverse mode gives is not symmetric then
         return sparse_jacobian(b, bar, source)
     pattern = _symmetric(sparsity(b, bar, source))
-    colors = color_symmetric(pattern)
+    colors = color_symmetric(pattern, b.poll)
     seed = stand_in(bar)
     (product,) = pullback(b, [bar], [seed], [source])
     if product is None:
@@ -98,15 +99,33 @@ def _count(colors: Colors) -> int:
     return int(colors.max(initial=0)) + 1
 
 
+def _fewest(b: Builder, options: Mapping[Mode, Pattern]) -> tuple[Mode, Colors]:
+    """The mode of fewest colours, and those; there are as many as the longest row has nonzeros."""
+    least = {mode: int(np.bincount(p.rows).max(initial=1)) for mode, p in options.items()}
+    found: list[tuple[int, Mode, Colors]] = []
+    for mode in sorted(options, key=least.__getitem__):
+        if not found or least[mode] < found[0][0]:
+            _check_products(b, least[mode], options[mode].shape)
+            colors = color_columns(options[mode], b.poll)
+            found.append((_count(colors), mode, colors))
+    _, mode, colors = min(found, key=itemgetter(0))
+    return mode, colors
+
+
+def _check_products(b: Builder, count: int, shape: Shape) -> None:
+    """Refuse more products than fit."""
+    nbytes = count * max(shape) * np.dtype(float).itemsize
+    if nbytes > b.limits.array_bytes:
+        raise OverBudget(
+            f"a derivative of {shape[0]} by {shape[1]} needs {count} products: {nbytes} bytes",
+            hint="take products with jvp and grad",
+        )
+
+
 def _compressed(product: Var, seed: Var, colors: Colors) -> Var:
     """A row for each colour: ``product`` for the sum of the unit vectors of that colour."""
     b, count = seed.builder, _count(colors)
-    nbytes = count * max(product.type.nbytes, seed.type.nbytes)
-    if nbytes > b.limits.array_bytes:
-        raise OverBudget(
-            f"a derivative of {colors.size} columns needs {count} products: {nbytes} bytes",
-            hint="take products with jvp and grad",
-        )
+    _check_products(b, count, (product.type.size, seed.type.size))
     units = (colors == np.arange(count)[:, None]).astype(seed.dtype)
     (rows,) = for_seeds([product], seed, b.constant(units))
     assert rows is not None

@@ -48,10 +48,9 @@ def sparsity(b: Builder, target: Var, source: Var) -> Pattern:
     last = {arg: slot for slot in needed for arg in b.instructions[slot].args}
     for slot in needed:
         b.poll()
-        args = b.instructions[slot].args
         walk.step(slot)
-        for arg in args:
-            if last[arg] == slot and arg != target.slot:
+        for arg in b.instructions[slot].args:
+            if last[arg] == slot:
                 walk.pairs.pop(arg, None)
     columns = source.type.size
     rows, places = np.divmod(walk.pairs.get(target.slot, _NONE), max(columns, 1))
@@ -88,34 +87,35 @@ class _Walk:
     def _moved(self, op: Op, args: Sequence[int], kind: ArrayType) -> Indices | None:
         """Pairs where each element is one of the operands' or zero, or adds up what moved to it.
 
-        The operation, or its transpose, then takes ones to ones and zeros, and numbers to the
-        numbers of the elements that they come from.
+        The operation, or its transpose, then takes the elements' numbers to those of where each
+        comes from, or to 0, and squares of numbers to squares of what it takes the numbers to.
         """
         types = [self.b.vars[arg].type for arg in args]
         numbered: list[Any] = []
         parts, before = [], 0
         for arg, x in zip(args, types, strict=True):
             if x.differentiable:
-                numbered.append(np.arange(before + 1, before + 1 + x.size).reshape(x.shape))
+                numbered.append(np.arange(before + 1.0, before + 1 + x.size).reshape(x.shape))
                 parts.append(self.pairs.get(arg, _NONE) + before * self.columns)
                 before += x.size
             elif (value := self._constant(arg)) is not None:
                 numbered.append(value)
             else:
                 return None
-        units = [
-            np.ones_like(numbers) if x.differentiable else numbers
+        squares = [
+            numbers * numbers if x.differentiable else numbers
             for x, numbers in zip(types, numbered, strict=True)
         ]
         try:
-            if _is_move(op.kernel(np, *units)):
-                return self._selected(np.concatenate(parts), op.kernel(np, *numbered).ravel() - 1)
-            if len(parts) > 1:
-                return None
-            transposed = self._transposed(op, types, kind)
-            cells = np.arange(1, 1 + kind.size).reshape(kind.shape)
-            if _is_move(transposed(np.ones_like(cells), *units)):
-                return self._grouped(parts[0], transposed(cells, *units).ravel() - 1)
+            origins = op.kernel(np, *numbered)
+            if (op.kernel(np, *squares) == origins * origins).all():
+                return self._selected(np.concatenate(parts), _indices(origins))
+            if len(parts) == 1:
+                transposed = self._transposed(op, types, kind)
+                cells = np.arange(1.0, 1 + kind.size).reshape(kind.shape)
+                ends = transposed(cells, *numbered)
+                if (transposed(cells * cells, *numbered) == ends * ends).all():
+                    return self._grouped(parts[0], _indices(ends))
         except IndexError:  # a constant index out of range, which the replay explains
             pass
         return None
@@ -201,9 +201,10 @@ def distinct(pairs: Indices) -> Indices:
     return found
 
 
-def _is_move(units: Any) -> bool:
-    """Whether a row of ones became ones and zeros."""
-    return bool(((units == 0) | (units == 1)).all())
+def _indices(numbers: Any) -> Indices:
+    """Numbers counted from 1 as indices, -1 for 0."""
+    found: Indices = numbers.ravel().astype(np.int64) - 1
+    return found
 
 
 def _countable(kind: object) -> bool:

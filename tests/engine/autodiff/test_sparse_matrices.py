@@ -161,13 +161,31 @@ def test_none_without_a_path():
     assert sparse_hessian(b, y, x) is sparse_hessian(b, FUNCTIONS["sum"].record(b, x), x) is None
 
 
-def test_what_takes_too_many_products_is_refused_with_their_size():
-    def recording(b, x):
-        f = Functions(b)
-        first, rest = f.split(x, [1])
-        return f.concatenate([f.sum(x, 0, None, True), f.multiply(first, rest)])
+def arrow(b, x):
+    f = Functions(b)
+    first, rest = f.split(x, [1])
+    return f.concatenate([f.sum(x, 0, None, True), f.multiply(first, rest)])
 
+
+def test_what_takes_too_many_products_is_refused_with_their_number():
     b = Builder(Limits(array_bytes=10**6))
     x = b.input(ArrayType(FLOAT, (1000,)))
     with pytest.raises(OverBudget, match="1000 products: 8000000 bytes"):
-        sparse_jacobian(b, recording(b, x), x)
+        sparse_jacobian(b, arrow(b, x), x)
+
+
+def test_the_deadline_is_looked_at_while_coloring():
+    looks: list[int] = []
+    b = Builder(Limits(), poll=lambda: looks.append(0))
+    x = b.input(ArrayType(FLOAT, (1000,)))
+    sparse_jacobian(b, coupled(b, x), x)
+    assert len(looks) > 1000
+    sparse_hessian(b, coupled(b, x), x)
+    assert len(looks) > 2000
+
+
+def test_a_row_of_a_million_takes_no_colors_for_its_columns():
+    b = Builder(Limits())
+    x = b.input(ArrayType(FLOAT, (1_000_000,)))
+    assert sparse_jacobian(b, FUNCTIONS["sum"].record(b, x), x) is not None
+    assert largest(b, x.slot) == 1_000_000
