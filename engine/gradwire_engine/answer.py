@@ -54,6 +54,7 @@ class Query:
     unconnected: Literal["none", "zero"] = "none"
     promotion: Literal["numpy", "strict"] = "numpy"
     mode: Mode = "auto"
+    format: Literal["dense", "coo"] = "dense"
     batch: Mapping[str, int] | None = None
 
 

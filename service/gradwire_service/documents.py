@@ -153,7 +153,15 @@ class GradientRequest(SourcesRequest):
     )
 
 
-class JacobianRequest(SourcesRequest):
+class MatrixRequest(SourcesRequest):
+    """What answers with matrices."""
+
+    format: Literal["dense", "coo"] | None = Field(
+        None, description="Whole arrays, or indices and values of what may differ from zero."
+    )
+
+
+class JacobianRequest(MatrixRequest):
     """What ``/v1/jacobian`` takes; its target is one array."""
 
     mode: Literal["auto", "forward", "reverse"] | None = Field(
@@ -161,7 +169,7 @@ class JacobianRequest(SourcesRequest):
     )
 
 
-class HessianRequest(SourcesRequest):
+class HessianRequest(MatrixRequest):
     """What ``/v1/hessian`` takes."""
 
 

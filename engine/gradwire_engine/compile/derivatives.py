@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
 
 from gradwire_engine.answer import Array, Notice, Query, Unconnected
 from gradwire_engine.autodiff.forward import pushforward
-from gradwire_engine.autodiff.matrices import jacobian
 from gradwire_engine.autodiff.paths import Cut, assignments_between, cut_between, dtype_reason
 from gradwire_engine.autodiff.reverse import pullback
+from gradwire_engine.compile.blocks import FORMS, summed
 from gradwire_engine.compile.names import Source, Sources
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.recorder import Recorder
-from gradwire_engine.tape import ArrayType, Shape
+from gradwire_engine.tape import ArrayType
 
 #: Where the request has the vectors that a kind of query is multiplied by.
 VECTORS = {"gradient": "output_gradients", "jvp": "tangents", "hvp": "vectors"}
@@ -42,6 +40,7 @@ class Derivatives:
         self.sources = sources.items
         self.every = [var for source in sources.items for var in source.group]
         self.vectors: Sequence[Array | None] | None = vectors
+        self.form = FORMS[query.format]
         self.unconnected: dict[str, Unconnected] = {}
 
     def record(self) -> dict[str, Any]:
@@ -81,7 +80,10 @@ class Derivatives:
         """The gradient in each source, None or zeros where there is none."""
         seeds = self._along(self.targets)
         found = pullback(self.b, self.targets, seeds, self.every)
-        return [self._found(*pair) for pair in zip(self.sources, self._summed(found), strict=True)]
+        return [
+            self._found(*pair)
+            for pair in zip(self.sources, summed(self.sources, found), strict=True)
+        ]
 
     def _jacobian(self) -> dict[str, Any]:
         """``∂ target / ∂ source``, of shape ``target.shape + source.shape``."""
@@ -89,9 +91,9 @@ class Derivatives:
             at, hint = Place(pointer="/target"), "stack what is to be differentiated at once"
             raise InputError("a Jacobian is of one array", at=at, hint=hint)
         (target,) = self.targets
-        found = self._summed(jacobian(self.b, target, self.every, self.query.mode))
+        found = self.form.row(target, self.sources, self.query.mode)
         pairs = zip(self.sources, found, strict=True)
-        return {"jacobian": self._in_sources([self._found(*p, target.shape) for p in pairs])}
+        return {"jacobian": self._in_sources([self._found(*p, target) for p in pairs])}
 
     def _hessian(self) -> dict[str, Any]:
         """``∂² target / ∂ source ∂ source'``: the sources' structure in itself.
@@ -99,22 +101,23 @@ class Derivatives:
         Zeros where a gradient does not depend on a source, null where there is no gradient.
         """
         gradients = self._gradients()
-        rows = []
-        for bar in gradients:
-            blocks = [None] * len(self.every) if bar is None else jacobian(self.b, bar, self.every)
-            row = zip(gradients, self.sources, self._summed(blocks), strict=True)
-            rows.append(
-                self._in_sources(
-                    [
-                        None
-                        if bar is None or other is None
-                        else self._or_zeros(block, source.group[0], bar.shape)
-                        for other, source, block in row
-                    ]
-                )
-            )
+        rows = [self._in_sources(self._hessian_row(i, gradients)) for i in range(len(gradients))]
         hessian = rebuild(self.nested, lambda i: None if i is None else rows[i])
         return {"gradients": self._in_sources(gradients), "hessian": hessian}
+
+    def _hessian_row(self, number: int, gradients: Sequence[Var | None]) -> list[Any]:
+        """The derivatives of one gradient in all sources."""
+        bar = gradients[number]
+        if bar is None:
+            return [None] * len(gradients)
+        before, own, after = self.sources[:number], self.sources[number], self.sources[number + 1 :]
+        blocks = self.form.row(bar, [*before, *after], "auto")
+        blocks.insert(number, self.form.square(self.targets, bar, own))
+        row = zip(gradients, self.sources, blocks, strict=True)
+        return [
+            None if other is None else self.form.zeros(bar, source.group[0]) if x is None else x
+            for other, source, x in row
+        ]
 
     def _jvp(self) -> dict[str, Any]:
         """``Σ_s J_s s_dot`` in the target's structure, null where no source reaches it."""
@@ -145,14 +148,7 @@ class Derivatives:
     def _in_sources(self, found: Sequence[Any]) -> Any:
         return rebuild(self.nested, lambda number: None if number is None else found[number])
 
-    def _summed(self, found: Sequence[Var | None]) -> list[Var | None]:
-        """For each source the sum over the variables that its state has had, the last one first."""
-        each = iter(found)
-        groups = [[next(each) for _ in source.group] for source in self.sources]
-        present = [[bar for bar in group if bar is not None] for group in groups]
-        return [reduce(lambda x, y: add(y, x), bars) if bars else None for bars in present]
-
-    def _found(self, source: Source, total: Var | None, rows: Shape = ()) -> Var | None:
+    def _found(self, source: Source, total: Any, target: Var | None = None) -> Any:
         """A derivative in a source, or what it is given as where there is none, with the reason."""
         cut = self._barred(source)
         if cut is None and total is not None:
@@ -162,7 +158,8 @@ class Derivatives:
         self.unconnected[source.path] = Unconnected(reason.reason, reason.detail, node)
         if self.query.unconnected == "none" or not source.group:
             return None
-        return self._or_zeros(None, source.group[0], rows)
+        like = source.group[0]
+        return self._or_zeros(None, like) if target is None else self.form.zeros(target, like)
 
     def _barred(self, source: Source) -> Cut | None:
         """Why a source has no derivative of anything."""
@@ -174,10 +171,8 @@ class Derivatives:
             cut = Cut("not_trainable", "the variable is not trainable")
         return cut
 
-    def _or_zeros(self, found: Var | None, like: Var, rows: Shape = ()) -> Var:
-        if found is not None:
-            return found
-        return self.b.full(0, ArrayType(like.dtype, (*rows, *like.shape)))
+    def _or_zeros(self, found: Var | None, like: Var) -> Var:
+        return self.b.full(0, ArrayType(like.dtype, like.shape)) if found is None else found
 
     def _ones(self, variables: Sequence[Var]) -> list[Var]:
         return [self.b.full(1, ArrayType(x.dtype, x.shape)) for x in variables]

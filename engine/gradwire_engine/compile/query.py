@@ -13,7 +13,7 @@ from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.compile.compiled import Compiled, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names
-from gradwire_engine.errors import BadArgument, EngineError, OverBudget, Place
+from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.optimize.simplify import optimize
@@ -99,6 +99,8 @@ class _Query:
         }
         value = self._template(targets)
         further = None if outputs is None else self._template(outputs)
+        if stacks and query.format == "coo":
+            raise InputError("coordinates are of one example", at=Place(pointer="/format"))
         decided = self._for_examples(stacks) if stacks else None
         tape = optimize(self.b.tape(self.outputs), NUMPY, self.b.poll)
         warnings = self.r.warnings

@@ -17,8 +17,8 @@ _DERIVED = (*_SHARED, "target", "unconnected_gradients")
 FIELDS: dict[Kind, frozenset[str]] = {
     "evaluate": frozenset(_SHARED),
     "gradient": frozenset((*_DERIVED, "sources", "output_gradients")),
-    "jacobian": frozenset((*_DERIVED, "sources", "mode")),
-    "hessian": frozenset((*_DERIVED, "sources")),
+    "jacobian": frozenset((*_DERIVED, "sources", "mode", "format")),
+    "hessian": frozenset((*_DERIVED, "sources", "format")),
     "jvp": frozenset((*_DERIVED, "tangents")),
     "hvp": frozenset((*_DERIVED, "vectors")),
 }
@@ -72,6 +72,7 @@ def read_envelope(document: Any, kind: Kind) -> Envelope:
         unconnected=_choice(document, "unconnected_gradients", ("none", "zero")),
         promotion=_choice(document, "promotion", ("numpy", "strict")),
         mode=_choice(document, "mode", ("auto", "forward", "reverse")),
+        format=_choice(document, "format", ("dense", "coo")),
         batch=_batch(get("batch")),
     )
     as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
