@@ -280,13 +280,18 @@ def test_a_request_for_many_examples_takes_all_of_them_along():
 f = custom_gradient(lambda z: z, lambda g, y, z: g * y)
 root = custom_root(lambda x: x**3 + x - a, 1.0)
 mapped = vmap(lambda x: checkpoint(lambda z: sin(z) * a)(x) * x)(w * a)
-sum(f(mapped) * root) + sum(grad(f)(root * a))
+decided = vmap(lambda x: x * a if x * a > 0 else sin(x))(abs(w))
+sum(f(mapped) * root + decided) + sum(grad(f)(root * a))
 """
-    a, w = np.array([0.5, 2.0, 3.0]), WS[0]
+    a, w = np.array([0.5, -2.0, 3.0]), WS[0]
     engine = Engine()
     leaves = {"a": Leaf(a), "w": Leaf(w)}
     query = Query("gradient", batch={"a": 0})
-    found = engine.call(engine.parse(text), leaves, query).replay(lambda: None)
+    call = engine.call(engine.parse(text), leaves, query)
+    found = call.replay(lambda: None)
+    for path in call._entry.paths:  # what is kept is data: rules are of recordings alone
+        kept = {instruction.op.name for instruction in path.executable.tape.instructions}
+        assert not kept & {"ruled", "example"}
     for i, one in enumerate(a):
         value, gradients = ask(text, a=one, w=w)
         same(found.value[i], value)
