@@ -58,7 +58,8 @@ def sparse_jacobian(b: Builder, target: Var, source: Var, mode: Mode = "auto") -
         (product,) = pullback(b, [target], [seed], [source])
     if product is None:
         return None
-    return Nonzeros(pattern, _read(_compressed(product, seed, colors), colors[lines], places))
+    values = _read(_compressed(product, seed, colors), colors[lines], places)
+    return Nonzeros(pattern, b.cast(values, source.dtype))  # as a row's, which is a gradient
 
 
 def sparse_hessian(b: Builder, target: Var, source: Var) -> Nonzeros | None:

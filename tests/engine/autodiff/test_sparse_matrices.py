@@ -9,7 +9,9 @@ from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jaco
 from gradwire_engine.check import interpret, trace
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.boundaries import Ruled
 from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.constants import Item
 from gradwire_engine.tape import ArrayType
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,6 +154,29 @@ def test_complex_numbers_have_rows(function, mode):
     (dense,) = jacobian(b, bar, [x])
     found, expected = evaluated(b, value, sparse_hessian(b, y, x), dense)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_nonzeros_have_their_sources_dtype(mode):
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype("float32"), (5,)))
+    found = sparse_jacobian(b, coupled(b, b.cast(x, FLOAT)), x, mode)
+    assert found is not None
+    assert found.values.dtype == "float32"
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_rule_of_the_programs_own_may_give_any_derivative(mode):
+    def recording(b, x):
+        f = Functions(b)
+        return Item(0)(Ruled(1, lambda bars: [f.cumsum(bars[0])])(f.sin(x), x))
+
+    value = RNG.normal(size=4)
+    b, (x,), (y,) = trace(recording, [value])
+    (dense,) = jacobian(b, y, [x])
+    found, expected = evaluated(b, value, sparse_jacobian(b, y, x, mode), dense)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, np.triu(np.ones((4, 4))))
 
 
 def test_none_without_a_path():
