@@ -19,7 +19,10 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Example(NamedTuple):
-    """One request of a page with the parts of the answer that the page shows."""
+    """One request of a page with the parts of the answer that the page shows.
+
+    ``tape`` is the request for the tape that ``{tape}`` in the path stands for.
+    """
 
     place: str
     method: str
@@ -29,6 +32,7 @@ class Example(NamedTuple):
     media_type: str
     shown: Any
     whole: bool
+    tape: Any = None
 
 
 def examples() -> list[Example]:
@@ -37,6 +41,7 @@ def examples() -> list[Example]:
     for page in PAGES:
         text = (DOCS / page).read_text(encoding="utf-8")
         asked: tuple[str, str, Any] | None = None
+        tape: Any = None
         for fence in FENCE.finditer(text):
             language, body = fence.groups()
             place = f"{page}:{text.count(chr(10), 0, fence.start()) + 1}"
@@ -50,7 +55,10 @@ def examples() -> list[Example]:
                 line, _, document = body.partition("\n")
                 status, media_type = line.split()
                 shown = json.loads(document)
-                found.append(Example(place, *asked, int(status), media_type, shown, whole=True))
+                found.append(
+                    Example(place, *asked, int(status), media_type, shown, whole=True, tape=tape)
+                )
+                tape = asked[2] if asked[1] == "/v1/tapes" else tape
                 asked = None
         assert asked is None, f"{page}: a request without an answer"
     return found
@@ -106,7 +114,11 @@ def app():
 async def test_the_answer_is_the_one_shown(app, example):
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-        reply = await client.request(example.method, example.path, json=example.request)
+        path = example.path
+        if "{tape}" in path:
+            made = await client.post("/v1/tapes", json=example.tape)
+            path = path.replace("{tape}", made.json()["tape"])
+        reply = await client.request(example.method, path, json=example.request)
     answer = reply.json()
     assert reply.status_code == example.status, answer
     assert reply.headers["content-type"] == example.media_type

@@ -6,6 +6,7 @@ from gradwire_engine.call import Call
 from gradwire_engine.catalogue import catalogue
 from gradwire_engine.engine import Engine
 from gradwire_engine.program import Program
+from gradwire_engine.recording import Recording
 
 __all__ = [
     "Answer",
@@ -16,6 +17,7 @@ __all__ = [
     "Notice",
     "Program",
     "Query",
+    "Recording",
     "Unconnected",
     "catalogue",
     "errors",

@@ -64,6 +64,9 @@ class TupleType(NamedTuple):
         """Bytes of all items."""
         return sum(item.nbytes for item in self.items)
 
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.items))})"
+
 
 Type: TypeAlias = ArrayType | TupleType
 

@@ -18,9 +18,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gradwire_service import __version__, documents
 from gradwire_service.capacity import Capacity
-from gradwire_service.routes import catalogue, compute, documentation, health
+from gradwire_service.routes import catalogue, compute, documentation, health, tapes
 from gradwire_service.routes.raw import RawRoutes
 from gradwire_service.settings import Settings
+from gradwire_service.store import open_store
 from gradwire_service.telemetry import Metrics, RequestScope
 
 DESCRIPTION = """
@@ -83,10 +84,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     engine = Engine(limits=limits, cache_bytes=settings.cache_bytes)
 
+    store = open_store(settings)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         capacity.close()
+        store.close()
 
     app = Application(
         title="Gradwire",
@@ -99,8 +103,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         metrics=metrics,
     )
     app.state.capacity = capacity
+    app.state.store = store
     app.router.routes[:0] = compute.routes(
         engine=engine, capacity=capacity, metrics=metrics, settings=settings
+    )
+    app.include_router(
+        tapes.router(
+            engine=engine, store=store, capacity=capacity, metrics=metrics, settings=settings
+        )
     )
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, metrics))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from gradwire_engine.answer import Kind
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import models_json_schema
+from starlette.responses import Response as StarletteResponse
 from typing_extensions import TypeAliasType
 
 from gradwire_service import examples
@@ -299,6 +301,72 @@ class Problem(BaseModel):
     missing: list[str] | None = None
 
 
+class TapeRequest(Document):
+    """What ``POST /v1/tapes`` takes."""
+
+    program: str | Graph | ProgramDigest | ProgramName
+    variables: dict[str, Value] | None = Field(None, description="Values, nested as you like.")
+    persistent: bool | None = Field(None, description="Whether it answers more than once.")
+    watch: list[str] | None = Field(
+        None, description="Variables and intermediates that are sources, too."
+    )
+    watch_accessed_variables: bool | None = Field(
+        None, description="`false`: of the variables, only those in `watch` are sources."
+    )
+    encoding: Literal["list", "base64"] | None = Field(None, description="How arrays come back.")
+    promotion: Literal["numpy", "strict"] | None = Field(
+        None, description="`strict` makes mixing dtypes an error."
+    )
+    timeout_ms: float | None = Field(None, gt=0, description="Time allowed, queueing included.")
+
+
+class TapeResponse(EvaluateResponse):
+    """A tape that was made."""
+
+    tape: str = Field(description="Its id; whoever has it may use it.")
+    watched: list[str] = Field(description="Paths of the watched variables, as declared.")
+    expires_at: datetime = Field(description="Each use moves this on.")
+
+
+class TapeGradientRequest(Document):
+    """What ``POST /v1/tapes/{tape}/gradient`` takes."""
+
+    target: Names = Field(None, description="What to differentiate; the sum where nested.")
+    sources: Names = Field(None, description="With respect to what; all variables if left out.")
+    outputs: Names = Field(None, description="Names whose values to return.")
+    output_gradients: Value | None = Field(
+        None, description="Cotangents in the target's structure; null stands for ones."
+    )
+    unconnected_gradients: Literal["none", "zero"] | None = Field(
+        None, description="What a derivative that does not exist is given as."
+    )
+    encoding: Literal["list", "base64"] | None = Field(None, description="How arrays come back.")
+    timeout_ms: float | None = Field(None, gt=0, description="Time allowed, queueing included.")
+
+
+class Recorded(BaseModel):
+    """One instruction of a tape."""
+
+    slot: int
+    op: str
+    args: list[int] = Field(description="Slots of the operands.")
+    type: str = Field(description="Dtype and shape of the result.")
+    node: Place
+
+
+class TapeDocument(BaseModel):
+    """What a tape has recorded."""
+
+    tape: str
+    program: str
+    persistent: bool
+    watched: list[str]
+    expires_at: datetime
+    memory_bytes: int = Field(description="What the values of all instructions take.")
+    length: int = Field(description="Number of all instructions.")
+    instructions: list[Recorded] = Field(description="The first of them.")
+
+
 REQUESTS: dict[Kind, type[Document]] = {
     "evaluate": EvaluateRequest,
     "gradient": GradientRequest,
@@ -320,6 +388,7 @@ RESPONSES: dict[Kind, type[Response]] = {
 def component_schemas() -> dict[str, Any]:
     """The schemas that the operations refer to, by name."""
     models: list[type[BaseModel]] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
+    models += [TapeRequest, TapeResponse, TapeGradientRequest, TapeDocument]
     _, schema = models_json_schema([(model, "validation") for model in models], ref_template=REF)
     definitions: dict[str, Any] = schema["$defs"]
     return definitions
@@ -395,5 +464,69 @@ OPERATIONS: dict[Kind, dict[str, Any]] = {
         "hvp",
         "Derivative of the gradient along vectors",
         "The product of the Hessian with vectors, without the Hessian.",
+    ),
+}
+
+
+def _tape_operation(
+    name: str,
+    summary: str,
+    description: str,
+    *refusals: int,
+    status: int,
+    request: type[BaseModel] | None = None,
+    response: type[BaseModel] | None = None,
+) -> dict[str, Any]:
+    answer: dict[str, Any] = {"description": "The answer." if response else "It is gone."}
+    if response is not None:
+        answer["content"] = _content(response)
+    operation: dict[str, Any] = {
+        "name": name,
+        "operation_id": name,
+        "summary": summary,
+        "description": description,
+        "status_code": status,
+        "response_class": StarletteResponse,
+        "responses": {status: answer, **problems(404, 406, 415, 500, 503, 504, *refusals)},
+    }
+    if request is not None:
+        body = {"required": request is TapeRequest, "content": _content(request)}
+        operation["openapi_extra"] = {"requestBody": body}
+    return operation
+
+
+def _content(model: type[BaseModel]) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": REF.format(model=model.__name__)}}}
+
+
+TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
+    "create": _tape_operation(
+        "record_tape",
+        "Make a tape",
+        "Run a program and keep it with its values, to be asked for gradients.",
+        *(400, 413, 422),
+        status=201,
+        request=TapeRequest,
+        response=TapeResponse,
+    ),
+    "gradient": _tape_operation(
+        "tape_gradient",
+        "Gradients on a tape",
+        "As `/v1/gradient`. A tape that is not persistent answers once.",
+        *(400, 409, 413, 422),
+        status=200,
+        request=TapeGradientRequest,
+        response=GradientResponse,
+    ),
+    "show": _tape_operation(
+        "show_tape",
+        "What a tape has recorded",
+        "Its instructions, the watched variables, and the memory it takes.",
+        *(409, 413),
+        status=200,
+        response=TapeDocument,
+    ),
+    "remove": _tape_operation(
+        "remove_tape", "Forget a tape", "Its id is unknown from then on.", status=204
     ),
 }

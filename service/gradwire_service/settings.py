@@ -63,6 +63,24 @@ class Settings(BaseSettings):
         default=60_000, gt=0, description="Longest time a request may ask for; more is cut to this."
     )
 
+    store: str = Field(
+        default="memory:",
+        pattern=r"^(memory:|sqlite:.+)$",
+        description="Where tapes are kept: memory: or sqlite:PATH, which processes may share.",
+    )
+    tape_ttl_seconds: float = Field(
+        default=600, gt=0, description="How long a tape is kept after its last use."
+    )
+    max_tapes: int = Field(default=1000, ge=0, description="Most tapes kept at a time.")
+    max_tapes_bytes: int = Field(
+        default=256 * MEBIBYTE, ge=0, description="Most bytes of the requests that made them."
+    )
+    tape_values_bytes: int = Field(
+        default=256 * MEBIBYTE,
+        ge=0,
+        description="Bytes of tapes' values that this process keeps, to replay only what follows.",
+    )
+
     pool_threads: int = Field(
         default_factory=available_cores,
         gt=0,

@@ -52,6 +52,12 @@ class PhaseDurations(Collector):
         yield family
 
 
+def server_timing(seconds: Sequence[float]) -> str:
+    """The phases' durations as the header ``Server-Timing`` gives them."""
+    pairs = zip(PHASES, seconds, strict=True)
+    return ", ".join([f"{phase};dur={1000 * duration:.3f}" for phase, duration in pairs])
+
+
 class Metrics:
     """The service's metrics, in a registry of their own."""
 
@@ -71,6 +77,12 @@ class Metrics:
         cache = Counter(
             "gradwire_executable_cache",
             "Computations whose executable was cached (hit) or had to be made (miss).",
+            ("outcome",),
+            registry=registry,
+        )
+        self._tapes = Counter(
+            "gradwire_tape_values",
+            "Questions about tapes whose values were kept here (kept) or computed anew (remade).",
             ("outcome",),
             registry=registry,
         )
@@ -105,6 +117,10 @@ class Metrics:
         """Count one computation and how long its phases took."""
         self._phases.observe(seconds)
         (self._hit if cached else self._miss).inc()
+
+    def asked_tape(self, *, kept: bool) -> None:
+        """Count one question about a tape."""
+        self._tapes.labels("kept" if kept else "remade").inc()
 
     def nonfinite(self, direction: str) -> None:
         """Count one answer that is not finite."""

@@ -30,7 +30,8 @@ def references(part):
 async def test_the_schema_is_complete(client):
     document = await schema(client)
     assert document["openapi"].startswith("3.1")
-    paths = ["/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics"]
+    paths = ["/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics", "/v1/tapes"]
+    paths += ["/v1/tapes/{tape}", "/v1/tapes/{tape}/gradient"]
     assert set(document["paths"]) == {*paths, *[f"/v1/{kind}" for kind in FIELDS]}
     schemas = document["components"]["schemas"]
     assert set(references(document)) <= {f"#/components/schemas/{name}" for name in schemas}
@@ -39,7 +40,7 @@ async def test_the_schema_is_complete(client):
 
 async def test_every_status_of_a_problem_is_published(client):
     operation = (await schema(client))["paths"]["/v1/gradient"]["post"]
-    statuses = {str(kind.status) for kind in KINDS.values()} - {"405"}
+    statuses = {str(kind.status) for kind in KINDS.values()} - {"405", "409"}
     assert statuses <= set(operation["responses"])
 
 

@@ -26,7 +26,7 @@ def pullback(
     if not sources or not targets:
         return [None] * len(sources)
     last = max(t.slot for t in targets)
-    active = _active(b, sources, last)
+    active = dependents(b, sources, last)
     walk = _Walk(b, active)
     for target, seed in zip(targets, seeds, strict=True):
         walk.accumulate(target, seed, None)
@@ -38,7 +38,7 @@ def pullback(
     return [walk.cotangents.get(source.slot) for source in sources]
 
 
-def _active(b: Builder, sources: Sequence[Var], last: int) -> bytearray:
+def dependents(b: Builder, sources: Sequence[Var], last: int) -> bytearray:
     """Mark the slots up to ``last`` that depend differentiably on a source."""
     active = bytearray(last + 1)
     first = min(source.slot for source in sources)

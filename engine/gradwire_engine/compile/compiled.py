@@ -9,6 +9,7 @@ from typing import Any
 from gradwire_engine.answer import Notice, Unconnected
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.ops.constants import Copy, Guard
+from gradwire_engine.optimize.resume import Known
 from gradwire_engine.record.calculus import rebuild
 
 
@@ -38,6 +39,8 @@ class Compiled:
     warnings: Sequence[Notice]
     #: Of many examples at once: the output that tells which of them decide as recorded.
     decided: int | None = None
+    #: Of what resumes a recording: the values of it that follow the inputs.
+    known: Sequence[Known] = ()
 
     def unguarded(self) -> Compiled:
         """The same without guards: for the very values it was recorded with."""

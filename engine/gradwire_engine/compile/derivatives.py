@@ -26,16 +26,28 @@ ALONG = ("jvp", "hvp")
 
 
 class Derivatives:
-    """Records the derivatives of one kind; each is a nested structure of variables and None."""
+    """Records the derivatives of one kind; each is a nested structure of variables and None.
+
+    ``watched`` are the slots that derivatives may be asked in, all where it is None.
+    """
 
     def __init__(
-        self, recorder: Recorder, query: Query, targets: Any, sources: Sources, vectors: Any
+        self,
+        recorder: Recorder,
+        query: Query,
+        targets: Any,
+        sources: Sources,
+        vectors: Any,
+        watched: frozenset[int] | None,
     ) -> None:
         self.r = recorder
         self.b = recorder.b
         self.query = query
         self.nested_targets = targets
         self.targets: list[Var] = leaves(targets)
+        self.watched = watched
+        if watched is not None:  # a target's derivative in itself needs no recording
+            self.watched = watched.union(target.slot for target in self.targets)
         self.nested = sources.nested
         self.sources = sources.items
         self.every = [var for source in sources.items for var in source.group]
@@ -166,10 +178,14 @@ class Derivatives:
         if not source.group:
             return Cut("string_dtype", "strings have no gradient")
         cut = dtype_reason(source.group[0].dtype)
-        given = self.query.kind in ALONG  # a tangent was given to it by name
-        if cut is None and not given and source.leaf is not None and not source.leaf.trainable:
-            cut = Cut("not_trainable", "the variable is not trainable")
-        return cut
+        if cut is not None or self.query.kind in ALONG:  # a tangent was given to it by name
+            return cut
+        watched = self.watched
+        if watched is not None and not watched.isdisjoint([var.slot for var in source.group]):
+            return None
+        if source.leaf is not None and not source.leaf.trainable:
+            return Cut("not_trainable", "the variable is not trainable")
+        return None if watched is None else Cut("not_watched", "this was not watched")
 
     def _or_zeros(self, found: Var | None, like: Var) -> Var:
         return self.b.full(0, ArrayType(like.dtype, like.shape)) if found is None else found

@@ -16,6 +16,7 @@ from gradwire_engine.compile.names import Names
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
+from gradwire_engine.optimize.resume import Known, resume
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import rebuild
@@ -41,19 +42,56 @@ def compile_query(
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
     examples, of which ``variables`` are one.
     """
+    recorder = new_recorder(program, variables, query.promotion, limits, poll)
+    asked = query.outputs if query.kind == "evaluate" else query.target
+    result = recorder.record(default=asked is None)
+    compiled = _Query(recorder, variables, query, vectors).compile(result, stacks)
+    check_budget(compiled.executable, limits)
+    return compiled
+
+
+def resume_query(
+    recorder: Recorder,
+    result: Any,
+    variables: Mapping[str, Any],
+    query: Query,
+    vectors: Sequence[Array | None] | None,
+    watched: frozenset[int],
+    kept: int,
+) -> Compiled:
+    """Compile what ``query`` asks of what ``recorder`` has recorded, the first slots' values kept.
+
+    ``result`` is what the program returned; ``watched`` are the slots that may be sources.
+    """
+    b, told = recorder.b, recorder.warnings
+    recorder.warnings = [*told]  # what this query adds is of its own
+    try:
+        with b.aside():
+            question = _Query(recorder, variables, query, vectors, watched)
+            compiled = question.compile(result, {}, kept)
+    finally:
+        recorder.warnings = told
+    check_budget(compiled.executable, b.limits)
+    return compiled
+
+
+def new_recorder(
+    program: Program, variables: Mapping[str, Any], promotion: str, limits: Limits, poll: Poll
+) -> Recorder:
+    """A recorder of ``program``, the variables laid out on its tape."""
     inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
-    b = Builder(limits, strict=query.promotion == "strict", poll=poll)
+    b = Builder(limits, strict=promotion == "strict", poll=poll)
     state = State()
     tree = lay_out(b, variables, state)
-    concrete = Concrete(b, inputs, NUMPY)
-    recorder = Recorder(program, b, tree, state, concrete, poll)
-    compiled = _Query(recorder, variables, query, vectors).compile(stacks)
-    executable = compiled.executable
+    return Recorder(program, b, tree, state, Concrete(b, inputs, NUMPY), poll)
+
+
+def check_budget(executable: Executable, limits: Limits) -> None:
+    """Refuse what would need more than is allowed."""
     if executable.peak_bytes > limits.total_bytes:
         raise OverBudget(f"the program needs {executable.peak_bytes} bytes at once")
     if executable.flops > limits.flops:
         raise OverBudget(f"the program needs {executable.flops} arithmetic operations")
-    return compiled
 
 
 class _Query:
@@ -65,18 +103,19 @@ class _Query:
         variables: Mapping[str, Any],
         query: Query,
         vectors: Sequence[Array | None] | None,
+        watched: frozenset[int] | None = None,
     ) -> None:
         self.r = recorder
         self.b = recorder.b
         self.names = Names(recorder, variables)
         self.query = query
         self.vectors = vectors
+        self.watched = watched
         self.outputs: list[Var] = []
 
-    def compile(self, stacks: Mapping[int, ArrayType]) -> Compiled:
+    def compile(self, result: Any, stacks: Mapping[int, ArrayType], kept: int = 0) -> Compiled:
+        """Compile what is asked of the program, which is recorded and returned ``result``."""
         query = self.query
-        asked = query.outputs if query.kind == "evaluate" else query.target
-        result = self.r.record(default=asked is None)
         outputs = None if query.outputs is None else self._named(query.outputs, "/outputs")
         if query.kind == "evaluate" and outputs is not None:
             targets, outputs = outputs, None
@@ -89,7 +128,7 @@ class _Query:
         if query.kind != "evaluate":
             at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
             sources = self.names.sources(query.sources, at)
-            wanted = Derivatives(self.r, query, targets, sources, self.vectors)
+            wanted = Derivatives(self.r, query, targets, sources, self.vectors, self.watched)
             derivatives = {name: self._template(x) for name, x in wanted.record().items()}
             unconnected = wanted.unconnected
         updates = {
@@ -102,10 +141,19 @@ class _Query:
         if stacks and query.format == "coo":
             raise InputError("coordinates are of one example", at=Place(pointer="/format"))
         decided = self._for_examples(stacks) if stacks else None
-        tape = optimize(self.b.tape(self.outputs), NUMPY, self.b.poll)
-        warnings = self.r.warnings
+        tape, known = self.b.tape(self.outputs), list[Known]()
+        if kept:
+            tape, known = resume(tape, kept)
         return Compiled(
-            Executable(tape), value, further, derivatives, updates, unconnected, warnings, decided
+            Executable(optimize(tape, NUMPY, self.b.poll)),
+            value,
+            further,
+            derivatives,
+            updates,
+            unconnected,
+            self.r.warnings,
+            decided,
+            known,
         )
 
     def _for_examples(self, stacks: Mapping[int, ArrayType]) -> int | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,16 @@ class Builder:
         var = self.array(x)
         dtype, weak = inexact((var.type.dtype, var.type.weak))
         return self.cast(var, dtype, weak=weak)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Forget afterwards what is appended meanwhile."""
+        length, inputs, scalars = len(self.vars), len(self.inputs), dict(self._scalars)
+        try:
+            yield
+        finally:
+            del self.instructions[length:], self.vars[length:], self.inputs[inputs:]
+            self._scalars, self._next_look = scalars, length
 
     def tape(self, outputs: list[Var]) -> Tape:
         """What has been recorded, returning ``outputs``."""

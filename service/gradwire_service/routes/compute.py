@@ -12,7 +12,7 @@ from gradwire_service.capacity import Capacity, InlineDeadline, TooLongInline
 from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.work import Work
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Metrics
+from gradwire_service.telemetry import Metrics, server_timing
 from gradwire_service.wire.body import read_body
 from gradwire_service.wire.codec import Codec, reader_for, writer_for
 from gradwire_service.wire.envelope import FIELDS
@@ -52,15 +52,10 @@ class Compute:
         self._metrics.computed(work.seconds, cached=work.cached)
         for direction in work.answer.nonfinite:
             self._metrics.nonfinite(direction)
-        parse, compiled, replay, encode = (1000 * seconds for seconds in work.seconds)
-        timing = (
-            f"parse;dur={parse:.3f}, compile;dur={compiled:.3f}, "
-            f"replay;dur={replay:.3f}, encode;dur={encode:.3f}"
-        )
         headers = [
             (b"content-type", writer.media_type.encode()),
             (b"content-length", str(len(response)).encode()),
-            (b"server-timing", timing.encode()),
+            (b"server-timing", server_timing(work.seconds).encode()),
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": response})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from gradwire_engine.answer import Kind, Query
 
@@ -24,6 +25,11 @@ FIELDS: dict[Kind, frozenset[str]] = {
 }
 #: Where a request has the values along which it is differentiated.
 _DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
+#: What a question about a tape does not say again, and what makes a tape.
+_RECORDED = frozenset(("program", "variables", "promotion", "batch"))
+_TAPE = frozenset(("program", "variables", "promotion", "encoding", "timeout_ms")).union(
+    ("persistent", "watch", "watch_accessed_variables")
+)
 
 
 class Envelope(NamedTuple):
@@ -37,24 +43,31 @@ class Envelope(NamedTuple):
     timeout_ms: float | None
 
 
-def read_envelope(document: Any, kind: Kind) -> Envelope:
+class TapeEnvelope(NamedTuple):
+    """A request for a tape, read: what to record, and what of it is watched."""
+
+    program: str | Mapping[str, Any]
+    variables: dict[str, Any]
+    promotion: Literal["numpy", "strict"]
+    watch: Sequence[str]
+    watch_accessed: bool
+    persistent: bool
+    as_bytes: bool
+    timeout_ms: float | None
+
+
+def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelope:
     """Check a request's document and read its values; null is as good as leaving a field out.
+
+    One ``of_tape`` has neither program nor variables.
 
     Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
     """
-    if type(document) is not dict:
-        raise _invalid(f"a request is an object, got {describe(document)}", "")
-    if not document.keys() <= FIELDS[kind]:
-        _refuse_unknown(document, kind)
+    _check_fields(document, FIELDS[kind] - _RECORDED if of_tape else FIELDS[kind])
     get = document.get
     missing: list[str] = []
-    program = _program(document, missing)
-    variables = get("variables")
-    if variables is None:
-        variables = {}
-    elif type(variables) is not dict:
-        raise _invalid(f"variables is an object, got {describe(variables)}", "/variables")
-    leaves = read_variables(variables, missing)
+    program = "" if of_tape else _program(document, missing)
+    leaves = _variables(document, missing)
     target = _names(get("target"), "/target")
     sources = _names(get("sources"), "/sources", null_allowed=True)
     vectors = get("output_gradients")
@@ -77,6 +90,48 @@ def read_envelope(document: Any, kind: Kind) -> Envelope:
     )
     as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
     return Envelope(program, leaves, query, vectors, as_bytes, _timeout_ms(get("timeout_ms")))
+
+
+def read_tape(document: Any) -> TapeEnvelope:
+    """Check the document of a request for a tape, and read its values.
+
+    Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
+    """
+    _check_fields(document, _TAPE)
+    missing: list[str] = []
+    program = _program(document, missing)
+    variables = _variables(document, missing)
+    if missing:
+        raise _unknown_refs(missing)
+    watch = document.get("watch") or []
+    if type(watch) is not list or not all(type(name) is str for name in watch):
+        raise _invalid("watch is a list of names", "/watch")
+    return TapeEnvelope(
+        program,
+        variables,
+        _choice(document, "promotion", ("numpy", "strict")),
+        watch,
+        _choice(document, "watch_accessed_variables", (True, False)),
+        _choice(document, "persistent", (False, True)),
+        _choice(document, "encoding", ("list", "base64")) == "base64",
+        _timeout_ms(document.get("timeout_ms")),
+    )
+
+
+def _check_fields(document: Any, known: frozenset[str]) -> None:
+    if type(document) is not dict:
+        raise _invalid(f"a request is an object, got {describe(document)}", "")
+    if not document.keys() <= known:
+        _refuse_unknown(document, known)
+
+
+def _variables(document: dict[str, Any], missing: list[str]) -> dict[str, Any]:
+    variables = document.get("variables")
+    if variables is None:
+        return {}
+    if type(variables) is not dict:
+        raise _invalid(f"variables is an object, got {describe(variables)}", "/variables")
+    return read_variables(variables, missing)
 
 
 def _program(document: dict[str, Any], missing: list[str]) -> str | dict[str, Any]:
@@ -155,9 +210,9 @@ def _choice(document: dict[str, Any], field: str, choices: tuple[Any, ...]) -> A
     value = document.get(field)
     if value is None:
         return choices[0]
-    if type(value) is str and value in choices:
+    if type(value) is type(choices[0]) and value in choices:
         return value
-    allowed = " or ".join(f'"{choice}"' for choice in choices)
+    allowed = " or ".join(json.dumps(choice) for choice in choices)
     raise _invalid(f"{field} is {allowed}", f"/{field}")
 
 
@@ -169,14 +224,14 @@ def _timeout_ms(value: Any) -> float | None:
     raise _invalid("timeout_ms is a positive number of milliseconds", "/timeout_ms")
 
 
-def _refuse_unknown(document: dict[str, Any], kind: Kind) -> None:
-    unknown = min(document.keys() - FIELDS[kind])
+def _refuse_unknown(document: dict[str, Any], known: frozenset[str]) -> None:
+    unknown = min(document.keys() - known)
     escaped = unknown.replace("~", "~0").replace("/", "~1")
     raise Refusal(
         "invalid_request",
         "the request has a field that is not known here",
         pointer=f"/{escaped}",
-        hint=f"known are {', '.join(sorted(FIELDS[kind]))}",
+        hint=f"known are {', '.join(sorted(known))}",
     )
 
 

@@ -1,0 +1,52 @@
+"""What is left to do on a tape when the values of its first slots are known."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gradwire_engine.ops.constants import Constant, Input, Item
+from gradwire_engine.tape import Instruction, Tape
+
+
+class Known(NamedTuple):
+    """A value that is known: a slot's, or an item of a slot that has several."""
+
+    slot: int
+    item: int | None = None
+
+
+def resume(tape: Tape, kept: int) -> tuple[Tape, list[Known]]:
+    """``tape`` from slot ``kept`` on, and the values of earlier slots that it reads.
+
+    Its inputs are those of ``tape`` from slot ``kept`` on, then the values that it reads.
+    """
+    fresh = [slot for slot in tape.inputs if slot >= kept]
+    live = {*tape.outputs, *fresh}
+    for slot in range(len(tape.instructions) - 1, kept - 1, -1):
+        if slot in live and _known(tape, slot, kept) is None:
+            live.update(tape.instructions[slot].args)
+    known: list[Known] = []
+    moved: dict[int, int] = {}
+    left: list[Instruction] = []
+    for number, slot in enumerate(sorted(live)):
+        op, args, kind, origin = tape.instructions[slot]
+        value = _known(tape, slot, kept)
+        if slot in fresh:
+            op = Input(fresh.index(slot))
+        elif value is not None:
+            op, args = Input(len(fresh) + len(known)), ()
+            known.append(value)
+        moved[slot] = number
+        left.append(Instruction(op, tuple([moved[a] for a in args]), kind, origin))
+    read = [slot for slot in sorted(live) if _known(tape, slot, kept) is not None]
+    inputs, outputs = ([moved[slot] for slot in s] for s in ([*fresh, *read], tape.outputs))
+    return Tape(tuple(left), tuple(inputs), tuple(outputs)), known
+
+
+def _known(tape: Tape, slot: int, kept: int) -> Known | None:
+    op, args, _, _ = tape.instructions[slot]
+    if slot < kept:
+        return None if isinstance(op, Constant) else Known(slot)
+    if isinstance(op, Item) and args[0] < kept:
+        return Known(args[0], op.index)
+    return None

@@ -1,0 +1,197 @@
+"""``/v1/tapes``: programs run once, then asked for gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from fastapi import APIRouter, Request
+from gradwire_engine import Engine, Query
+from gradwire_engine.answer import Kind
+from starlette.responses import Response
+
+from gradwire_service import documents
+from gradwire_service.capacity import Capacity, Deadline
+from gradwire_service.problems import node_document
+from gradwire_service.settings import Settings
+from gradwire_service.store import Recipe, TapeStore
+from gradwire_service.tapes import Tape, Tapes
+from gradwire_service.telemetry import Metrics, server_timing
+from gradwire_service.wire import replies
+from gradwire_service.wire.body import read_body
+from gradwire_service.wire.codec import reader_for, writer_for
+from gradwire_service.wire.envelope import read_envelope, read_tape
+
+_PARSE, _COMPILE, _REPLAY, _ENCODE = range(4)
+#: Instructions that a tape is shown with; the rest are only counted.
+_MOST_SHOWN = 10_000
+
+
+class Exchange:
+    """One request about tapes: its body and codecs, its deadline, and how long its phases took."""
+
+    def __init__(self, request: Request, settings: Settings) -> None:
+        header = dict(request.scope["headers"]).get
+        self.reader = reader_for(header(b"content-type", b""), header(b"content-encoding", b""))
+        self.writer = writer_for(header(b"accept", b""), self.reader)
+        self.length = header(b"content-length", b"")
+        self.body = b""
+        self.deadline = Deadline(settings.default_timeout_ms)
+        self.seconds = [0.0, 0.0, 0.0, 0.0]
+        self._most_ms = settings.max_timeout_ms
+
+    def allow(self, timeout_ms: float | None) -> None:
+        """Grant the time that the request asks for, within what may be granted."""
+        if timeout_ms is not None:
+            self.deadline.allow(min(timeout_ms, self._most_ms))
+
+    @contextmanager
+    def phase(self, number: int) -> Iterator[None]:
+        """Count the time until the end as that phase's."""
+        start = perf_counter()
+        yield
+        self.seconds[number] += perf_counter() - start
+
+    def reply(self, document: dict[str, Any], *, as_bytes: bool = False) -> bytes:
+        """Write the document of the answer."""
+        with self.phase(_ENCODE):
+            return self.writer.write(document, as_bytes=as_bytes)
+
+
+class Answering:
+    """What the routes do, each in a thread."""
+
+    def __init__(self, tapes: Tapes, metrics: Metrics) -> None:
+        self._tapes = tapes
+        self._metrics = metrics
+
+    def create(self, x: Exchange) -> bytes:
+        """Record a program, run it, and keep both."""
+        with x.phase(_PARSE):
+            asked = read_tape(x.reader.read(x.body))
+            x.allow(asked.timeout_ms)
+        with x.phase(_COMPILE):
+            recording = self._tapes.record(asked, x.deadline)
+        with x.phase(_REPLAY):
+            recording.run(x.deadline)
+            answer = recording.call(Query("evaluate")).replay(x.deadline)
+        recipe = Recipe(x.reader.media_type, x.body, asked.persistent)
+        token, expires_at = self._tapes.add(recipe, recording)
+        document = replies.evaluation(recording.program.id, answer)
+        document |= {"tape": token, "watched": recording.watched, "expires_at": _when(expires_at)}
+        return x.reply(document, as_bytes=asked.as_bytes)
+
+    def ask(self, x: Exchange, token: str, kind: Kind) -> bytes:
+        """Answer a question about what was recorded."""
+        with x.phase(_PARSE):
+            asked = read_envelope(x.reader.read(x.body), kind, of_tape=True)
+            x.allow(asked.timeout_ms)
+        tape = self._find(x, token)
+        with x.phase(_COMPILE):
+            call = tape.recording.call(asked.query, asked.vectors)
+            cached = call.compiled
+            call.compile(x.deadline)
+        with x.phase(_REPLAY):
+            answer = call.replay(x.deadline)
+        document = replies.derivative(tape.recording.program.id, answer)
+        reply = x.reply(document, as_bytes=asked.as_bytes)
+        self._tapes.use(tape)
+        self._metrics.asked_tape(kept=tape.kept)
+        self._metrics.computed(x.seconds, cached=cached)
+        return reply
+
+    def show(self, x: Exchange, token: str) -> bytes:
+        """What was recorded."""
+        tape = self._find(x, token)
+        recording = tape.recording
+        shown = [
+            {
+                "slot": slot,
+                "op": instruction.op.name,
+                "args": instruction.args,
+                "type": str(instruction.type),
+                "node": node_document(recording.place(instruction)),
+            }
+            for slot, instruction in enumerate(recording.instructions[:_MOST_SHOWN])
+        ]
+        return x.reply(
+            {
+                "tape": token,
+                "program": recording.program.id,
+                "persistent": tape.recipe.persistent,
+                "watched": recording.watched,
+                "expires_at": _when(tape.expires_at),
+                "memory_bytes": recording.nbytes,
+                "length": len(recording.instructions),
+                "instructions": shown,
+            }
+        )
+
+    def remove(self, x: Exchange, token: str) -> bytes:
+        """Forget a tape."""
+        self._tapes.remove(token)
+        return b""
+
+    def _find(self, x: Exchange, token: str) -> Tape:
+        with x.phase(_COMPILE):
+            tape = self._tapes.find(token, x.deadline)
+        if not tape.kept:
+            with x.phase(_REPLAY):
+                tape.recording.run(x.deadline)
+        return tape
+
+
+def router(
+    *,
+    engine: Engine,
+    store: TapeStore,
+    capacity: Capacity,
+    metrics: Metrics,
+    settings: Settings,
+) -> APIRouter:
+    """The routes of tapes."""
+    routes = APIRouter(prefix="/v1/tapes", tags=["tapes"])
+    answering = Answering(Tapes(engine, store, settings.tape_values_bytes), metrics)
+
+    async def answered(
+        request: Request, work: Callable[[Exchange], bytes], status: int = 200
+    ) -> Response:
+        x = Exchange(request, settings)
+        capacity.enter()
+        try:
+            x.body = await read_body(request.receive, x.length, settings.max_body_bytes)
+            # The deadline that the body asks for is known in the thread, and polled there.
+            longest = Deadline(settings.max_timeout_ms)
+            body = await capacity.run(lambda: work(x), longest, len(x.body))
+        finally:
+            capacity.leave()
+        headers = {"server-timing": server_timing(x.seconds)}
+        if body:
+            headers["content-type"] = x.writer.media_type
+        return Response(body, status, headers)
+
+    @routes.post("", **documents.TAPE_OPERATIONS["create"])
+    async def create(request: Request) -> Response:
+        return await answered(request, answering.create, 201)
+
+    @routes.post("/{tape}/gradient", **documents.TAPE_OPERATIONS["gradient"])
+    async def gradient(request: Request, tape: str) -> Response:
+        return await answered(request, lambda x: answering.ask(x, tape, "gradient"))
+
+    @routes.get("/{tape}", **documents.TAPE_OPERATIONS["show"])
+    async def show(request: Request, tape: str) -> Response:
+        return await answered(request, lambda x: answering.show(x, tape))
+
+    @routes.delete("/{tape}", **documents.TAPE_OPERATIONS["remove"])
+    async def remove(request: Request, tape: str) -> Response:
+        return await answered(request, lambda x: answering.remove(x, tape), 204)
+
+    return routes
+
+
+def _when(seconds: float) -> str:
+    """A time as RFC 3339 writes it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

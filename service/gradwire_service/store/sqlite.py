@@ -1,0 +1,99 @@
+"""Tapes in a file of SQLite's, shared by all processes of one machine."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gradwire_service.store.tapes import CONSUMED_SECONDS, Held, Quota, Recipe, TapeStore
+
+#: How long to wait for another process that writes.
+_BUSY_SECONDS = 10.0
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS tapes (
+    token TEXT PRIMARY KEY,
+    media_type TEXT NOT NULL,
+    body BLOB,  -- NULL once the tape is used up
+    persistent INTEGER NOT NULL,
+    expires_at REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS tapes_expiry ON tapes (expires_at);
+"""
+
+
+class SqliteStore(TapeStore):
+    """Tapes that outlive a restart. One connection, one transaction for each call.
+
+    The write-ahead log lets readers and one writer work at once; a lost machine may lose the last
+    tapes, a lost process none. Source: SQLite's documentation, Write-Ahead Logging.
+    """
+
+    def __init__(self, path: str, quota: Quota, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(quota, clock)
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(
+            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.executescript(_SCHEMA)
+
+    def add(self, recipe: Recipe) -> tuple[str, float]:
+        token = self._token()
+        with self._transaction() as (execute, now):
+            execute("DELETE FROM tapes WHERE expires_at <= ?", (now,))
+            held = "SELECT count(body), coalesce(sum(length(body)), 0) FROM tapes"
+            tapes, held_bytes = execute(held).fetchone()
+            self._check_quota(tapes, held_bytes, recipe)
+            expires_at = now + self._quota.ttl_seconds
+            row = (token, recipe.media_type, recipe.body, recipe.persistent, expires_at)
+            execute("INSERT INTO tapes VALUES (?, ?, ?, ?, ?)", row)
+        return token, expires_at
+
+    def find(self, token: str) -> Held | None:
+        with self._transaction() as (execute, now):
+            row = execute(
+                "UPDATE tapes SET expires_at = iif(body IS NULL, expires_at, ?)"
+                " WHERE token = ? AND expires_at > ?"
+                " RETURNING media_type, body, persistent, expires_at",
+                (now + self._quota.ttl_seconds, token, now),
+            ).fetchone()
+        if row is None:
+            return None
+        media_type, body, persistent, expires_at = row
+        recipe = None if body is None else Recipe(media_type, body, bool(persistent))
+        return Held(recipe, expires_at)
+
+    def consume(self, token: str) -> bool:
+        with self._transaction() as (execute, now):
+            changed = execute(
+                "UPDATE tapes SET body = NULL, expires_at = ?"
+                " WHERE token = ? AND body IS NOT NULL AND expires_at > ?",
+                (now + CONSUMED_SECONDS, token, now),
+            )
+            return changed.rowcount > 0
+
+    def remove(self, token: str) -> bool:
+        with self._transaction() as (execute, now):
+            gone = execute("DELETE FROM tapes WHERE token = ? AND expires_at > ?", (token, now))
+            return gone.rowcount > 0
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[tuple[Callable[..., sqlite3.Cursor], float]]:
+        """One write transaction: what to execute with, and the time."""
+        with self._lock:
+            execute = self._connection.execute
+            execute("BEGIN IMMEDIATE")
+            try:
+                yield execute, self._clock()
+            except BaseException:
+                execute("ROLLBACK")
+                raise
+            execute("COMMIT")

@@ -1,0 +1,135 @@
+"""Tapes: recipes in a store that processes may share, and the recordings that this one holds."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+from gradwire_engine import Engine, Recording
+from gradwire_engine.answer import Poll
+
+from gradwire_service.problems import Refusal
+from gradwire_service.store import Recipe, TapeStore
+from gradwire_service.wire.codec import CODECS
+from gradwire_service.wire.envelope import TapeEnvelope, read_tape
+
+#: What an instruction and its value take beside the value's elements.
+_BYTES_PER_INSTRUCTION = 1000
+
+
+class Tape(NamedTuple):
+    """A tape that is held; ``kept`` says that its values have been computed before."""
+
+    token: str
+    recipe: Recipe
+    expires_at: float
+    recording: Recording
+    kept: bool
+
+
+class Tapes:
+    """Makes tapes and finds them again, with their values where this process still has them."""
+
+    def __init__(self, engine: Engine, store: TapeStore, values_bytes: int) -> None:
+        self._engine = engine
+        self._store = store
+        self._most_bytes = values_bytes
+        self._lock = threading.Lock()
+        self._recordings: OrderedDict[str, Recording] = OrderedDict()
+        self._bytes = 0
+
+    def record(self, asked: TapeEnvelope, poll: Poll) -> Recording:
+        """Record what a request asks for; its values are not computed yet."""
+        return Recording(
+            self._engine.parse(asked.program),
+            asked.variables,
+            self._engine.limits,
+            poll,
+            watch=asked.watch,
+            watch_accessed=asked.watch_accessed,
+            promotion=asked.promotion,
+        )
+
+    def add(self, recipe: Recipe, recording: Recording) -> tuple[str, float]:
+        """Keep a new tape; gives its token and when it expires."""
+        token, expires_at = self._store.add(recipe)
+        self._keep(token, recording)
+        return token, expires_at
+
+    def find(self, token: str, poll: Poll) -> Tape:
+        """The tape of a token, recorded again where this process has it no longer.
+
+        Raises: ``Refusal`` (unknown_tape, tape_consumed).
+        """
+        held = self._store.find(token)
+        if held is None:
+            raise _unknown()
+        if held.recipe is None:
+            raise _consumed()
+        with self._lock:
+            recording = self._recordings.get(token)
+            if recording is not None:
+                self._recordings.move_to_end(token)
+                return Tape(token, held.recipe, held.expires_at, recording, kept=True)
+        asked = read_tape(CODECS[held.recipe.media_type].read(held.recipe.body))
+        recording = self.record(asked, poll)
+        return Tape(token, held.recipe, held.expires_at, recording, kept=False)
+
+    def use(self, tape: Tape) -> None:
+        """Note that a tape has answered: unless it is persistent, it does so only once.
+
+        Raises: ``Refusal`` (tape_consumed), where another answer was faster.
+        """
+        if tape.recipe.persistent:
+            if not tape.kept:
+                self._keep(tape.token, tape.recording)
+            return
+        self._drop(tape.token)
+        if not self._store.consume(tape.token):
+            raise _consumed()
+
+    def remove(self, token: str) -> None:
+        """Forget a tape.
+
+        Raises: ``Refusal`` (unknown_tape).
+        """
+        self._drop(token)
+        if not self._store.remove(token):
+            raise _unknown()
+
+    def _keep(self, token: str, recording: Recording) -> None:
+        with self._lock:
+            self._discard(token)
+            self._recordings[token] = recording
+            self._bytes += _size(recording)
+            while self._bytes > self._most_bytes:
+                self._discard(next(iter(self._recordings)))
+
+    def _drop(self, token: str) -> None:
+        with self._lock:
+            self._discard(token)
+
+    def _discard(self, token: str) -> None:
+        recording = self._recordings.pop(token, None)
+        if recording is not None:
+            self._bytes -= _size(recording)
+
+
+def _size(recording: Recording) -> int:
+    return recording.nbytes + _BYTES_PER_INSTRUCTION * len(recording.instructions)
+
+
+def _unknown() -> Refusal:
+    return Refusal(
+        "unknown_tape", "there is no tape of this id, or it has expired", hint="make it again"
+    )
+
+
+def _consumed() -> Refusal:
+    return Refusal(
+        "tape_consumed",
+        "A non-persistent GradientTape can only be used to compute one set of gradients "
+        "(or jacobians)",
+        hint='make it with "persistent": true',
+    )

@@ -1,0 +1,118 @@
+"""A recording answers what a call answers, from the values that it keeps."""
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine, Leaf, Query, Recording, errors
+from gradwire_engine.answer import Limits
+from gradwire_engine.ops.constants import Guard, Input
+
+PROGRAMS = [
+    "h = x * w\ny = sum(h**2)",
+    "u, s, v = svd(x @ w)\nh = u * s\ny = sum(s) + sum(h)",
+    "h = where(x > 0, sqrt(abs(x)), x * w)\ny = sum(h)",
+    "h = x\nfor i in range(4):\n    h = sin(h) @ w\ny = mean(h)",
+    "h = w * 2\nif sum(x) > 0:\n    h = exp(x)\ny = sum(h * x)",
+    "h = x + 1\nw.assign(w * x)\ny = sum(w * h)",
+    "w[1:] += x[1:]\nh = x\ny = sum(w * h)",
+    "h = 3.0\ny = sum(h * x) + h * grad(sum(x**3), x)[0, 0]",
+    "h = x * 1j\ny = real(sum(h * h * w))",
+]
+KINDS = ["evaluate", "gradient", "jacobian", "hessian"]
+
+
+def poll():
+    """Never stop."""
+
+
+def variables(seed=0):
+    rng = np.random.default_rng(seed)
+    return {"x": Leaf(rng.normal(size=(3, 3))), "w": Leaf(rng.normal(size=(3, 3)))}
+
+
+def recorded(program, given, **watching):
+    recording = Recording(program, given, Limits(), poll, **watching)
+    recording.run(poll)
+    return recording
+
+
+def assert_same(found, expected):
+    assert type(found) is type(expected)
+    if isinstance(found, dict):
+        assert found.keys() == expected.keys()
+        for key in found:
+            assert_same(found[key], expected[key])
+    elif found is not None:
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_a_recording_answers_what_a_call_answers(text, kind):
+    engine, given = Engine(), variables()
+    program = engine.parse(text)
+    recording = recorded(program, given, watch=["h"])
+    for sources in None, {"h": "h", "x": "x"}:
+        query = Query(kind, sources=sources, outputs="y" if kind == "evaluate" else None)
+        expected = engine.call(program, given, query).replay(poll)
+        for _ in range(3):  # walked, then generated
+            answer = recording.call(query).replay(poll)
+            assert_same(answer.value, expected.value)
+            assert_same(answer.derivatives, expected.derivatives)
+            assert_same(answer.updates, expected.updates)
+            assert answer.unconnected == expected.unconnected
+            assert answer.warnings == expected.warnings
+
+
+def test_vectors_differ_from_call_to_call():
+    program = Engine().parse("y = exp(x) * w")
+    given = variables()
+    recording = recorded(program, given)
+    for seed in np.ones((3, 3)), np.eye(3), np.eye(3, dtype=np.float32):
+        answer = recording.call(Query("gradient", sources="x"), seed).replay(poll)
+        np.testing.assert_allclose(
+            answer.gradients, seed * np.exp(given["x"].value) * given["w"].value
+        )
+
+
+def test_only_what_follows_is_replayed():
+    text = "h = x\nfor i in range(50):\n    h = sin(h)\nif sum(h) > 9:\n    h = -h\ny = sum(h * w)"
+    recording = recorded(Engine().parse(text), variables())
+    compiled = recording.compile(Query("gradient", sources="w"), None, poll)
+    instructions = compiled.executable.tape.instructions
+    assert not any(isinstance(i.op, Guard) for i in instructions)
+    assert len(instructions) < 5
+    compiled = recording.compile(Query("gradient", sources="x"), None, poll)
+    instructions = compiled.executable.tape.instructions
+    assert not any(i.op.name == "sin" for i in instructions)
+    assert sum(isinstance(i.op, Input) for i in instructions) == 50 + 2  # angles, w and y
+
+
+def test_a_question_leaves_no_trace():
+    recording = recorded(Engine().parse("h = x * w\ny = sum(h)"), variables())
+    recorder = recording._recorder
+    length = len(recorder.b.instructions)
+    for query in Query("gradient"), Query("hessian"), Query("gradient", sources="nothing"):
+        try:
+            recording.call(query).replay(poll)
+        except errors.UnknownName:
+            continue
+        assert len(recorder.b.instructions) == len(recorder.b.vars) == length
+    assert len(recorder.b.inputs) == 2
+
+
+def test_the_place_of_what_is_not_finite_is_of_the_whole_program():
+    engine, given = Engine(), {"x": Leaf(np.array([0.0, 4.0]))}
+    program = engine.parse("h = x * 2\ny = sum(sqrt(h))")
+    query = Query("gradient")
+    answer = recorded(program, given).call(query).replay(poll)
+    assert answer.nonfinite == engine.call(program, given, query).replay(poll).nonfinite
+    assert "backward" in answer.nonfinite
+
+
+def test_values_kept_count_against_the_budget():
+    program = Engine().parse("y = x\nfor i in range(100):\n    y = y + 1\ny")
+    given = {"x": Leaf(np.ones(1000))}
+    with pytest.raises(errors.OverBudget, match="bytes"):
+        Recording(program, given, Limits(total_bytes=100_000), poll)
+    assert Recording(program, given, Limits(), poll).nbytes > 800_000

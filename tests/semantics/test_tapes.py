@@ -1,0 +1,217 @@
+"""Tapes as resources: S1 to S30 where they are about a tape rather than a gradient."""
+
+from typing import Any
+
+import pytest
+
+
+class Tape:
+    """A tape of the service."""
+
+    def __init__(self, http: Any, made: Any) -> None:
+        self.http = http
+        self.made = made
+        self.path = f"/v1/tapes/{made['tape']}"
+
+    async def gradient(self, **fields: Any) -> Any:
+        response = await self.http.post(f"{self.path}/gradient", json=fields)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def refused(self, **fields: Any) -> Any:
+        response = await self.http.post(f"{self.path}/gradient", json=fields)
+        assert response.status_code >= 400, response.text
+        return response.json()
+
+
+@pytest.fixture
+def record(wire):
+    async def record(program: str, variables: Any = None, **fields: Any) -> Tape:
+        response = await wire.post("/v1/tapes", program, variables, **fields)
+        assert response.status_code == 201, response.text
+        return Tape(wire.http, response.json())
+
+    return record
+
+
+FROZEN = {"value": 3.0, "trainable": False}
+
+
+def reasons(answer):
+    return {path: why["reason"] for path, why in answer.get("unconnected", {}).items()}
+
+
+async def test_s1_what_is_computed_from_watched_values_is_recorded(record):
+    tape = await record("h = x * x\ny = h * w", {"x": 3.0, "w": 2.0})
+    assert tape.made["outputs"] == 18.0
+    answer = await tape.gradient(target="y")
+    assert (answer["value"], answer["gradients"]) == (18.0, {"x": 12.0, "w": 9.0})
+
+
+async def test_s3_trainable_variables_are_watched_by_themselves(record):
+    tape = await record("k = 5.0\nd = c + 1\ny = x * c * k * d", {"x": 2.0, "c": FROZEN})
+    assert tape.made["watched"] == ["x"]
+    answer = await tape.gradient(sources=["x", "c", "k", "d"])
+    assert answer["gradients"] == [60.0, None, None, None]
+    assert reasons(answer) == {"c": "not_trainable", "k": "not_watched", "d": "not_watched"}
+
+
+async def test_s4_s5_watching_makes_a_source(record):
+    variables = {"x": 2.0, "c": FROZEN, "layer": {"w": {"value": 4.0, "trainable": False}}}
+    program = "k = 5.0\nd = c + 1\ny = x * d * k * layer.w"
+    tape = await record(program, variables, watch=["c", "k", "layer"])
+    assert tape.made["watched"] == ["x", "c", "layer.w"]
+    answer = await tape.gradient()
+    assert answer["gradients"] == {"x": 80.0, "c": 40.0, "layer": {"w": 40.0}}
+    tape = await record(program, variables, watch=["d"])
+    answer = await tape.gradient(sources=["c", "d"])  # what came before stays unrecorded
+    assert answer["gradients"] == [None, 40.0]
+
+
+@pytest.mark.parametrize(
+    ("watch", "code", "pointer"),
+    [
+        (["nothing"], "unknown_name", "/watch/0"),
+        (["x", "label"], "invalid_request", "/watch/1"),
+        (["n"], "invalid_request", "/watch/0"),
+        (["f"], "invalid_request", "/watch/0"),
+        ("x", "invalid_request", "/watch"),
+        ([1], "invalid_request", "/watch"),
+    ],
+)
+async def test_s5_only_arrays_are_watched(wire, watch, code, pointer):
+    program = "n = 3\ndef f(x):\n    return x\ny = f(x) * n"
+    variables = {"x": 1.0, "label": "a word"}
+    response = await wire.post("/v1/tapes", program, variables, watch=watch)
+    assert (response.json()["code"], response.json()["pointer"]) == (code, pointer)
+
+
+async def test_s6_without_watching_accessed_variables_only_what_is_named_is(record):
+    fields = {"watch_accessed_variables": False, "watch": ["w"]}
+    tape = await record("h = x * w\ny = h * x", {"x": 3.0, "w": 2.0}, **fields)
+    assert tape.made["watched"] == ["w"]
+    answer = await tape.gradient(sources=["x", "w", "h"])
+    assert answer["gradients"] == [None, 9.0, 3.0]
+    assert reasons(answer) == {"x": "not_watched"}
+
+
+async def test_s7_watched_variables_are_told_as_they_were_declared(record):
+    variables = {
+        "z": 1.0,
+        "n": {"value": 1, "dtype": "int64"},
+        "c": FROZEN,
+        "a": [1.0],
+        "s": "text",
+    }
+    tape = await record("h = a * z\ny = sum(h)", variables, watch=["h", "z"], persistent=True)
+    assert tape.made["watched"] == ["z", "n", "a"]
+    await tape.gradient()
+    shown = (await tape.http.get(tape.path)).json()
+    assert shown["watched"] == ["z", "n", "a"]
+
+
+async def test_s9_what_is_stopped_can_be_watched(record):
+    tape = await record("s = stop_gradient(x * x)\ny = s * x", {"x": 3.0}, watch=["s"])
+    assert (await tape.gradient(sources=["x", "s"]))["gradients"] == [9.0, 3.0]
+
+
+async def test_s14_an_empty_structure_uses_the_tape_up(record):
+    tape = await record("x * x", {"x": 3.0})
+    assert (await tape.gradient(sources={}))["gradients"] == {}
+    assert (await tape.refused())["code"] == "tape_consumed"
+
+
+async def test_s15_a_source_twice_is_the_whole_gradient_twice(record):
+    tape = await record("x * x", {"x": 3.0})
+    assert (await tape.gradient(sources=["x", "x"]))["gradients"] == [6.0, 6.0]
+
+
+async def test_s16_a_target_has_slope_one_in_itself_even_unwatched(record):
+    fields = {"watch_accessed_variables": False, "persistent": True}
+    tape = await record("y = x * 2", {"x": 3.0, "c": FROZEN, "unread": 1.0}, **fields)
+    for name in "x", "c", "unread", "y":
+        assert (await tape.gradient(target=name, sources=name))["gradients"] == 1.0
+
+
+async def test_s17_any_named_value_is_source_or_target(record):
+    tape = await record("a = x * x\nb = a * 3\nc = b + a", {"x": 2.0}, persistent=True)
+    answer = await tape.gradient(target="c", sources=["x", "a", "b"])
+    assert answer["gradients"] == [16.0, 4.0, 1.0]
+    answer = await tape.gradient(target="a", sources=["x", "b"])
+    assert answer["gradients"] == [4.0, None]
+    assert reasons(answer) == {"b": "no_path"}
+
+
+async def test_s19_s20_targets_and_their_weights(record):
+    tape = await record("a = x * x\nb = 3 * x", {"x": [1.0, 2.0]}, persistent=True)
+    fields = {"target": {"a": "a", "b": "b"}, "sources": "x"}
+    assert (await tape.gradient(**fields))["gradients"] == [5.0, 7.0]
+    fields["output_gradients"] = {"a": None, "b": [2.0, 0.0]}
+    assert (await tape.gradient(**fields))["gradients"] == [8.0, 4.0]
+    assert (await tape.gradient(**fields, outputs=["a"]))["outputs"] == [[1.0, 4.0]]
+
+
+async def test_s22_zeros_where_asked(record):
+    tape = await record("x * c", {"x": 2.0, "c": FROZEN, "s": "text"})
+    answer = await tape.gradient(unconnected_gradients="zero")
+    assert answer["gradients"] == {"x": 3.0, "c": 0.0, "s": None}
+
+
+async def test_s24_a_tape_that_is_not_persistent_answers_once(record):
+    tape = await record("x * x", {"x": 3.0})
+    assert (await tape.gradient())["gradients"] == {"x": 6.0}
+    problem = await tape.refused()
+    assert (problem["code"], problem["status"]) == ("tape_consumed", 409)
+    assert problem["detail"] == (
+        "A non-persistent GradientTape can only be used to compute one set of gradients "
+        "(or jacobians)"
+    )
+    assert (await tape.http.get(tape.path)).status_code == 409
+
+
+async def test_s25_a_persistent_tape_answers_any_number_of_times(record):
+    tape = await record("a = x * x\nb = a * a", {"x": 3.0}, persistent=True)
+    for _ in range(3):
+        assert (await tape.gradient())["gradients"] == {"x": 108.0}
+        assert (await tape.gradient(target="a"))["gradients"] == {"x": 6.0}
+
+
+async def test_s26_a_refused_question_leaves_the_tape_usable(record):
+    tape = await record("y = x * x", {"x": 3.0})
+    for fields in (
+        {"sources": "nothing"},
+        {"target": "nothing"},
+        {"unconnected_gradients": "NONE"},
+        {"output_gradients": [1.0, 2.0]},
+        {"program": "y = x"},
+        {"timeout_ms": 1e-6},
+    ):
+        assert (await tape.refused(**fields))["code"] != "tape_consumed"
+    assert (await tape.gradient())["gradients"] == {"x": 6.0}
+
+
+async def test_s27_s30_each_tape_has_its_own_watches(record):
+    watching = await record("x * c", {"x": 2.0, "c": FROZEN}, watch=["c"])
+    plain = await record("x * c", {"x": 2.0, "c": FROZEN})
+    assert (await plain.gradient())["gradients"] == {"x": 3.0, "c": None}
+    assert (await watching.gradient())["gradients"] == {"x": 3.0, "c": 2.0}
+
+
+async def test_s28_a_gradient_in_the_program_is_recorded_too(record):
+    tape = await record("y = x**3\ng = grad(y, x)", {"x": 2.0}, persistent=True)
+    assert (await tape.gradient(target="y"))["gradients"] == {"x": 12.0}
+    assert (await tape.gradient(target="g"))["gradients"] == {"x": 12.0}
+
+
+async def test_s40_watching_what_is_not_floating_warns(record):
+    tape = await record("y = x * n", {"x": 2.0, "n": {"value": 3, "dtype": "int32"}}, watch=["n"])
+    assert [warning["code"] for warning in tape.made["warnings"]] == ["not_floating"]
+    answer = await tape.gradient()
+    assert reasons(answer) == {"n": "integer_dtype"}
+
+
+async def test_s53_all_values_of_a_watched_variable_belong_to_it(record):
+    program = "a = w * 2\nw.assign(w + 1)\ny = a + w * 10"
+    tape = await record(program, {"w": {"value": 3.0, "trainable": False}}, watch=["w"])
+    assert tape.made["updates"] == {"w": 4.0}
+    assert (await tape.gradient())["gradients"] == {"w": 12.0}

@@ -1,0 +1,191 @@
+"""Tapes over the wire: how long they live, who may see them, and what is replayed."""
+
+import asyncio
+import re
+
+import httpx
+import numpy as np
+import pytest
+from gradwire_service import documents
+from gradwire_service.app import create_app
+from gradwire_service.settings import Settings
+from pydantic import TypeAdapter
+
+PROGRAM = {"program": "h = x * w\ny = sum(h**2)", "variables": {"x": [1.0, 2.0], "w": 3.0}}
+
+
+async def record(client, **fields):
+    document = {**PROGRAM, **fields}
+    TypeAdapter(documents.TapeRequest).validate_python(document)
+    response = await client.post("/v1/tapes", json=document)
+    assert response.status_code == 201, response.text
+    TypeAdapter(documents.TapeResponse).validate_json(response.content)
+    return f"/v1/tapes/{response.json()['tape']}"
+
+
+async def gradient(client, tape, status=200, **fields):
+    response = await client.post(f"{tape}/gradient", json=fields)
+    assert response.status_code == status, response.text
+    return response
+
+
+def metric(text, name):
+    return float(re.findall(rf"^{re.escape(name)} (.+)$", text, re.MULTILINE)[0])
+
+
+def application(tmp_path=None, **settings):
+    store = "memory:" if tmp_path is None else f"sqlite:{tmp_path / 'tapes.db'}"
+    return create_app(Settings(pool_threads=2, store=store, **settings))
+
+
+class Served:
+    """An application of these settings, and a client of it."""
+
+    def __init__(self, app):
+        self.app = app
+
+    async def __aenter__(self):
+        transport = httpx.ASGITransport(self.app)
+        self.client = httpx.AsyncClient(transport=transport, base_url="http://service")
+        return self.client
+
+    async def __aexit__(self, *_):
+        await self.client.aclose()
+        self.app.state.capacity.close()
+        self.app.state.store.close()
+
+
+async def test_what_is_shown_of_a_tape(client):
+    tape = await record(client, persistent=True)
+    response = await client.get(tape)
+    shown = TypeAdapter(documents.TapeDocument).validate_json(response.content)
+    assert [row.op for row in shown.instructions] == [
+        "input",
+        "input",
+        "multiply",
+        "constant",
+        "power",
+        "sum",
+    ]
+    assert [row.node.id for row in shown.instructions][:3] == ["x", "w", "h"]
+    assert shown.length == 6
+    assert shown.memory_bytes == 8 * (2 + 1 + 2 + 2 + 1)
+    assert shown.watched == ["x", "w"]
+
+
+async def test_unknown_expired_and_deleted_tapes_look_the_same(tmp_path):
+    async with Served(application(tmp_path, tape_ttl_seconds=0.2)) as client:
+        expired, deleted = await record(client), await record(client)
+        assert (await client.delete(deleted)).status_code == 204
+        await asyncio.sleep(0.25)
+        seen = set()
+        for tape in expired, deleted, "/v1/tapes/never", "/v1/tapes/%00":
+            for method, path in ("POST", f"{tape}/gradient"), ("GET", tape), ("DELETE", tape):
+                response = await client.request(method, path, json={} if method == "POST" else None)
+                document = response.json()
+                assert document.pop("instance")
+                seen.add((response.status_code, str(document)))
+        assert len(seen) == 1
+        assert "unknown_tape" in seen.pop()[1]
+
+
+async def test_one_of_many_at_once_uses_a_tape_up(client):
+    tape = await record(client)
+    asked = [client.post(f"{tape}/gradient", json={}) for _ in range(8)]
+    statuses = sorted([response.status_code for response in await asyncio.gather(*asked)])
+    assert statuses == [200] + [409] * 7
+
+
+async def test_any_process_that_shares_the_store_answers(tmp_path):
+    async with Served(application(tmp_path)) as one, Served(application(tmp_path)) as other:
+        tape = await record(one, persistent=True, watch=["h"])
+        answers = [
+            (await gradient(client, tape, sources=["x", "h"])).json() for client in (one, other)
+        ]
+        assert answers[0] == answers[1]
+        text = (await other.get("/metrics")).text
+        assert metric(text, 'gradwire_tape_values_total{outcome="remade"}') == 1
+        await gradient(other, tape)
+        text = (await other.get("/metrics")).text
+        assert metric(text, 'gradwire_tape_values_total{outcome="kept"}') == 1
+        once = await record(one)
+        await gradient(other, once)
+        await gradient(one, once, 409)
+        await other.delete(tape)
+        await gradient(one, tape, 404)
+
+
+async def test_second_and_later_gradients_skip_the_forward_pass(client):
+    rng = np.random.default_rng(0)
+    program = "h = x\nfor i in range(20):\n    h = tanh(h @ w)\nk = sum(h)\ny = k * c"
+    variables = {"x": rng.normal(size=(300, 300)).tolist(), "c": 2.0}
+    variables["w"] = (rng.normal(size=(300, 300)) / 17).tolist()
+    response = await client.post(
+        "/v1/tapes", json={"program": program, "variables": variables, "persistent": True}
+    )
+    forward = replay_ms(response)
+    tape = f"/v1/tapes/{response.json()['tape']}"
+    for _ in range(2):
+        response = await gradient(client, tape, sources="c")
+        assert replay_ms(response) < forward / 4
+    text = (await client.get("/metrics")).text
+    assert metric(text, 'gradwire_tape_values_total{outcome="kept"}') == 2
+
+
+def replay_ms(response):
+    return float(re.findall(r"replay;dur=([\d.]+)", response.headers["server-timing"])[0])
+
+
+async def test_values_that_are_not_kept_are_computed_anew():
+    async with Served(application(tape_values_bytes=0)) as client:
+        tape = await record(client, persistent=True)
+        for _ in range(2):
+            assert (await gradient(client, tape, sources="w")).json()["gradients"] == 30.0
+        text = (await client.get("/metrics")).text
+        assert metric(text, 'gradwire_tape_values_total{outcome="remade"}') == 2
+
+
+async def test_tapes_are_limited_in_number_and_bytes():
+    async with Served(application(max_tapes=2)) as client:
+        kept = [await record(client) for _ in range(2)]
+        response = await client.post("/v1/tapes", json=PROGRAM)
+        assert (response.status_code, response.json()["code"]) == (413, "over_budget")
+        await gradient(client, kept[0])
+        await record(client)
+    async with Served(application(max_tapes_bytes=10)) as client:
+        response = await client.post("/v1/tapes", json=PROGRAM)
+        assert (response.status_code, response.json()["code"]) == (413, "over_budget")
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"persistent": 1}, "/persistent"),
+        ({"watch_accessed_variables": "no"}, "/watch_accessed_variables"),
+        ({"sources": "x"}, "/sources"),
+        ({"variables": []}, "/variables"),
+        ({"program": None}, "/program"),
+    ],
+)
+async def test_wrong_fields_are_refused_with_their_place(client, fields, pointer):
+    response = await client.post("/v1/tapes", json={**PROGRAM, **fields})
+    assert (response.status_code, response.json()["pointer"]) == (422, pointer)
+
+
+@pytest.mark.parametrize("field", ["program", "variables", "promotion", "batch", "persistent"])
+async def test_a_question_does_not_say_again_what_was_recorded(client, field):
+    tape = await record(client)
+    response = await client.post(f"{tape}/gradient", json={field: None})
+    assert (response.status_code, response.json()["pointer"]) == (422, f"/{field}")
+
+
+async def test_an_endless_program_makes_no_tape(client):
+    endless = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 200}
+    response = await client.post("/v1/tapes", json=endless)
+    assert response.json()["code"] == "deadline_exceeded"
+
+
+async def test_arrays_as_bytes(client):
+    tape = await record(client)
+    answer = (await gradient(client, tape, sources="x", encoding="base64")).json()
+    assert answer["gradients"]["dtype"] == "float64"
