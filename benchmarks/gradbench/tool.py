@@ -55,7 +55,7 @@ def _evaluate(client: gradwire.Client, message: Mapping[str, Any]) -> dict[str, 
     timings: list[dict[str, Any]] = []
     nanoseconds = 0
     while (
-        len(timings) < wanted.get("min_runs", 1)
+        len(timings) < max(1, wanted.get("min_runs", 1))
         or nanoseconds < wanted.get("min_seconds", 0) * 1_000_000_000
     ):
         start = perf_counter_ns()

@@ -287,6 +287,7 @@ def test_the_descents_that_are_compared_with_end_at_the_published_answers():
 
 def test_a_session_over_standard_input_and_output(service_url):
     thrice = {"x": [0], "n": 3, "min_runs": 3, "min_seconds": 0}
+    never = {"x": [0, 0], "min_runs": 0, "min_seconds": 0}
     messages: list[dict[str, object]] = [
         {"kind": "start", "eval": "hello"},
         {"kind": "define", "module": "hello"},
@@ -295,6 +296,7 @@ def test_a_session_over_standard_input_and_output(service_url):
         {"kind": "evaluate", "module": "llsq", "function": "primal", "input": thrice},
         {"kind": "define", "module": "../../secret"},
         {"kind": "evaluate", "module": "ode", "function": "cube", "input": {"x": [1], "s": 1}},
+        {"kind": "evaluate", "module": "lse", "function": "primal", "input": never},
     ]
     lines = [json.dumps({"id": number, **message}) for number, message in enumerate(messages)]
     done = subprocess.run(
@@ -306,7 +308,7 @@ def test_a_session_over_standard_input_and_output(service_url):
         check=True,
         timeout=60,
     )
-    start, define, double, analysis, primal, unknown, cube = map(
+    start, define, double, analysis, primal, unknown, cube, once = map(
         json.loads, done.stdout.splitlines()
     )
     assert start == {"id": 0, "tool": "gradwire"}
@@ -318,6 +320,7 @@ def test_a_session_over_standard_input_and_output(service_url):
     assert all(timing["nanoseconds"] > 0 for timing in primal["timings"])
     assert (unknown["id"], unknown["success"], cube["success"]) == (5, False, False)
     assert "there is no operation 'cube'" in cube["error"]
+    assert once["output"] == pytest.approx(np.log(2))
 
 
 def test_every_evaluation_has_a_test():
