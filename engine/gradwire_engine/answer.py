@@ -20,7 +20,7 @@ Direction: TypeAlias = Literal["forward", "backward"]
 
 
 #: What is asked of a program: its value, or beside it derivatives or products with them.
-Kind: TypeAlias = Literal["evaluate", "gradient", "jacobian", "hessian", "jvp", "hvp"]
+Kind: TypeAlias = Literal["evaluate", "gradient", "jacobian", "hessian", "jvp", "hvp", "check"]
 #: Whether a Jacobian is made of rows or of columns; ``auto`` takes the fewer.
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
 
@@ -44,7 +44,8 @@ class Query:
     a target that is nested is summed. ``outputs`` are what is evaluated, by default the program's
     output, or further values that are wanted beside a derivative.  ``mode`` is a Jacobian's.
     ``batch`` names variables with an axis of examples: everything is answered for each of these,
-    along a first axis.
+    along a first axis. ``step`` is that of a check's differences, ``rtol`` and ``atol`` what the
+    gradient may differ from them; without them they are chosen for the dtypes.
     """
 
     kind: Kind
@@ -56,6 +57,9 @@ class Query:
     mode: Mode = "auto"
     format: Literal["dense", "coo"] = "dense"
     batch: Mapping[str, int] | None = None
+    step: float | None = None
+    rtol: float | None = None
+    atol: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,17 @@ class Notice(NamedTuple):
     code: str
     detail: str
     node: Place | None = None
+
+
+class Check(NamedTuple):
+    """How a source's gradient compares with differences: the largest error, and at which element.
+
+    At None where the source has too many: then it is that of a slope along a random direction.
+    """
+
+    ok: bool
+    error: float
+    at: tuple[int, ...] | None
 
 
 class Range(NamedTuple):
@@ -120,6 +135,7 @@ class Answer:
     updates: dict[str, Array] = field(default_factory=dict)
     warnings: list[Notice] = field(default_factory=list)
     nonfinite: dict[Direction, Nonfinite] = field(default_factory=dict)
+    checks: dict[str, Check] | None = None
 
     @property
     def gradients(self) -> Any:

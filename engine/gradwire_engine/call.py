@@ -25,6 +25,7 @@ from gradwire_engine.cache import Cache
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.compile.derivatives import VECTORS
+from gradwire_engine.compile.differences import judged
 from gradwire_engine.errors import EngineError, Place
 from gradwire_engine.ops.constants import GuardFailed, Input
 from gradwire_engine.program import Program
@@ -134,6 +135,8 @@ class Call:
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         outputs = self._outputs(compiled, poll)
         answer = self._answer(compiled, outputs)
+        if self._query.kind == "check":
+            answer.checks = judged(answer.derivatives, self._query)
         if not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
         return answer

@@ -155,6 +155,19 @@ class GradientRequest(SourcesRequest):
     )
 
 
+class CheckRequest(GradientRequest):
+    """What ``/v1/check`` takes."""
+
+    batch: None = Field(None, description="Not taken: a check is of one point.")
+    step: float | None = Field(
+        None, gt=0, description="How far elements are moved, times their size or one."
+    )
+    rtol: float | None = Field(
+        None, gt=0, description="Difference allowed, of the largest in its source."
+    )
+    atol: float | None = Field(None, gt=0, description="Difference allowed beside.")
+
+
 class MatrixRequest(SourcesRequest):
     """What answers with matrices."""
 
@@ -260,6 +273,25 @@ class GradientResponse(DerivativeResponse):
     """The target's value, and gradients in exactly the sources' structure."""
 
     gradients: Any = Field(description="Arrays, null where a gradient does not exist.")
+
+
+class Check(BaseModel):
+    """How a source's gradient compares with differences."""
+
+    ok: bool
+    error: float | Word = Field(description="The largest of an element.")
+    at: list[int] | None = Field(
+        description="That element; null where there are too many, and the error is that of the "
+        "slope along a random direction."
+    )
+
+
+class CheckResponse(GradientResponse):
+    """Gradients, differences, and how they compare."""
+
+    differences: Any = Field(description="Arrays, null where the source has many elements.")
+    checks: dict[str, Check] = Field(description="By the source's path.")
+    ok: bool = Field(description="Whether all gradients are right.")
 
 
 class JacobianResponse(DerivativeResponse):
@@ -374,6 +406,7 @@ REQUESTS: dict[Kind, type[Document]] = {
     "hessian": HessianRequest,
     "jvp": JvpRequest,
     "hvp": HvpRequest,
+    "check": CheckRequest,
 }
 RESPONSES: dict[Kind, type[Response]] = {
     "evaluate": EvaluateResponse,
@@ -382,6 +415,7 @@ RESPONSES: dict[Kind, type[Response]] = {
     "hessian": HessianResponse,
     "jvp": JvpResponse,
     "hvp": HvpResponse,
+    "check": CheckResponse,
 }
 
 
@@ -464,6 +498,11 @@ OPERATIONS: dict[Kind, dict[str, Any]] = {
         "hvp",
         "Derivative of the gradient along vectors",
         "The product of the Hessian with vectors, without the Hessian.",
+    ),
+    "check": _operation(
+        "check",
+        "Check a gradient",
+        "The gradient beside central differences of the target, of fourth order.",
     ),
 }
 

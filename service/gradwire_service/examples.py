@@ -87,4 +87,11 @@ REQUESTS: dict[Kind, dict[str, Any]] = {
             vectors={"x": [1.0, 0.0]},
         ),
     },
+    "check": {
+        "volume": _example(
+            "Is the gradient what differences say?",
+            program="log(det(a))",
+            variables={"a": [[2.0, 1.0], [0.5, 3.0]]},
+        ),
+    },
 }

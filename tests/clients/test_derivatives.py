@@ -310,6 +310,26 @@ def test_a_jacobian_of_several_arrays_is_refused(client):
     assert caught.value.hint
 
 
+def test_a_gradient_is_checked(client):
+    variables = {"x": np.array([1.0, 2.0]), "w": np.float32(3), "n": np.int64(2)}
+    answer = client.check("sum(x**2) * w", variables, sources=["x", {"w": "w"}, "n"])
+    assert answer.ok
+    np.testing.assert_allclose(answer.differences[0], [6.0, 12.0], rtol=1e-2)
+    np.testing.assert_array_equal(answer.gradients[1]["w"], 5.0)
+    assert answer.unconnected["n"].reason == "integer_dtype"
+    assert answer.checks.keys() == {"x", "w"}
+
+
+def test_a_wrong_gradient_is_found(client):
+    tie = client.check("maximum(x, 2)", {"x": [1.0, 2.0]}, sources="x", step=0.01)
+    assert not tie.ok
+    assert tie.checks["x"].at == (1,)
+    assert tie.checks["x"].error == pytest.approx(0.5)
+    assert client.check("maximum(x, 2)", {"x": [1.0, 2.0]}, rtol=1, atol=1).ok
+    infinite = client.check("log(x)", {"x": 0.0})
+    assert infinite.checks["x"].error == np.inf
+
+
 METHODS = [name for name in vars(Derivatives) if not name.startswith("_")]
 
 

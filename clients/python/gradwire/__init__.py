@@ -48,6 +48,7 @@ from gradwire.errors import (
 )
 from gradwire.nodes import Node
 from gradwire.results import (
+    Check,
     Derivative,
     Evaluation,
     Gradient,
@@ -59,6 +60,7 @@ from gradwire.results import (
     Notice,
     Range,
     Result,
+    SourceCheck,
     Unconnected,
 )
 from gradwire.version import __version__
@@ -69,6 +71,7 @@ __all__ = [
     "BadArgument",
     "BadRequest",
     "BodyTooLarge",
+    "Check",
     "Client",
     "Conflict",
     "DeadlineExceeded",
@@ -105,6 +108,7 @@ __all__ = [
     "Result",
     "ServerError",
     "ShapeMismatch",
+    "SourceCheck",
     "TapeConsumed",
     "TooLarge",
     "TransportError",

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar, Unpack
 from gradwire.call import Call, Reply, sent, sent_later
 from gradwire.requests import DerivativeOptions, Mode, Program, document_of
 from gradwire.results import (
+    Check,
     Derivative,
     Gradient,
     Hessian,
@@ -15,6 +16,7 @@ from gradwire.results import (
     Jacobian,
     Jvp,
     shared_fields,
+    source_checks,
     unconnected_sources,
 )
 from gradwire.trees import Names, Variables, outermost, template
@@ -68,6 +70,42 @@ class Derivatives:
             "/v1/gradient",
             document_of(program, variables, options, sources=sources, output_gradients=seeds),
             lambda document: {"gradients": decode(document["gradients"], like)},
+        )
+
+    @sent
+    def check(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        *,
+        sources: Names = None,
+        output_gradients: Any = None,
+        step: float | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        **options: Unpack[DerivativeOptions],
+    ) -> Call[Check]:
+        """The gradient beside central differences of the target's values, of one point.
+
+        Elements are moved by ``step`` times their size, or times one if that is larger. A source
+        is ``ok`` within ``atol`` and ``rtol`` of its largest difference; without these, by what
+        can be told in its dtype.
+
+        >>> client.check("log(det(a))", {"a": [[2.0, 1.0], [0.5, 3.0]]}).ok
+        True
+        """
+        seeds = encode_seeds(output_gradients, options.get("target"))
+        like = template(sources, variables)
+        fields = {"sources": sources, "output_gradients": seeds}
+        return _derivative(
+            Check,
+            "/v1/check",
+            document_of(program, variables, options, **fields, step=step, rtol=rtol, atol=atol),
+            lambda document: {
+                "ok": document["ok"],
+                "checks": source_checks(document),
+                **{part: decode(document[part], like) for part in ("gradients", "differences")},
+            },
         )
 
     @sent

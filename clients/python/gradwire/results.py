@@ -109,6 +109,29 @@ class Gradient(Derivative):
     gradients: Any
 
 
+@dataclass(frozen=True, slots=True)
+class SourceCheck:
+    """How a source's gradient compares with differences."""
+
+    ok: bool
+    #: The largest error of an element, or of the slope along a random direction.
+    error: float
+    #: The element's index, ``None`` where there are too many to try.
+    at: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Check(Gradient):
+    """A gradient beside differences of the target's values."""
+
+    #: Whether all of it is right.
+    ok: bool
+    #: In the structure of the sources, ``None`` for those of many elements.
+    differences: Any
+    #: By the source's path.
+    checks: Mapping[str, SourceCheck]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Jacobian(Derivative):
     """A target's value, and its Jacobian at each source, in the structure of the sources."""
@@ -162,6 +185,16 @@ def unconnected_sources(document: Mapping[str, Any]) -> dict[str, Unconnected]:
     return {
         path: Unconnected(item["reason"], item["detail"], Node.read(item.get("node")))
         for path, item in (document.get("unconnected") or {}).items()
+    }
+
+
+def source_checks(document: Mapping[str, Any]) -> dict[str, SourceCheck]:
+    """How gradients compare with differences, by the source's path."""
+    return {
+        path: SourceCheck(
+            item["ok"], float(item["error"]), None if item["at"] is None else tuple(item["at"])
+        )
+        for path, item in document["checks"].items()
     }
 
 

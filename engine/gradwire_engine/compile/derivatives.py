@@ -12,6 +12,7 @@ from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.paths import Cut, assignments_between, cut_between, dtype_reason
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.compile.blocks import FORMS, summed
+from gradwire_engine.compile.differences import BESIDE, Differences
 from gradwire_engine.compile.names import Source, Sources
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.ops.builder import Var
@@ -20,7 +21,12 @@ from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.tape import ArrayType
 
 #: Where the request has the vectors that a kind of query is multiplied by.
-VECTORS = {"gradient": "output_gradients", "jvp": "tangents", "hvp": "vectors"}
+VECTORS = {
+    "gradient": "output_gradients",
+    "check": "output_gradients",
+    "jvp": "tangents",
+    "hvp": "vectors",
+}
 #: The kinds that take a vector for each source, by whose names the sources are known.
 ALONG = ("jvp", "hvp")
 
@@ -59,6 +65,7 @@ class Derivatives:
         """What the query's kind asks for, by the names that answers give it."""
         rules: dict[str, Callable[[], dict[str, Any]]] = {
             "gradient": self._gradient,
+            "check": self._check,
             "jacobian": self._jacobian,
             "hessian": self._hessian,
             "jvp": self._jvp,
@@ -88,9 +95,24 @@ class Derivatives:
         """``Σ_t J_tᵀ t_bar`` for each source, the cotangents ones by default."""
         return {"gradients": self._in_sources(self._gradients())}
 
-    def _gradients(self) -> list[Var | None]:
-        """The gradient in each source, None or zeros where there is none."""
+    def _check(self) -> dict[str, Any]:
+        """The gradient and the differences in each source that may have one."""
         seeds = self._along(self.targets)
+        gradients = self._gradients(seeds)
+        recorded = Differences(self.b, self.targets, seeds, self.query.step)
+        beside = {
+            source.path: recorded.beside(bar, source.group)
+            for source, bar in zip(self.sources, gradients, strict=True)
+            if self._barred(source) is None
+        }
+        singly = {path: each["elements"][1] for path, each in beside.items() if "elements" in each}
+        differences = [singly.get(source.path) for source in self.sources]
+        found = {"gradients": gradients, "differences": differences}
+        return {name: self._in_sources(each) for name, each in found.items()} | {BESIDE: beside}
+
+    def _gradients(self, seeds: Sequence[Var] | None = None) -> list[Var | None]:
+        """The gradient in each source, None or zeros where there is none."""
+        seeds = self._along(self.targets) if seeds is None else seeds
         found = pullback(self.b, self.targets, seeds, self.every)
         return [
             self._found(*pair)

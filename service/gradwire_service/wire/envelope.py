@@ -22,6 +22,9 @@ FIELDS: dict[Kind, frozenset[str]] = {
     "hessian": frozenset((*_DERIVED, "sources", "format")),
     "jvp": frozenset((*_DERIVED, "tangents")),
     "hvp": frozenset((*_DERIVED, "vectors")),
+    "check": frozenset(
+        (*_DERIVED, "sources", "output_gradients", "step", "rtol", "atol")
+    ).difference(["batch"]),
 }
 #: Where a request has the values along which it is differentiated.
 _DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
@@ -87,9 +90,12 @@ def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelo
         mode=_choice(document, "mode", ("auto", "forward", "reverse")),
         format=_choice(document, "format", ("dense", "coo")),
         batch=_batch(get("batch")),
+        step=_positive(document, "step"),
+        rtol=_positive(document, "rtol"),
+        atol=_positive(document, "atol"),
     )
     as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
-    return Envelope(program, leaves, query, vectors, as_bytes, _timeout_ms(get("timeout_ms")))
+    return Envelope(program, leaves, query, vectors, as_bytes, _positive(document, "timeout_ms"))
 
 
 def read_tape(document: Any) -> TapeEnvelope:
@@ -114,7 +120,7 @@ def read_tape(document: Any) -> TapeEnvelope:
         _choice(document, "watch_accessed_variables", (True, False)),
         _choice(document, "persistent", (False, True)),
         _choice(document, "encoding", ("list", "base64")) == "base64",
-        _timeout_ms(document.get("timeout_ms")),
+        _positive(document, "timeout_ms"),
     )
 
 
@@ -216,12 +222,13 @@ def _choice(document: dict[str, Any], field: str, choices: tuple[Any, ...]) -> A
     raise _invalid(f"{field} is {allowed}", f"/{field}")
 
 
-def _timeout_ms(value: Any) -> float | None:
+def _positive(document: dict[str, Any], field: str) -> float | None:
+    value = document.get(field)
     if value is None:
         return None
     if type(value) in (int, float) and 0 < value < math.inf:
         return float(value)
-    raise _invalid("timeout_ms is a positive number of milliseconds", "/timeout_ms")
+    raise _invalid(f"{field} is a positive number", f"/{field}")
 
 
 def _refuse_unknown(document: dict[str, Any], known: frozenset[str]) -> None:

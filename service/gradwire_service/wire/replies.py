@@ -23,6 +23,9 @@ def derivative(program_id: str, answer: Answer) -> dict[str, Any]:
     document: dict[str, Any] = {"value": answer.value, **answer.derivatives}
     if answer.outputs is not None:
         document["outputs"] = answer.outputs
+    if answer.checks is not None:
+        document["checks"] = {path: check._asdict() for path, check in answer.checks.items()}
+        document["ok"] = all(check.ok for check in answer.checks.values())
     if answer.unconnected:
         document["unconnected"] = {
             path: _note({"reason": why.reason, "detail": why.detail}, why.node)

@@ -1,0 +1,137 @@
+"""A gradient is what differences of the value say, and where it is not, that is found."""
+
+import numpy as np
+import pytest
+from gradwire_engine.errors import OverBudget
+
+RNG = np.random.default_rng(0)
+
+
+def checks(ask, text, variables, **query):
+    return ask.answer(text, variables, kind="check", **query).checks
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ("sum(x**3) * w", {"x": [1.0, 2.0], "w": 3.0}),
+        ("log(det(a)) + sum(solve(a, b))", {"a": np.eye(3) + 0.1, "b": [1.0, 2.0, 3.0]}),
+        ("eigh(a + a.T)[0][0]", {"a": RNG.normal(size=(3, 3))}),
+        ("y = x\nfor i in range(5):\n  y = tanh(w @ y)\ny", {"x": [1.0, 2.0], "w": np.eye(2)}),
+        ("x if x > 0 else x**2", {"x": -1.5}),
+        ("where(x > 0, sqrt(x), 0.0)", {"x": [-1.0, 2.0]}),
+        ("z**3 * w", {"z": 1 + 2j, "w": 2.0 - 1j}),
+        ("abs(np.fft.fft(x))**2", {"x": [1.0, 2.0, 0.5]}),
+        ("sum(tanh(x) @ w)", {"x": RNG.normal(size=(20, 300)), "w": RNG.normal(size=300)}),
+        ("u.assign(u * 2)\nsum(u**2) * k", {"u": [1.0, 2.0], "k": 3.0}),
+        ("grad(y, x)\ny = x**4\ngrad(y, x) * x", {"x": 1.5, "y": 1.0}),
+        ("custom_root(lambda y: y**3 + y - x, x)", {"x": 2.0}),
+        ("vmap(lambda a: sum(a * x))(x * outer(x, x))", {"x": [1.0, 2.0]}),
+        ("checkpoint(lambda a: sin(a) * a)(x)", {"x": [1.0, 2.0]}),
+        ("odeint(lambda y, t: -k * y, y0, [0, 0.5, 1], steps=4)", {"k": 2.0, "y0": [1.0, 2.0]}),
+        ("1e8 + x", {"x": 1.0}),
+        ("sum(exp(-x**2)) * 1e-12", {"x": [1.0, 2.0]}),
+        ("x * 0", {"x": [0.0, 1e9]}),
+    ],
+)
+def test_gradients_are_right(ask, text, variables):
+    found = checks(ask, text, variables)
+    assert found.keys() == variables.keys()
+    assert all(check.ok for check in found.values()), found
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+def test_tolerances_are_those_of_the_dtype(ask, dtype):
+    x = np.array([0.3, -1.2, 2.0], dtype)
+    (right,) = checks(ask, "sum(tanh(x)**2 * x)", {"x": x}).values()
+    assert right.ok, right
+    assert right.error <= 0.1
+
+
+def test_differences_are_the_derivative_in_the_sources_structure(ask):
+    x = RNG.normal(size=(2, 3))
+    query = {"kind": "check", "sources": {"a": ["x", "h"]}, "target": "y"}
+    answer = ask.answer("h = x * 2\ny = sin(h)", {"x": x}, **query)
+    found, beside = (answer.derivatives[name]["a"] for name in ("gradients", "differences"))
+    for gradient, difference, exact in zip(found, beside, (2, 1), strict=True):
+        assert np.allclose(gradient, exact * np.cos(2 * x), atol=1e-12)
+        assert np.allclose(difference, exact * np.cos(2 * x), atol=1e-9)
+    assert answer.derivatives.keys() == {"gradients", "differences"}
+
+
+def test_a_gradient_that_is_not_the_slope_is_found_with_its_place(ask):
+    # at a tie all of the derivative goes to the first argument, and differences halve it
+    variables = {"x": [[1.0, 5.0, 2.0]], "y": [[0.0, 5.0, 3.0]]}
+    found = checks(ask, "maximum(x, y)", variables)
+    for check in found.values():
+        assert not check.ok
+        assert check.at == (0, 1)
+        assert check.error == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("size", [3, 300])
+def test_a_wrong_rule_of_the_program_s_own_is_found(ask, size):
+    text = "f = custom_gradient(sin, lambda z_bar, z, x: z_bar * {})\nsum(f(x))"
+    x = np.linspace(0.5, 2.0, size)
+    assert checks(ask, text.format("cos(x)"), {"x": x})["x"].ok
+    assert not checks(ask, text.format("(cos(x) + 1e-4)"), {"x": x})["x"].ok
+
+
+def test_in_many_elements_a_wrong_one_shows_along_a_direction(ask):
+    x = np.linspace(1.0, 2.0, 1000)
+    wrong = checks(ask, "maximum(x, y)", {"x": x, "y": np.where(x > 1.5, x, 0.0)})["x"]
+    assert (wrong.ok, wrong.at) == (False, None)
+    assert wrong.error > 1
+    answer = ask.answer("sum(x**2)", {"x": x}, kind="check")
+    assert answer.checks["x"].ok
+    assert answer.derivatives["differences"] == {"x": None}
+
+
+def test_what_derivatives_hold_constant_is_not_moved(ask):
+    text = "h = stop_gradient(x)\nx.assign(x * 3)\nsum(h * x + floor(y))"
+    answer = ask.answer(text, {"x": [1.0, 2.0], "y": 1.5}, kind="check")
+    assert answer.gradients["y"] is None
+    assert all(check.ok for check in answer.checks.values())
+
+
+def test_sources_without_a_derivative_are_not_compared(ask):
+    answer = ask.answer("n * x", {"x": 2.0, "n": np.int64(3), "s": "text"}, kind="check")
+    assert list(answer.checks) == ["x"]
+    assert answer.unconnected.keys() == {"n", "s"}
+
+
+def test_what_is_not_finite_agrees_with_nothing(ask):
+    answer = ask.answer("sqrt(x)", {"x": [1.0, 0.0]}, kind="check")
+    check = answer.checks["x"]
+    assert (check.ok, check.error, check.at) == (False, np.inf, (1,))
+    assert answer.nonfinite["backward"].node.op == "sqrt"
+
+
+def test_cotangents_weigh_the_target(ask):
+    seeds = [np.array([1.0, 5.0]), np.array([2.0, 3.0])]
+    query = {"kind": "check", "target": ["a", "b"], "seeds": seeds, "sources": "x"}
+    answer = ask.answer("a = 2*x\nb = x**2", {"x": [1.0, 2.0]}, **query)
+    assert answer.derivatives["differences"] == pytest.approx(np.array([6.0, 22.0]))
+    assert all(check.ok for check in answer.checks.values())
+
+
+def test_step_and_tolerances_are_the_request_s(ask):
+    # the error of the formula is h⁴ f⁽⁵⁾ / 30, to leading order
+    for step in (0.1, 0.2):
+        check = checks(ask, "x**5", {"x": 1.0}, step=step)["x"]
+        assert check.error == pytest.approx(4 * step**4)
+        assert not check.ok
+        assert checks(ask, "x**5", {"x": 1.0}, step=step, rtol=step)["x"].ok
+        assert checks(ask, "x**5", {"x": 1.0}, step=step, atol=4.1 * step**4)["x"].ok
+
+
+def test_empty_sources_are_right(ask):
+    assert checks(ask, "sum(x) + y", {"x": np.zeros((0, 3)), "y": 1.0})["x"].ok
+
+
+def test_differences_are_within_the_budget(ask_within):
+    ask = ask_within(total_bytes=1_000_000)
+    ask.answer("sum(sin(x @ w))", {"x": np.ones((10, 20)), "w": np.ones((20, 20))})
+    text, variables = "sum(sin(x @ w))", {"x": np.ones((10, 20)), "w": np.ones((20, 20))}
+    with pytest.raises(OverBudget):
+        ask.answer(text, variables, kind="check")

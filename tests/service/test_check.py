@@ -1,0 +1,52 @@
+"""``/v1/check`` over the wire."""
+
+import pytest
+
+
+async def check(client, status=200, **request):
+    response = await client.post("/v1/check", json=request)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+async def test_the_gradient_comes_with_differences(client):
+    answer = await check(client, program="y = sum(x**2) * w", variables={"x": [1, 2], "w": 3})
+    assert answer["value"] == 15.0
+    assert answer["gradients"] == {"x": [6.0, 12.0], "w": 5.0}
+    assert answer["differences"]["x"] == pytest.approx([6.0, 12.0])
+    assert answer["ok"] is True
+    assert answer["checks"].keys() == {"x", "w"}
+    assert answer["checks"]["x"]["at"] in ([0], [1])
+    assert answer["checks"]["x"]["error"] < 1e-10
+
+
+async def test_a_wrong_source_is_told(client):
+    variables = {"a": [2, 1], "b": [1, 1]}
+    answer = await check(client, program="maximum(a, b)", variables=variables, sources=["a"])
+    assert answer["ok"] is False
+    assert answer["checks"] == {"a": {"ok": False, "error": pytest.approx(0.5), "at": [1]}}
+
+
+@pytest.mark.parametrize("encoding", ["list", "base64"])
+async def test_what_is_not_finite_is_said_in_words(client, encoding):
+    answer = await check(client, program="log(x)", variables={"x": 0}, encoding=encoding)
+    assert answer["ok"] is False
+    assert answer["checks"]["x"]["error"] == "Infinity"
+    assert answer["nonfinite"]["backward"]["op"] == "log"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("step", 0), ("step", "1"), ("rtol", -1), ("atol", True), ("batch", ["x"]), ("mode", "auto")],
+)
+async def test_wrong_fields_are_refused(client, field, value):
+    problem = await check(client, 422, program="x", variables={"x": 1}, **{field: value})
+    assert problem["code"] == "invalid_request"
+    assert problem["pointer"] == f"/{field}"
+
+
+async def test_nothing_to_compare_is_right(client):
+    answer = await check(client, program="x", variables={"x": {"value": 1, "dtype": "int64"}})
+    assert answer["ok"] is True
+    assert answer["checks"] == {}
+    assert answer["gradients"] == answer["differences"] == {"x": None}
