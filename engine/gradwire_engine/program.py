@@ -93,6 +93,8 @@ class Program:
     def place(self, origin: int) -> Place:
         """Where the client wrote the node that instructions of this origin belong to."""
         number = origin if origin >= 0 else ~origin
+        if number >= len(self.positions):
+            return self.output_place  # a name alone has no nodes
         op, name = self._named.get(number, (None, None))
         return _place(self.positions[number], op, name)
 

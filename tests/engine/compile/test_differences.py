@@ -107,6 +107,13 @@ def test_what_is_not_finite_agrees_with_nothing(ask):
     assert answer.nonfinite["backward"].node.op == "sqrt"
 
 
+def test_a_name_alone_that_is_not_finite_is_told(ask):
+    answer = ask.answer("x", {"x": np.nan}, kind="check")
+    assert not answer.checks["x"].ok
+    assert answer.nonfinite["forward"].node.id == "x"
+    assert answer.nonfinite["backward"].node.line == 1
+
+
 def test_cotangents_weigh_the_target(ask):
     seeds = [np.array([1.0, 5.0]), np.array([2.0, 3.0])]
     query = {"kind": "check", "target": ["a", "b"], "seeds": seeds, "sources": "x"}
