@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from gradwire_engine.answer import Kind
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.json_schema import models_json_schema
 from starlette.responses import Response as StarletteResponse
 from typing_extensions import TypeAliasType
 
 from gradwire_service import examples
 from gradwire_service.problems import KINDS, MEDIA_TYPE
+from gradwire_service.wire.envelope import RECORDED
 
 REF = "#/components/schemas/{model}"
 
@@ -360,22 +361,6 @@ class TapeResponse(EvaluateResponse):
     expires_at: datetime = Field(description="Each use moves this on.")
 
 
-class TapeGradientRequest(Document):
-    """What ``POST /v1/tapes/{tape}/gradient`` takes."""
-
-    target: Names = Field(None, description="What to differentiate; the sum where nested.")
-    sources: Names = Field(None, description="With respect to what; all variables if left out.")
-    outputs: Names = Field(None, description="Names whose values to return.")
-    output_gradients: Value | None = Field(
-        None, description="Cotangents in the target's structure; null stands for ones."
-    )
-    unconnected_gradients: Literal["none", "zero"] | None = Field(
-        None, description="What a derivative that does not exist is given as."
-    )
-    encoding: Literal["list", "base64"] | None = Field(None, description="How arrays come back.")
-    timeout_ms: float | None = Field(None, gt=0, description="Time allowed, queueing included.")
-
-
 class Recorded(BaseModel):
     """One instruction of a tape."""
 
@@ -419,10 +404,27 @@ RESPONSES: dict[Kind, type[Response]] = {
 }
 
 
+#: What tapes are asked for.
+TAPE_KINDS: tuple[Kind, ...] = ("gradient", "jacobian", "hessian")
+TAPE_REQUESTS: dict[Kind, type[BaseModel]] = {
+    kind: create_model(
+        f"Tape{REQUESTS[kind].__name__}",
+        __base__=Document,
+        __doc__=f"What ``POST /v1/tapes/{{tape}}/{kind}`` takes.",
+        **{
+            name: (field.annotation, field)
+            for name, field in REQUESTS[kind].model_fields.items()
+            if name not in RECORDED
+        },  # type: ignore[call-overload]
+    )
+    for kind in TAPE_KINDS
+}
+
+
 def component_schemas() -> dict[str, Any]:
     """The schemas that the operations refer to, by name."""
     models: list[type[BaseModel]] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
-    models += [TapeRequest, TapeResponse, TapeGradientRequest, TapeDocument]
+    models += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
     _, schema = models_json_schema([(model, "validation") for model in models], ref_template=REF)
     definitions: dict[str, Any] = schema["$defs"]
     return definitions
@@ -548,15 +550,18 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
         request=TapeRequest,
         response=TapeResponse,
     ),
-    "gradient": _tape_operation(
-        "tape_gradient",
-        "Gradients on a tape",
-        "As `/v1/gradient`. A tape that is not persistent answers once.",
-        *(400, 409, 413, 422),
-        status=200,
-        request=TapeGradientRequest,
-        response=GradientResponse,
-    ),
+    **{
+        kind: _tape_operation(
+            f"tape_{kind}",
+            f"{OPERATIONS[kind]['summary']}, on a tape",
+            f"As `/v1/{kind}`. A tape that is not persistent answers once.",
+            *(400, 409, 413, 422),
+            status=200,
+            request=TAPE_REQUESTS[kind],
+            response=RESPONSES[kind],
+        )
+        for kind in TAPE_KINDS
+    },
     "show": _tape_operation(
         "show_tape",
         "What a tape has recorded",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from gradwire_service import documents, examples
+from gradwire_service.documents import TAPE_KINDS
 from gradwire_service.problems import KINDS
 from gradwire_service.wire.envelope import FIELDS
 from pydantic import TypeAdapter
@@ -31,7 +32,7 @@ async def test_the_schema_is_complete(client):
     document = await schema(client)
     assert document["openapi"].startswith("3.1")
     paths = ["/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics", "/v1/tapes"]
-    paths += ["/v1/tapes/{tape}", "/v1/tapes/{tape}/gradient"]
+    paths += ["/v1/tapes/{tape}", *[f"/v1/tapes/{{tape}}/{kind}" for kind in TAPE_KINDS]]
     assert set(document["paths"]) == {*paths, *[f"/v1/{kind}" for kind in FIELDS]}
     schemas = document["components"]["schemas"]
     assert set(references(document)) <= {f"#/components/schemas/{name}" for name in schemas}

@@ -189,3 +189,29 @@ async def test_arrays_as_bytes(client):
     tape = await record(client)
     answer = (await gradient(client, tape, sources="x", encoding="base64")).json()
     assert answer["gradients"]["dtype"] == "float64"
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("gradient", {"target": "y", "sources": {"h": "h", "w": "w"}}),
+        ("jacobian", {"target": "h", "sources": ["x", "w"], "mode": "forward"}),
+        ("jacobian", {"target": "h", "sources": "x", "format": "coo"}),
+        ("hessian", {"target": "y", "sources": ["x", "w"]}),
+    ],
+)
+async def test_a_tape_answers_as_the_stateless_request_does(client, kind, fields):
+    tape = await record(client, persistent=True)
+    TypeAdapter(documents.TAPE_REQUESTS[kind]).validate_python(fields)
+    found = await client.post(f"{tape}/{kind}", json=fields)
+    assert found.status_code == 200, found.text
+    expected = await client.post(f"/v1/{kind}", json={**PROGRAM, **fields})
+    assert found.json() == expected.json()
+    TypeAdapter(documents.RESPONSES[kind]).validate_json(found.content)
+
+
+async def test_s24_one_jacobian_uses_a_tape_up(client):
+    tape = await record(client)
+    assert (await client.post(f"{tape}/jacobian", json={"target": "h"})).status_code == 200
+    response = await client.post(f"{tape}/hessian", json={"target": "y"})
+    assert (response.status_code, response.json()["code"]) == (409, "tape_consumed")

@@ -1,4 +1,4 @@
-"""``/v1/tapes``: programs run once, then asked for gradients."""
+"""``/v1/tapes``: programs run once, then asked for gradients, Jacobians and Hessians."""
 
 from __future__ import annotations
 
@@ -177,9 +177,13 @@ def router(
     async def create(request: Request) -> Response:
         return await answered(request, answering.create, 201)
 
-    @routes.post("/{tape}/gradient", **documents.TAPE_OPERATIONS["gradient"])
-    async def gradient(request: Request, tape: str) -> Response:
-        return await answered(request, lambda x: answering.ask(x, tape, "gradient"))
+    def asks(kind: Kind) -> None:
+        @routes.post(f"/{{tape}}/{kind}", **documents.TAPE_OPERATIONS[kind])
+        async def ask(request: Request, tape: str) -> Response:
+            return await answered(request, lambda x: answering.ask(x, tape, kind))
+
+    for kind in documents.TAPE_KINDS:
+        asks(kind)
 
     @routes.get("/{tape}", **documents.TAPE_OPERATIONS["show"])
     async def show(request: Request, tape: str) -> Response:

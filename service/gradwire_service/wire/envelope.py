@@ -29,7 +29,7 @@ FIELDS: dict[Kind, frozenset[str]] = {
 #: Where a request has the values along which it is differentiated.
 _DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
 #: What a question about a tape does not say again, and what makes a tape.
-_RECORDED = frozenset(("program", "variables", "promotion", "batch"))
+RECORDED = frozenset(("program", "variables", "promotion", "batch"))
 _TAPE = frozenset(("program", "variables", "promotion", "encoding", "timeout_ms")).union(
     ("persistent", "watch", "watch_accessed_variables")
 )
@@ -66,7 +66,7 @@ def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelo
 
     Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
     """
-    _check_fields(document, FIELDS[kind] - _RECORDED if of_tape else FIELDS[kind])
+    _check_fields(document, FIELDS[kind] - RECORDED if of_tape else FIELDS[kind])
     get = document.get
     missing: list[str] = []
     program = "" if of_tape else _program(document, missing)
