@@ -1,0 +1,10 @@
+"""The phases of a first call are found where they are."""
+
+import first_call
+from programs import rosenbrock
+
+
+def test_every_phase_takes_time():
+    spent = first_call.first_call(rosenbrock(3))
+    assert list(spent) == list(first_call.PHASES)
+    assert all(seconds > 0 for seconds in spent.values())
