@@ -1,0 +1,25 @@
+"""The documents on the wire as pydantic models: for the published schema, never on the way."""
+
+from gradwire_service.documents.operations import (
+    OPERATIONS,
+    TAPE_OPERATIONS,
+    component_schemas,
+    problems,
+)
+from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+
+__all__ = [
+    "OPERATIONS",
+    "REQUESTS",
+    "RESPONSES",
+    "TAPE_KINDS",
+    "TAPE_OPERATIONS",
+    "TAPE_REQUESTS",
+    "Problem",
+    "TapeDocument",
+    "TapeRequest",
+    "TapeResponse",
+    "component_schemas",
+    "problems",
+]

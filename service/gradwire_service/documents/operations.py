@@ -1,0 +1,172 @@
+"""The routes as the published schema describes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwire_engine.answer import Kind
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from starlette.responses import Response as StarletteResponse
+
+from gradwire_service import examples
+from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.problems import KINDS, MEDIA_TYPE
+
+REF = "#/components/schemas/{model}"
+
+
+def component_schemas() -> dict[str, Any]:
+    """The schemas that the operations refer to, by name."""
+    models: list[type[BaseModel]] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
+    models += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
+    _, schema = models_json_schema([(model, "validation") for model in models], ref_template=REF)
+    definitions: dict[str, Any] = schema["$defs"]
+    return definitions
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The refusals an operation may answer with, by status."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": REF.format(model="Problem")}}}
+    return {
+        status: {
+            "description": ", ".join(code for code, kind in KINDS.items() if kind.status == status),
+            "content": content,
+        }
+        for status in statuses
+    }
+
+
+def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
+    request, response = (REF.format(model=of[kind].__name__) for of in (REQUESTS, RESPONSES))
+    return {
+        "name": kind,
+        "operation_id": kind,
+        "summary": summary,
+        "description": description,
+        "tags": ["compute"],
+        "responses": {
+            200: {
+                "description": "The answer.",
+                "content": {"application/json": {"schema": {"$ref": response}}},
+            },
+            **problems(400, 404, 406, 413, 415, 422, 500, 503, 504),
+        },
+        "openapi_extra": {
+            "requestBody": {
+                "required": True,
+                "content": {
+                    "application/json": {
+                        "schema": {"$ref": request},
+                        "examples": examples.REQUESTS[kind],
+                    }
+                },
+            }
+        },
+    }
+
+
+OPERATIONS: dict[Kind, dict[str, Any]] = {
+    "evaluate": _operation("evaluate", "Evaluate a program", "Run a program and return outputs."),
+    "gradient": _operation(
+        "gradient",
+        "Differentiate a program",
+        "Run a program and return its value and its gradients with respect to the sources, "
+        "in exactly their structure.",
+    ),
+    "jacobian": _operation(
+        "jacobian",
+        "Jacobians",
+        "Derivatives of each element of the target with respect to each of the sources', "
+        "in one replay, by rows or by columns.",
+    ),
+    "hessian": _operation(
+        "hessian",
+        "Hessian",
+        "Second derivatives of the target (of the sum of its elements) with respect to each "
+        "pair of sources, and its gradients.",
+    ),
+    "jvp": _operation(
+        "jvp",
+        "Derivative along tangents",
+        "The product of the target's Jacobians with tangents, in forward mode.",
+    ),
+    "hvp": _operation(
+        "hvp",
+        "Derivative of the gradient along vectors",
+        "The product of the Hessian with vectors, without the Hessian.",
+    ),
+    "check": _operation(
+        "check",
+        "Check a gradient",
+        "The gradient beside central differences of the target, of fourth order.",
+    ),
+}
+
+
+def _tape_operation(
+    name: str,
+    summary: str,
+    description: str,
+    *refusals: int,
+    status: int,
+    request: type[BaseModel] | None = None,
+    response: type[BaseModel] | None = None,
+) -> dict[str, Any]:
+    answer: dict[str, Any] = {"description": "The answer." if response else "It is gone."}
+    if response is not None:
+        answer["content"] = _content(response)
+    operation: dict[str, Any] = {
+        "name": name,
+        "operation_id": name,
+        "summary": summary,
+        "description": description,
+        "status_code": status,
+        "response_class": StarletteResponse,
+        "responses": {status: answer, **problems(404, 406, 415, 500, 503, 504, *refusals)},
+    }
+    if request is not None:
+        body = {"required": request is TapeRequest, "content": _content(request)}
+        operation["openapi_extra"] = {"requestBody": body}
+    return operation
+
+
+def _content(model: type[BaseModel]) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": REF.format(model=model.__name__)}}}
+
+
+TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
+    "create": _tape_operation(
+        "record_tape",
+        "Make a tape",
+        "Run a program and keep it with its values, to be asked for gradients.",
+        *(400, 413, 422),
+        status=201,
+        request=TapeRequest,
+        response=TapeResponse,
+    ),
+    **{
+        kind: _tape_operation(
+            f"tape_{kind}",
+            f"{OPERATIONS[kind]['summary']}, on a tape",
+            f"As `/v1/{kind}`. A tape that is not persistent answers once.",
+            *(400, 409, 413, 422),
+            status=200,
+            request=TAPE_REQUESTS[kind],
+            response=RESPONSES[kind],
+        )
+        for kind in TAPE_KINDS
+    },
+    "show": _tape_operation(
+        "show_tape",
+        "What a tape has recorded",
+        "Its instructions, the watched variables, and the memory it takes.",
+        *(409, 413),
+        status=200,
+        response=TapeDocument,
+    ),
+    "remove": _tape_operation(
+        "remove_tape", "Forget a tape", "Its id is unknown from then on.", status=204
+    ),
+}

@@ -1,0 +1,183 @@
+"""What the routes answer, by kind of computation."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from gradwire_engine.answer import Kind
+from pydantic import BaseModel, Field
+
+from gradwire_service.documents.values import Value, Word
+from gradwire_service.problems import KINDS
+
+
+class Place(BaseModel):
+    """Where in the program."""
+
+    id: str | None = None
+    op: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+class Warned(BaseModel):
+    """Something to know though the answer is right."""
+
+    code: str
+    detail: str
+    node: Place | None = None
+
+
+class Unconnected(BaseModel):
+    """Why a gradient does not exist."""
+
+    reason: str
+    detail: str
+    node: Place | None = None
+
+
+class Range(BaseModel):
+    """What an instruction was given."""
+
+    shape: list[int]
+    min: float | None = Field(description="The least finite element; of complex ones, the size.")
+    max: float | None = Field(description="The greatest finite element, likewise.")
+    nonfinite: int = Field(description="How many elements are NaN or infinite.")
+
+
+class Nonfinite(Place):
+    """The first place where values stopped being finite."""
+
+    instruction: str = Field(description="What was computed there; backward, for the derivative.")
+    operands: list[Range]
+    hint: str | None = Field(None, description="A function that stays finite.")
+
+
+class Response(BaseModel):
+    """What every computation answers with."""
+
+    program: str = Field(description="The program's id.", pattern="^sha256:")
+    updates: dict[str, Value] | None = Field(None, description="Variables that were assigned.")
+    warnings: list[Warned] | None = None
+    nonfinite: dict[Literal["forward", "backward"], Nonfinite] | None = None
+
+
+class EvaluateResponse(Response):
+    """Values, in the structure of the names asked for."""
+
+    outputs: Value | None
+
+
+class DerivativeResponse(Response):
+    """The target's value, and why derivatives do not exist."""
+
+    value: Value | None
+    outputs: Value | None = None
+    unconnected: dict[str, Unconnected] | None = None
+
+
+class GradientResponse(DerivativeResponse):
+    """The target's value, and gradients in exactly the sources' structure."""
+
+    gradients: Any = Field(description="Arrays, null where a gradient does not exist.")
+
+
+class Check(BaseModel):
+    """How a source's gradient compares with differences."""
+
+    ok: bool
+    error: float | Word = Field(description="The largest of an element.")
+    at: list[int] | None = Field(
+        description="That element; null where there are too many, and the error is that of the "
+        "slope along a random direction."
+    )
+
+
+class CheckResponse(GradientResponse):
+    """Gradients, differences, and how they compare."""
+
+    differences: Any = Field(description="Arrays, null where the source has many elements.")
+    checks: dict[str, Check] = Field(description="By the source's path.")
+    ok: bool = Field(description="Whether all gradients are right.")
+
+
+class JacobianResponse(DerivativeResponse):
+    """The target's value and Jacobians in exactly the sources' structure."""
+
+    jacobian: Any = Field(description="Arrays of the target's shape and the source's, or null.")
+
+
+class HessianResponse(GradientResponse):
+    """Gradients, and for each of them its Jacobians in the sources' structure again."""
+
+    hessian: Any = Field(description="Arrays of the one source's shape and the other's, or null.")
+
+
+class JvpResponse(DerivativeResponse):
+    """The target's value and its derivative along the tangents, in its structure."""
+
+    jvp: Any = Field(description="Arrays, null where no tangent reaches the target.")
+
+
+class HvpResponse(GradientResponse):
+    """Gradients and their derivatives along the vectors, both in the vectors' structure."""
+
+    hvp: Any = Field(description="Arrays, null where a gradient does not exist.")
+
+
+class Problem(BaseModel):
+    """Any refusal (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: Literal[tuple(KINDS)]  # type: ignore[valid-type]
+    pointer: str | None = Field(None, description="A JSON pointer into the request.")
+    node: Place | None = None
+    hint: str | None = None
+    missing: list[str] | None = None
+
+
+class TapeResponse(EvaluateResponse):
+    """A tape that was made."""
+
+    tape: str = Field(description="Its id; whoever has it may use it.")
+    watched: list[str] = Field(description="Paths of the watched variables, as declared.")
+    expires_at: datetime = Field(description="Each use moves this on.")
+
+
+class Recorded(BaseModel):
+    """One instruction of a tape."""
+
+    slot: int
+    op: str
+    args: list[int] = Field(description="Slots of the operands.")
+    type: str = Field(description="Dtype and shape of the result.")
+    node: Place
+
+
+class TapeDocument(BaseModel):
+    """What a tape has recorded."""
+
+    tape: str
+    program: str
+    persistent: bool
+    watched: list[str]
+    expires_at: datetime
+    memory_bytes: int = Field(description="What the values of all instructions take.")
+    length: int = Field(description="Number of all instructions.")
+    instructions: list[Recorded] = Field(description="The first of them.")
+
+
+RESPONSES: dict[Kind, type[Response]] = {
+    "evaluate": EvaluateResponse,
+    "gradient": GradientResponse,
+    "jacobian": JacobianResponse,
+    "hessian": HessianResponse,
+    "jvp": JvpResponse,
+    "hvp": HvpResponse,
+    "check": CheckResponse,
+}
