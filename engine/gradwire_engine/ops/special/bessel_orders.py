@@ -9,6 +9,7 @@ integrals defining the modified Bessel functions of imaginary order" (1994), and
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.ops.base import Cotangents, register
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _NEGLIGIBLE, _FAR = 45.0, 1e16
 
 
-class InOrder(SpecialBinary):
+class InOrder(SpecialBinary, ABC):
     """Derivative number ``n > 0`` of a Bessel function in its order ``v``, for ``x > 0``.
 
     At 0 it is 0 where the function is 0 for all orders nearby, else NaN; NaN for ``x < 0``.
@@ -45,9 +46,9 @@ class InOrder(SpecialBinary):
         outside = xp.where((x == 0) & (v > 0) & self.vanishes, 0, math.nan)
         return xp.where(valid, found, outside).astype(operands[0].dtype)
 
+    @abstractmethod
     def at(self, xp: Any, v: Any, x: Any) -> Any:
         """The derivative at finite ``v`` and positive ``x``."""
-        raise NotImplementedError
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``v_bar`` by the next derivative, ``x_bar`` by the neighbouring orders'."""
