@@ -156,9 +156,9 @@ class Derivatives:
     def _jvp(self) -> dict[str, Any]:
         """``Σ_s J_s s_dot`` in the target's structure, null where no source reaches it."""
         found = iter(pushforward(self.b, self.targets, self.every, self._tangents()))
-        for source in self.sources:
-            reached = pullback(self.b, self.targets, self._ones(self.targets), source.group)
-            self._found(source, next((bar for bar in reached if bar is not None), None))
+        reached = pullback(self.b, self.targets, self._ones(self.targets), self.every)
+        for source, bar in zip(self.sources, summed(self.sources, reached), strict=True):
+            self._found(source, bar)  # tells why there is none
         zero = self.query.unconnected == "zero"
 
         def product(target: Var) -> Var | None:
