@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import add
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,15 +13,8 @@ from gradwire_engine.autodiff.sparse_matrices import Nonzeros, sparse_hessian, s
 from gradwire_engine.compile.names import Source
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.builder import Var
+from gradwire_engine.record.calculus import summed
 from gradwire_engine.tape import ArrayType
-
-
-def summed(sources: Sequence[Source], found: Sequence[Var | None]) -> list[Var | None]:
-    """For each source the sum over the variables that its state has had, the last one first."""
-    each = iter(found)
-    groups = [[next(each) for _ in source.group] for source in sources]
-    present = [[bar for bar in group if bar is not None] for group in groups]
-    return [reduce(lambda x, y: add(y, x), bars) if bars else None for bars in present]
 
 
 class Form(Protocol):
@@ -48,7 +39,8 @@ class Dense:
     def row(self, target: Var, sources: Sequence[Source], mode: Mode) -> list[Any]:
         """Rows or columns, whichever are fewer."""
         every = [var for source in sources for var in source.group]
-        return summed(sources, jacobian(target.builder, target, every, mode))
+        found = jacobian(target.builder, target, every, mode)
+        return summed([source.group for source in sources], found)
 
     def square(self, of: Sequence[Var], bar: Var, source: Source) -> Any:
         """Like any other block."""

@@ -11,12 +11,12 @@ from gradwire_engine.answer import Array, Notice, Query, Unconnected
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.paths import Cut, assignments_between, cut_between, dtype_reason
 from gradwire_engine.autodiff.reverse import pullback
-from gradwire_engine.compile.blocks import FORMS, summed
+from gradwire_engine.compile.blocks import FORMS
 from gradwire_engine.compile.differences import BESIDE, Differences
 from gradwire_engine.compile.names import Source, Sources
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.calculus import leaves, rebuild, summed
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.tape import ArrayType
 
@@ -56,7 +56,8 @@ class Derivatives:
             self.watched = watched.union(target.slot for target in self.targets)
         self.nested = sources.nested
         self.sources = sources.items
-        self.every = [var for source in sources.items for var in source.group]
+        self.groups = [source.group for source in sources.items]
+        self.every = [var for group in self.groups for var in group]
         self.vectors: Sequence[Array | None] | None = vectors
         self.form = FORMS[query.format]
         self.unconnected: dict[str, Unconnected] = {}
@@ -116,7 +117,7 @@ class Derivatives:
         found = pullback(self.b, self.targets, seeds, self.every)
         return [
             self._found(*pair)
-            for pair in zip(self.sources, summed(self.sources, found), strict=True)
+            for pair in zip(self.sources, summed(self.groups, found), strict=True)
         ]
 
     def _jacobian(self) -> dict[str, Any]:
@@ -157,7 +158,7 @@ class Derivatives:
         """``Σ_s J_s s_dot`` in the target's structure, null where no source reaches it."""
         found = iter(pushforward(self.b, self.targets, self.every, self._tangents()))
         reached = pullback(self.b, self.targets, self._ones(self.targets), self.every)
-        for source, bar in zip(self.sources, summed(self.sources, reached), strict=True):
+        for source, bar in zip(self.sources, summed(self.groups, reached), strict=True):
             self._found(source, bar)  # tells why there is none
         zero = self.query.unconnected == "zero"
 

@@ -85,7 +85,7 @@ def gradients(r: Recorder, y: Any, x: Any, v: Any = None) -> Any:
         bars = gradient(r.b, targets, every)
     else:
         bars = pullback(r.b, targets, _beside(r, targets, v), every)
-    found = iter(_sums(groups, bars))
+    found = iter(summed(groups, bars))
     return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf))
 
 
@@ -138,7 +138,7 @@ def _of_function(
 def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
     sources, target = _variables(x), r.b.array(y)
     groups = [r.state.leaves(source) for source in sources]
-    found = iter(_sums(groups, matrices.jacobian(r.b, target, [v for g in groups for v in g])))
+    found = iter(summed(groups, matrices.jacobian(r.b, target, [v for g in groups for v in g])))
     return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf, target.shape))
 
 
@@ -150,7 +150,7 @@ def _hessians(r: Recorder, y: Any, x: Any) -> Any:
     return second
 
 
-def _sums(groups: Sequence[Sequence[Var]], found: Sequence[Var | None]) -> list[Var | None]:
+def summed(groups: Sequence[Sequence[Var]], found: Sequence[Var | None]) -> list[Var | None]:
     """For each variable the sum over the leaves that it has had."""
     each = iter(found)
     totals: list[Var | None] = []
