@@ -20,7 +20,7 @@ from gradwire_engine.record.calculus import rebuild
 from gradwire_engine.record.variables import flatten
 from gradwire_engine.tape import ArrayType
 
-#: Which examples an answer holds for, and the answer of all as if it held for each.
+#: Which examples an answer is of, and the answer of these alone.
 Part = tuple[Array, Answer]
 
 
@@ -71,11 +71,12 @@ class BatchedCall(Call):
         parts: list[Part] = []
         tried: list[Compiled] = []
         while True:
-            for compiled in [p for p in self._entry.paths if p not in tried]:
-                tried.append(compiled)
+            paths = self._entry.paths
+            for compiled in [p for p in paths if p not in tried]:
                 parts += self._part(compiled, left, poll)
                 if not left.any():
                     return _merged(parts)
+            tried = [*paths]
             first = int(np.argmax(left))
             with self._entry.locked(poll):
                 compiled = self._record(self._example(first), poll)
@@ -109,34 +110,32 @@ class BatchedCall(Call):
         if not took.any():
             return []
         left &= ~took
+        if not took.all():
+            outputs = [np.asarray(x)[took] for x in outputs]
         answer = self._answer(compiled, outputs)
-        if not all_finite([np.asarray(x)[took] for x in outputs]):
+        if not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
         return [(took, answer)]
 
     def _alone(self, k: int, poll: Poll) -> list[Part]:
-        """The answer of one example by itself, as if it held for all."""
+        """The answer of one example by itself."""
         query = replace(self._query, batch=None)
         one = Call(self._cache, self._limits, self._program, self._example(k), query, self._vectors)
         answer = one.replay(poll)
 
-        def repeated(tree: Any) -> Any:
-            return rebuild(tree, lambda x: x if x is None else x[None].repeat(self._size, 0))
+        def stacked(tree: Any) -> Any:
+            return rebuild(tree, lambda x: x if x is None else np.asarray(x)[None])
 
         took = np.zeros(self._size, bool)
         took[k] = True
-        return [
-            (
-                took,
-                replace(
-                    answer,
-                    value=repeated(answer.value),
-                    outputs=repeated(answer.outputs),
-                    derivatives=repeated(answer.derivatives),
-                    updates=repeated(answer.updates),
-                ),
-            )
-        ]
+        of_one = replace(
+            answer,
+            value=stacked(answer.value),
+            outputs=stacked(answer.outputs),
+            derivatives=stacked(answer.derivatives),
+            updates=stacked(answer.updates),
+        )
+        return [(took, of_one)]
 
 
 def _stacked(variables: Mapping[str, Any], axes: Mapping[str, int]) -> dict[str, Array]:
@@ -197,12 +196,12 @@ def _merge(masks: Sequence[Array], trees: Sequence[Any]) -> Any:
         items = [[x if x is None else x[key] for x in trees] for key in keys]
         merged = [_merge(masks, item) for item in items]
         return dict(zip(keys, merged, strict=True)) if isinstance(first, dict) else merged
-    if len({(x.dtype, x.shape) for x in present}) > 1:
+    if len({(x.dtype, x.shape[1:]) for x in present}) > 1:
         raise _unlike("shapes")
-    whole = np.zeros_like(first)
+    whole = np.zeros((masks[0].size, *first.shape[1:]), first.dtype)
     for took, tree in zip(masks, trees, strict=True):
         if tree is not None:
-            whole[took] = tree[took]
+            whole[took] = tree
     return whole
 
 

@@ -1,5 +1,6 @@
 """Many examples in one query: as a loop over them, also where they take different paths."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,28 @@ def test_a_path_that_fails_on_the_values_of_others_does_not_fail_for_them(ask):
     m = np.stack([np.eye(2), np.zeros((2, 2)), 2 * np.eye(2)])
     found = ask.value(text, {"m": m, "r": np.array([True, False, True])}, batch={"m": 0, "r": 0})
     np.testing.assert_allclose(found, [2, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = x*x\nfor i in range(n):\n    y = y + x\ny",  # each example on a path of its own
+        "sum(inv(m)) * x if r else x + n",  # each by itself: others fail on its path
+    ],
+)
+def test_memory_grows_with_the_examples_alone(ask, text):
+    count, width = 60, 20_000
+    m = np.zeros((count, 2, 2))
+    m[0] = np.eye(2)
+    given = {"x": np.ones((count, width)), "n": np.arange(count), "m": m, "r": np.arange(count) < 1}
+    tracemalloc.start()
+    found = ask.value(text, given, batch=dict.fromkeys(given, 0))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    expected = 1 + np.arange(count)
+    expected[0] += "inv" in text
+    np.testing.assert_allclose(found[:, 0], expected)
+    assert peak < 12 * count * width * 8  # a copy of all for each example is 60
 
 
 def test_a_gradient_that_only_some_examples_have_is_zero_for_the_others(ask):
