@@ -31,6 +31,7 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.optimize.structure import Expression, cheaper
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Larger results are computed at replay instead of kept in the tape.
@@ -98,7 +99,18 @@ class _Sweep:
             found = self._before_repeating(op, args, kind)
             if found is not None:
                 return found
+        if self._origin < 0 and (better := cheaper(op, args, self.instructions)) is not None:
+            return self._recorded(better)
         return self._keep(op, args, kind)
+
+    def _recorded(self, expression: Expression) -> int:
+        """The slot of the value of an expression."""
+        if isinstance(expression, int):
+            return expression
+        op, parts = expression
+        args = tuple([self._recorded(part) for part in parts])
+        kind = op.infer(*[self.instructions[arg].type for arg in args])  # type: ignore[arg-type]
+        return self._simplified(op, args, kind)
 
     def _keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of an instruction, which may have been kept before."""
@@ -173,16 +185,19 @@ class _Sweep:
         return inner.args[0] if isinstance(inner.op, Negative) else None
 
     def small_power(self, args: tuple[int, ...], kind: Type) -> int | None:
-        """``x ** 2`` as ``x * x``: exact, and a twentieth of the cost."""
+        """``x ** 2`` as ``x * x``, to the fourth: within 2 units in the last place, for a tenth."""
         exponent = self._constants.get(args[1])
-        if exponent is None or np.ndim(exponent) or exponent not in (0, 2):
+        if exponent is None or np.ndim(exponent) or exponent not in (0, 2, 3, 4):
             return self.unit(args, kind)
         if exponent == 0 and isinstance(kind, ArrayType):
             one = Constant.of(np.ones((), kind.dtype))
             return self._spread(self._keep(one, (), ArrayType(kind.dtype, ())), kind)
         if not _same(self.instructions[args[0]].type, kind):
             return None
-        return self._keep(Multiply(), (args[0], args[0]), kind)
+        square = self._keep(Multiply(), (args[0], args[0]), kind)
+        if exponent == 2:
+            return square
+        return self._keep(Multiply(), (square, square if exponent == 4 else args[0]), kind)
 
     def chosen(self, args: tuple[int, ...], kind: Type) -> int | None:
         """``where`` with one condition for all elements, or no choice."""

@@ -65,10 +65,10 @@ class OnDiagonal(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Write into zeros."""
         (x,) = operands
-        z = xp.zeros((*x.shape[:-1], self.rows, self.columns), x.dtype)
-        index = xp.arange(x.shape[-1])
-        z[..., index - min(self.offset, 0), index + max(self.offset, 0)] = x
-        return z
+        z = xp.zeros((*x.shape[:-1], self.rows * self.columns), x.dtype)
+        first, step = max(self.offset, -self.offset * self.columns), self.columns + 1
+        z[..., first : first + x.shape[-1] * step : step] = x
+        return z.reshape(*x.shape[:-1], self.rows, self.columns)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is the diagonal of ``z_bar``."""
