@@ -21,6 +21,8 @@ Direction: TypeAlias = Literal["forward", "backward"]
 
 #: What is asked of a program: its value, or beside it derivatives or products with them.
 Kind: TypeAlias = Literal["evaluate", "gradient", "jacobian", "hessian", "jvp", "hvp", "check"]
+#: What becomes of a gradient's slices that have one index: all are listed, or their sum.
+Repeats: TypeAlias = Literal["listed", "summed"]
 #: Whether a Jacobian is made of rows or of columns; ``auto`` takes the fewer.
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
 
@@ -43,6 +45,7 @@ class Query:
     ``target`` defaults to the program's output and ``sources`` to all variables in their structure;
     a target that is nested is summed. ``outputs`` are what is evaluated, by default the program's
     output, or further values that are wanted beside a derivative.  ``mode`` is a Jacobian's.
+    With ``slices`` the gradient in a variable that is only gathered from is given by these.
     ``batch`` names variables with an axis of examples: everything is answered for each of these,
     along a first axis. ``step`` is that of a check's differences, ``rtol`` and ``atol`` what the
     gradient may differ from them; without them they are chosen for the dtypes.
@@ -56,6 +59,7 @@ class Query:
     promotion: Literal["numpy", "strict"] = "numpy"
     mode: Mode = "auto"
     format: Literal["dense", "coo"] = "dense"
+    slices: Repeats | None = None
     batch: Mapping[str, int] | None = None
     step: float | None = None
     rtol: float | None = None

@@ -53,6 +53,45 @@ async def test_s60_gathers_slices_and_dense_uses_add_up(wire, text, variables, e
     await holds(wire, text, variables, expected)
 
 
+@pytest.mark.parametrize("text", ["x[ids] * w", "tf.gather(x, ids) * w", "embedding(ids, x) * w"])
+async def test_s59_asked_for_by_slices_repeats_are_not_summed(wire, text):
+    variables = {
+        "x": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]],
+        "ids": {"value": [2, 0, 2], "dtype": "int32"},
+        "w": [[1.0], [2.0], [4.0]],
+    }
+    listed = {"indices": [[2], [0], [2]], "values": [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]}
+    summed = {"indices": [[0], [2]], "values": [[2.0, 2.0], [5.0, 5.0]]}
+    for asked, expected in ((True, listed), ("summed", summed)):
+        found = await wire.gradients(text, variables, sources=["x"], sparse_gradients=asked)
+        assert found == [expected | {"shape": [3, 2]}]
+
+
+async def test_s60_slices_of_several_gathers_come_one_after_the_other(wire):
+    text = "sum(tf.gather(x, [1, 1])) + 10 * sum(take(x, [0, -1], axis=0))"
+    found = await wire.gradients(text, {"x": [1.0, 2.0, 3.0]}, sparse_gradients=True)
+    expected = {"indices": [[1], [1], [0], [2]], "values": [1.0, 1.0, 10.0, 10.0], "shape": [3]}
+    assert found == {"x": expected}
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("sum(x[[1, 1]]) + sum(x * x)", "x"),
+        ("x[:, [1]]", "x"),
+        ("x[1:]", "x"),
+        ("x[1]", "x"),
+        ("tf.gather_nd(x, [[0, 1], [0, 1]])", "x"),
+        ("y = x * x\ny[[0, 0]]", "x"),
+        ("y = x * x\ny[[0, 0]]", "y"),
+    ],
+)
+async def test_s60_what_is_read_otherwise_has_a_dense_gradient(wire, text, source):
+    variables = {"x": [[1.0, 2.0], [3.0, 4.0]]}
+    dense = await wire.gradients(text, variables, sources=source)
+    assert await wire.gradients(text, variables, sources=source, sparse_gradients=True) == dense
+
+
 @rule(
     ("x + y", {"x": [1, 2, 3], "y": 1}, [[1, 1, 1], 3]),
     ("x * y", {"x": [[1], [2]], "y": [3, 4, 5]}, [[[12], [12]], [3, 3, 3]]),

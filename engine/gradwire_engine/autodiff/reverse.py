@@ -68,7 +68,7 @@ class _Walk:
         """Hand the cotangent of ``slot`` on to its operands."""
         b = self.b
         op, args, kind, origin = b.instructions[slot]
-        if not args or not op.differentiable:
+        if not op.differentiable or not any(map(self.active.__getitem__, args)):
             return
         b.origin = origin if origin < 0 else ~origin
         z_bar, mask = self.cotangents[slot], self.masks.get(slot)

@@ -11,7 +11,9 @@ from gradwire_engine.answer import Array, Notice, Query, Unconnected
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.paths import Cut, assignments_between, cut_between, dtype_reason
 from gradwire_engine.autodiff.reverse import pullback
+from gradwire_engine.autodiff.slices import gathered, slices
 from gradwire_engine.compile.blocks import FORMS
+from gradwire_engine.compile.compiled import Slices
 from gradwire_engine.compile.differences import BESIDE, Differences
 from gradwire_engine.compile.names import Source, Sources
 from gradwire_engine.errors import InputError, Place
@@ -111,14 +113,33 @@ class Derivatives:
         found = {"gradients": gradients, "differences": differences}
         return {name: self._in_sources(each) for name, each in found.items()} | {BESIDE: beside}
 
-    def _gradients(self, seeds: Sequence[Var] | None = None) -> list[Var | None]:
+    def _gradients(self, seeds: Sequence[Var] | None = None) -> list[Any]:
         """The gradient in each source, None or zeros where there is none."""
         seeds = self._along(self.targets) if seeds is None else seeds
-        found = pullback(self.b, self.targets, seeds, self.every)
-        return [
-            self._found(*pair)
-            for pair in zip(self.sources, summed(self.groups, found), strict=True)
+        reads = self._gathered() if self.query.slices else [None] * len(self.sources)
+        groups = [
+            group if read is None else read for group, read in zip(self.groups, reads, strict=True)
         ]
+        bars = iter(pullback(self.b, self.targets, seeds, [var for g in groups for var in g]))
+        found: list[Any] = []
+        for source, group, read in zip(self.sources, groups, reads, strict=True):
+            own = [next(bars) for _ in group]
+            total = summed([group], own)[0] if read is None else self._slices(source, read, own)
+            found.append(self._found(source, total))
+        return found
+
+    def _gathered(self) -> list[list[Var] | None]:
+        """What is gathered from each variable that is only gathered from; None of other sources."""
+        found = gathered(self.b, self.targets, self.groups)
+        pairs = zip(self.sources, found, strict=True)
+        return [None if source.leaf is None else reads for source, reads in pairs]
+
+    def _slices(
+        self, source: Source, reads: Sequence[Var], bars: Sequence[Var | None]
+    ) -> Slices | None:
+        parts = slices(reads, bars)
+        summed = self.query.slices == "summed"
+        return parts and Slices(*parts, source.group[0].shape, summed)
 
     def _jacobian(self) -> dict[str, Any]:
         """``∂ target / ∂ source``, of shape ``target.shape + source.shape``."""

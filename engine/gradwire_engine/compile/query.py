@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -10,7 +11,7 @@ from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.compile.compiled import Compiled, Template
+from gradwire_engine.compile.compiled import Compiled, Slices, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
@@ -138,8 +139,9 @@ class _Query:
         }
         value = self._template(targets)
         further = None if outputs is None else self._template(outputs)
-        if stacks and query.format == "coo":
-            raise InputError("coordinates are of one example", at=Place(pointer="/format"))
+        for field, asked in (("format", query.format == "coo"), ("sparse_gradients", query.slices)):
+            if stacks and asked:
+                raise InputError("coordinates are of one example", at=Place(pointer=f"/{field}"))
         decided = self._for_examples(stacks) if stacks else None
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:
@@ -166,7 +168,13 @@ class _Query:
 
     def _template(self, nested: Any) -> Template:
         """The structure, its variables numbered as outputs."""
-        return Template(rebuild(nested, lambda x: None if x is None else self._output(x)))
+
+        def numbered(x: Any) -> Any:
+            if isinstance(x, Slices):
+                return replace(x, indices=self._output(x.indices), values=self._output(x.values))
+            return None if x is None else self._output(x)
+
+        return Template(rebuild(nested, numbered))
 
     def _output(self, var: Var) -> int:
         self.outputs.append(var)

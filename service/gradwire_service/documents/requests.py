@@ -51,15 +51,23 @@ class SourcesRequest(DerivativeRequest):
     sources: Names = Field(None, description="With respect to what; all variables if left out.")
 
 
-class GradientRequest(SourcesRequest):
-    """What ``/v1/gradient`` takes."""
+class PullbackRequest(SourcesRequest):
+    """What pulls cotangents back."""
 
     output_gradients: Value | None = Field(
         None, description="Cotangents in the target's structure; null stands for ones."
     )
 
 
-class CheckRequest(GradientRequest):
+class GradientRequest(PullbackRequest):
+    """What ``/v1/gradient`` takes."""
+
+    sparse_gradients: bool | Literal["summed"] | None = Field(
+        None, description="Gradients by slices in what is only gathered from, repeats listed."
+    )
+
+
+class CheckRequest(PullbackRequest):
     """What ``/v1/check`` takes."""
 
     batch: None = Field(None, description="Not taken: a check is of one point.")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from gradwire_engine.answer import Kind, Query
+from gradwire_engine.answer import Kind, Query, Repeats
 
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
@@ -17,7 +17,7 @@ _SHARED = ("program", "variables", "outputs", "batch", "encoding", "promotion", 
 _DERIVED = (*_SHARED, "target", "unconnected_gradients")
 FIELDS: dict[Kind, frozenset[str]] = {
     "evaluate": frozenset(_SHARED),
-    "gradient": frozenset((*_DERIVED, "sources", "output_gradients")),
+    "gradient": frozenset((*_DERIVED, "sources", "output_gradients", "sparse_gradients")),
     "jacobian": frozenset((*_DERIVED, "sources", "mode", "format")),
     "hessian": frozenset((*_DERIVED, "sources", "format")),
     "jvp": frozenset((*_DERIVED, "tangents")),
@@ -26,6 +26,8 @@ FIELDS: dict[Kind, frozenset[str]] = {
         (*_DERIVED, "sources", "output_gradients", "step", "rtol", "atol")
     ).difference(["batch"]),
 }
+#: What ``sparse_gradients`` asks for.
+_SLICES: dict[bool | str, Repeats | None] = {False: None, True: "listed", "summed": "summed"}
 #: Where a request has the values along which it is differentiated.
 _DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
 #: What a question about a tape does not say again, and what makes a tape.
@@ -89,6 +91,7 @@ def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelo
         promotion=_choice(document, "promotion", ("numpy", "strict")),
         mode=_choice(document, "mode", ("auto", "forward", "reverse")),
         format=_choice(document, "format", ("dense", "coo")),
+        slices=_SLICES[_choice(document, "sparse_gradients", tuple(_SLICES))],
         batch=_batch(get("batch")),
         step=_positive(document, "step"),
         rtol=_positive(document, "rtol"),
@@ -216,7 +219,7 @@ def _choice(document: dict[str, Any], field: str, choices: tuple[Any, ...]) -> A
     value = document.get(field)
     if value is None:
         return choices[0]
-    if type(value) is type(choices[0]) and value in choices:
+    if type(value) in map(type, choices) and value in choices:
         return value
     allowed = " or ".join(json.dumps(choice) for choice in choices)
     raise _invalid(f"{field} is {allowed}", f"/{field}")

@@ -35,6 +35,7 @@ def test_every_field():
             "sources": ["x", None, {"n": []}],
             "output_gradients": {"a": [2]},
             "unconnected_gradients": "zero",
+            "sparse_gradients": "summed",
             "encoding": "base64",
             "promotion": "strict",
             "timeout_ms": 1500,
@@ -47,6 +48,7 @@ def test_every_field():
         target={"a": ["y"]},
         sources=["x", None, {"n": []}],
         unconnected="zero",
+        slices="summed",
         promotion="strict",
     )
     assert envelope.vectors["a"][0] == 2.0
@@ -91,7 +93,8 @@ def test_a_request_is_an_object(document):
         ("batch", ["x", 1], "/batch"),
         ("batch", {"x": 0.5}, "/batch"),
         ("batch", {"x": True}, "/batch"),
-        ("sparse_gradients", True, "/sparse_gradients"),
+        ("sparse_gradients", "coo", "/sparse_gradients"),
+        ("sparse_gradients", 1, "/sparse_gradients"),
         ("so/me", 1, "/so~1me"),
         ("", 1, "/"),
         ("\x00", 1, "/\x00"),
