@@ -63,6 +63,7 @@ from gradwire.results import (
     SourceCheck,
     Unconnected,
 )
+from gradwire.sparse import SparseArray
 from gradwire.version import __version__
 
 __all__ = [
@@ -109,6 +110,7 @@ __all__ = [
     "ServerError",
     "ShapeMismatch",
     "SourceCheck",
+    "SparseArray",
     "TapeConsumed",
     "TooLarge",
     "TransportError",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, Unpack
 
 from gradwire.call import Call, Reply, sent, sent_later
-from gradwire.requests import DerivativeOptions, Mode, Program, document_of
+from gradwire.requests import DerivativeOptions, MatrixFormat, Mode, Program, document_of
 from gradwire.results import (
     Check,
     Derivative,
@@ -116,12 +116,14 @@ class Derivatives:
         *,
         sources: Names = None,
         mode: Mode | None = None,
+        format: MatrixFormat | None = None,
         **options: Unpack[DerivativeOptions],
     ) -> Call[Jacobian]:
         """The derivative of each element of a target, one array, in each element of the sources.
 
         ``jacobian`` has the structure of ``sources``; ``mode`` takes it by rows (``reverse``), by
-        columns (``forward``), or, by default, by whichever are fewer.
+        columns (``forward``), or, by default, by whichever are fewer. Of the ``format`` ``"coo"``
+        each array is a ``SparseArray`` of what may differ from zero, which is all that is computed.
 
         >>> client.jacobian("stack([x * y, x + y])", {"x": 2.0, "y": 3.0}).jacobian
         {'x': array([3., 1.]), 'y': array([2., 1.])}
@@ -130,7 +132,7 @@ class Derivatives:
         return _derivative(
             Jacobian,
             "/v1/jacobian",
-            document_of(program, variables, options, sources=sources, mode=mode),
+            document_of(program, variables, options, sources=sources, mode=mode, format=format),
             lambda document: {"jacobian": decode(document["jacobian"], like)},
         )
 
@@ -141,12 +143,13 @@ class Derivatives:
         variables: Variables | None = None,
         *,
         sources: Names = None,
+        format: MatrixFormat | None = None,
         **options: Unpack[DerivativeOptions],
     ) -> Call[Hessian]:
         """A target's second derivatives in each pair of sources, and its gradients.
 
         ``hessian`` has the structure of ``sources`` twice: ``hessian["x"]["y"]`` is the Jacobian
-        in ``y`` of the gradient in ``x``.
+        in ``y`` of the gradient in ``x``. ``format`` is as of ``jacobian``.
 
         >>> client.hessian("sum(x**3)", {"x": [1.0, 2.0]}, sources="x").hessian
         array([[ 6.,  0.],
@@ -156,7 +159,7 @@ class Derivatives:
         return _derivative(
             Hessian,
             "/v1/hessian",
-            document_of(program, variables, options, sources=sources),
+            document_of(program, variables, options, sources=sources, format=format),
             lambda document: {
                 "gradients": decode(document["gradients"], like),
                 "hessian": decode_rows(document["hessian"], document["gradients"], like),

@@ -14,6 +14,7 @@ Program: TypeAlias = "str | Mapping[str, Any]"
 Promotion: TypeAlias = Literal["numpy", "strict"]
 UnconnectedGradients: TypeAlias = Literal["none", "zero"]
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
+MatrixFormat: TypeAlias = Literal["dense", "coo"]
 
 
 class Options(TypedDict, total=False):

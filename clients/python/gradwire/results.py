@@ -136,7 +136,7 @@ class Check(Gradient):
 class Jacobian(Derivative):
     """A target's value, and its Jacobian at each source, in the structure of the sources."""
 
-    #: Each has the target's axes, then its source's.
+    #: Each, an array or a ``SparseArray``, has the target's axes, then its source's.
     jacobian: Any
 
 

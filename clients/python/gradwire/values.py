@@ -6,7 +6,8 @@ JSON's ``3`` is 3.0: send ``np.int64(3)`` for an integer. Short arrays are sent 
 people can read, longer ones packed.
 
 What comes back is packed and so keeps its dtype and shape: in an answer every list is a nesting
-level. Arrays without axes come back as NumPy scalars, so that a loss is a ``float``.
+level. Arrays without axes come back as NumPy scalars, so that a loss is a ``float``; those that
+are given by coordinates, as a ``SparseArray``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire import codec
+from gradwire.sparse import SparseArray
 from gradwire.trees import (
     LEAF_MEMBERS,
     MISSING,
@@ -36,6 +38,8 @@ DTYPES = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
     "float16 float32 float64 complex64 complex128".split()
 )
+#: The members of an array that an answer gives by coordinates.
+SPARSE_MEMBERS = frozenset({"indices", "values", "shape"})
 #: Elements of the largest array that is sent as a list.
 LONGEST_LIST = 32
 
@@ -93,7 +97,7 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
     def part(key: Any) -> Any:
         return _walk(read, _member(held, key), *(each[key] for each in documents))
 
-    if isinstance(document, Mapping) and not codec.is_packed(document):
+    if isinstance(document, Mapping) and not _is_array(document):
         return rebuild(like, {key: part(key) for key in document})
     if is_list(document):
         return rebuild(like, [part(i) for i in range(len(document))])
@@ -108,8 +112,19 @@ def _member(held: Any, key: Any) -> Any:
         return MISSING
 
 
+def _is_array(document: Mapping[str, Any]) -> bool:
+    return codec.is_packed(document) or document.keys() == SPARSE_MEMBERS
+
+
 def _unpacked(document: Any) -> Any:
-    return codec.unpack(document)[()] if codec.is_packed(document) else document
+    if not isinstance(document, Mapping):
+        return document
+    if codec.is_packed(document):
+        return codec.unpack(document)[()]
+    indices, values, shape = (
+        codec.unpack(document[part]) for part in ("indices", "values", "shape")
+    )
+    return SparseArray(indices, values, tuple(shape.tolist()))
 
 
 def _encode_element(value: Any, name: str) -> Any:
