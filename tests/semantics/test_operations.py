@@ -122,6 +122,15 @@ async def test_s62_what_cannot_be_multiplied_is_refused(wire, y):
     assert await wire.code("x @ y", {"x": [[1.0, 2.0]], "y": y}) == ("shape_mismatch", "/program")
 
 
+@pytest.mark.parametrize(
+    "text", ["tf.matmul(x, x)", "tf.matmul([x], x)", "tf.matmul(x, [x], True)"]
+)
+async def test_s62_matmul_of_tensorflow_is_of_matrices(wire, text):
+    variables = {"x": [1.0, 2.0]}
+    assert await wire.code(text, variables) == ("shape_mismatch", "/program")
+    assert await wire.value("matmul(x, x)", variables) == 5.0  # NumPy's takes vectors
+
+
 @rule(
     ("abs(x)", {"x": [0, -0.0]}, [[0, 0]]),
     ("relu(x)", {"x": 0}, [0]),

@@ -35,6 +35,22 @@ async def test_s84_an_index_out_of_range_is_refused(wire, text):
     assert await wire.code(text, variables) == ("bad_argument", "/program")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "gather(x, [0, -1])",
+        "gather(x, n)",
+        "gather([x, x], [[0, -2]], axis=1)",
+        "gather_nd(x, [n])",
+    ],
+)
+async def test_s84_a_gather_of_tensorflow_counts_from_the_start(wire, call):
+    variables = {"x": X, "n": {"value": [-5], "dtype": "int8"}}
+    assert await wire.code(f"tf.{call}", variables) == ("bad_argument", "/program")
+    if "axis" not in call:  # of NumPy's indices the negative ones count from the end
+        assert await wire.value(call, variables) is not None
+
+
 async def test_s85_a_list_that_is_not_rectangular_is_refused_with_its_place(wire):
     refused = await wire.code("x", {"x": [[1, 2, 3], [4, 5], [6]]})
     assert refused == ("malformed_tensor", "/variables/x/1")

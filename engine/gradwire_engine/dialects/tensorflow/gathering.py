@@ -37,6 +37,7 @@ def gather(
     place = axis_of(count if axis is None else axis, x.ndim, "gather")
     if place < count:
         raise BadArgument(f"gather goes along an axis after the {count} of batch_dims")
+    index = _from_start(b, index, x)
     if not count:
         return recorded("take")(b, x, index, place)
     moved = recorded("moveaxis")(b, x, place, count)
@@ -53,6 +54,7 @@ def gather_nd(b: Builder, params: Any, indices: Any, batch_dims: Static = 0) -> 
     """
     x, index = b.array(params), b.array(indices)
     count = _batch_dims(batch_dims, x, index)
+    index = _from_start(b, index, x)
     if not count:
         return recorded("gather_nd")(b, x, index)
     return _rows(b, x, recorded("unstack")(b, index, -1), count, index.ndim - 1)
@@ -66,6 +68,15 @@ def _batch_dims(batch_dims: Any, x: Var, index: Var) -> int:
             f"batch_dims={count} needs as many first axes alike, got {x.type} and {index.type}"
         )
     return count
+
+
+def _from_start(b: Builder, index: Var, x: Var) -> Var:
+    """Indices of ``x`` that count from the start only: what NumPy counts from the end is beyond."""
+    if index.dtype.kind != "i":
+        return index
+    below, beyond = recorded("less")(b, index, 0), max(x.shape, default=0)
+    z: Var = recorded("where")(b, below, beyond, b.cast(index, DTYPES["int64"]))
+    return z
 
 
 def _rows(b: Builder, x: Var, indices: list[Var], count: int, ndim: int) -> Var:

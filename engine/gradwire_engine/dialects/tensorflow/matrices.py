@@ -26,8 +26,12 @@ def matmul(
     adjoint_b: Static = False,
 ) -> Any:
     """Matrix product ``z = a b``, of matrices in the last two axes, transposed if so asked."""
-    left = _turned(builder, a, transpose_a, adjoint_a)
-    return recorded("matmul")(builder, left, _turned(builder, b, transpose_b, adjoint_b))
+    x, y = builder.array(a), builder.array(b)
+    if x.ndim < 2 or y.ndim < 2:
+        hint = "tf.linalg.matvec multiplies by a vector, tf.tensordot vectors"
+        raise ShapeMismatch(f"tf.matmul takes matrices, got {x.type} and {y.type}", hint=hint)
+    left = _turned(builder, x, transpose_a, adjoint_a)
+    return recorded("matmul")(builder, left, _turned(builder, y, transpose_b, adjoint_b))
 
 
 @TF.macro("linalg.matvec")
