@@ -31,6 +31,11 @@ async def test_s53_products_and_matrices_see_all_reads_too(wire):
         ("x.assign_sub(w * x)", [-1.0, -2.0]),
         ("x[0] = w", [2.0, 2.0]),
         ("x[1:] += w", [1.0, 4.0]),
+        ("x[0].assign(w)", [2.0, 2.0]),
+        ("x[0:2].assign([w, 5])", [2.0, 5.0]),
+        ("x[1:].assign_add([w])", [1.0, 4.0]),
+        ("x[[1]].assign_sub(w * x[1:])", [1.0, -2.0]),
+        ("part = x[1:]\nx.assign([w, w])\npart.assign_add([w])", [2.0, 4.0]),
     ],
 )
 async def test_s54_what_is_assigned_is_a_fresh_leaf(wire, statement, left):
@@ -40,6 +45,13 @@ async def test_s54_what_is_assigned_is_a_fresh_leaf(wire, statement, left):
     assert answer["updates"] == {"x": left}
 
 
+@pytest.mark.parametrize("target", ["y", "y[0]", "x[0][0]", "(x * 1)[0]"])
+async def test_s54_only_variables_are_assigned_to(wire, target):
+    code, _ = await wire.code(f"y = x + 1\n{target}.assign(5)", {"x": [[1.0]]})
+    assert code == "bad_argument"
+
+
+@pytest.mark.parametrize("part", ["", "[:]", "[0:2]"])
 @pytest.mark.parametrize(
     ("value", "code"),
     [
@@ -50,9 +62,9 @@ async def test_s54_what_is_assigned_is_a_fresh_leaf(wire, statement, left):
         ("z * 0.5", "dtype_mismatch"),
     ],
 )
-async def test_s55_an_assignment_keeps_shape_and_dtype(wire, value, code):
+async def test_s55_an_assignment_keeps_shape_and_dtype(wire, value, code, part):
     variables = {"z": {"value": [1, 2], "dtype": "int32"}}
-    assert await wire.code(f"z.assign({value})\nz", variables) == (code, "/program")
+    assert await wire.code(f"z{part}.assign({value})\nz", variables) == (code, "/program")
 
 
 async def test_s56_a_training_loop_is_gradient_descent(wire):

@@ -15,6 +15,7 @@ import numpy as np
 
 from gradwire_engine import dialects
 from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
+from gradwire_engine.ops.arrays.indexing import GetItem, SetItem
 from gradwire_engine.ops.base import FUNCTIONS, Function
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.promotion import DTYPES
@@ -231,15 +232,22 @@ def _plain(name: str) -> str:
 
 
 def _assign(r: Recorder, target: Var, name: str, args: Sequence[Any]) -> Var:
-    if target.slot not in r.state.owners:
+    """Assign to the variable that ``target`` is, or is elements of; gives the whole of it."""
+    b, state = r.b, r.state
+    op, operands, _, _ = b.instructions[target.slot]
+    part = op if isinstance(op, GetItem) else None
+    variable, *indices = [b.vars[slot] for slot in operands] if part else [target]
+    if variable.slot not in state.owners:
         raise BadArgument("only variables can be assigned to", hint="rebind the name with =")
     if len(args) != 1:
         raise BadArgument(f"{name} takes one argument, got {len(args)}")
+    variable = state.leaves(variable)[-1]  # an alias may be of a value before
+    old = part(variable, *indices) if part else variable
     operator = _STATE[name]
-    value = args[0]
-    if operator is not None:
-        value = FUNCTIONS[operator].record(r.b, target, value)
-    return r.assign(target, value)
+    value = args[0] if operator is None else FUNCTIONS[operator].record(b, old, args[0])
+    if part:
+        value = SetItem(part.pattern)(variable, r.fitting(old, value), *indices)
+    return r.assign(variable, value)
 
 
 def _static(r: Recorder, value: Any) -> Any:

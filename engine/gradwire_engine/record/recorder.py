@@ -257,6 +257,12 @@ class Recorder:
         if self.concrete.levels:
             hint = "return the new value, and assign it outside"
             raise BadArgument("a function that vmap maps cannot assign to variables", hint=hint)
+        new = Assigned()(self.fitting(old, value))
+        self.state.assign(old, new)
+        return new
+
+    def fitting(self, old: Var, value: Any) -> Var:
+        """``value`` as it may take the place of ``old``, whose shape and dtype it must have."""
         new = self.b.array(value)
         if new.shape != old.shape:
             raise ShapeMismatch(f"the variable has shape {old.shape}, the value {new.shape}")
@@ -266,8 +272,6 @@ class Recorder:
         if new.dtype != old.dtype:
             message = f"the variable is {old.dtype.name}, the value {new.dtype.name}"
             raise DtypeMismatch(message, hint="convert the value with astype")
-        new = Assigned()(new)
-        self.state.assign(old, new)
         return new
 
 
