@@ -116,10 +116,41 @@ async def test_s81_a_product_with_the_jacobian(wire):
     assert await wire.value(nested, {"x": 2.0}) == 12.0
 
 
-@pytest.mark.parametrize("arguments", ["[x], [x, x]", "[x, y], [x]", "x, ones(3)"])
+@pytest.mark.parametrize(
+    "arguments",
+    ["[x], [x, x]", "[x, y], [x]", "x, ones(3)", "[x, x], [x, x]", "[x, {'z': z}], [x, [x]]"],
+)
 async def test_s82_tangents_must_fit(wire, arguments):
-    code, _ = await wire.code(f"jvp(x * y, {arguments})", {"x": [1.0, 2.0], "y": 3.0})
+    text = f"z = x\njvp(x * y, {arguments})"
+    code, _ = await wire.code(text, {"x": [1.0, 2.0], "y": 3.0})
     assert code in ("bad_argument", "shape_mismatch")
+
+
+@pytest.mark.parametrize(
+    "tangents",
+    [
+        {"x": [1.0, 0.0], "z": [0.0, 1.0]},
+        {"p": {"w": 1.0}, "p.w": 1.0},
+        {"x": [1.0]},
+        {"x": {"re": [1, 0], "im": [0, 1]}},
+    ],
+    ids=["alias", "path", "shape", "dtype"],
+)
+@pytest.mark.parametrize("field", ["tangents", "vectors"])
+async def test_s82_a_value_has_one_tangent_like_itself(wire, field, tangents):
+    path = {"tangents": "/v1/jvp", "vectors": "/v1/hvp"}[field]
+    variables = {"x": [1.0, 2.0], "p": {"w": 3.0}}
+    response = await wire.post(path, "z = x\nsum(z * z * p.w)", variables, **{field: tangents})
+    problem = response.json()
+    assert (problem["code"], problem["pointer"]) == ("invalid_request", f"/{field}")
+
+
+async def test_s82_along_an_integer_there_is_nothing_and_a_reason(wire):
+    variables = {"x": [1.0, 2.0], "n": {"value": 3, "dtype": "int32"}}
+    response = await wire.post("/v1/jvp", "x * n", variables, tangents={"n": 1})
+    answer = response.json()
+    assert answer["jvp"] is None
+    assert answer["unconnected"]["n"]["reason"] == "integer_dtype"
 
 
 async def test_s82_no_path_is_zeros_and_a_warning(wire):

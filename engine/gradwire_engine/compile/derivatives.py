@@ -241,6 +241,9 @@ class Derivatives:
         """The request's tangents, for every variable that their sources' states have had."""
         dots = self._along([s.group[0] for s in self.sources if s.group])
         groups = [source.group for source in self.sources if source.group]
+        if len({var.slot for var in self.every}) < len(self.every):
+            at = Place(pointer=f"/{VECTORS[self.query.kind]}")
+            raise InputError("a value is named twice", at=at, hint="name it once, with the sum")
         return [dot for dot, group in zip(dots, groups, strict=True) for _ in group]
 
     def _along(self, variables: Sequence[Var]) -> list[Var]:

@@ -97,6 +97,8 @@ def tangents(r: Recorder, y: Any, x: Any, v: Any) -> Any:
         for source, dot in zip(sources, _beside(r, sources, v), strict=True)
         for version in r.state.leaves(source)
     ]
+    if len({source.slot for source, _ in along}) < len(along):
+        raise BadArgument("a value is given two tangents", hint="name it once, with their sum")
     found = iter(pushforward(r.b, outputs, [x for x, _ in along], [dot for _, dot in along]))
     return rebuild(y, lambda leaf: _or_zeros(r, next(found), r.b.array(leaf)))
 
