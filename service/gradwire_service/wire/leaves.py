@@ -13,6 +13,7 @@ from gradwire_service.wire.numbers import (
     MAX_DEPTH,
     WORDS,
     Malformed,
+    Misfit,
     array_or_none,
     complex_array,
     dtype_named,
@@ -75,9 +76,7 @@ def read_tangents(document: Mapping[str, Any], field: str, missing: list[str]) -
 
 
 def _refuse(error: Malformed) -> NoReturn:
-    raise Refusal(
-        "malformed_tensor", error.detail, pointer=error.pointer, hint=error.hint
-    ) from None
+    raise Refusal(error.code, error.detail, pointer=error.pointer, hint=error.hint) from None
 
 
 def _read(value: Any, missing: list[str], depth: int) -> Any:
@@ -179,12 +178,12 @@ def _read_seeds(value: Any, target: Any, missing: list[str]) -> Any:
         return None
     if isinstance(target, list):
         if type(value) is not list or len(value) != len(target):
-            raise Malformed(f"the target is a list of {len(target)}, so must this be")
+            raise Misfit(f"the target is a list of {len(target)}, so must this be")
         pairs = zip(value, target, strict=True)
         return [_read_seed(i, *pair, missing) for i, pair in enumerate(pairs)]
     if isinstance(target, dict):
         if type(value) is not dict or value.keys() != target.keys():
-            raise Malformed("the target is an object, so this must be one with the same members")
+            raise Misfit("the target is an object, so this must be one with the same members")
         return {name: _read_seed(name, value[name], of, missing) for name, of in target.items()}
     return _bare(_read(value, missing, 1))
 

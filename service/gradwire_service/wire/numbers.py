@@ -35,6 +35,8 @@ _ELEMENTS = frozenset((float, int, bool, str))
 class Malformed(Exception):
     """A value that is no array; its place is filled in as the error passes upwards."""
 
+    code = "malformed_tensor"
+
     def __init__(self, detail: str, *place: str | int, hint: str | None = None) -> None:
         super().__init__(detail)
         self.detail = detail
@@ -50,6 +52,12 @@ class Malformed(Exception):
         """The place as a JSON pointer (RFC 6901)."""
         escaped = (str(name).replace("~", "~0").replace("/", "~1") for name in self._place)
         return "".join("/" + name for name in escaped)
+
+
+class Misfit(Malformed):
+    """Arrays that can be read, but are not as many, or not named, as what they belong to."""
+
+    code = "invalid_request"
 
 
 def dtype_named(name: Any) -> Dtype | None:

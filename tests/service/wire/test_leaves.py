@@ -135,17 +135,18 @@ def test_seeds_follow_the_target():
 
 
 @pytest.mark.parametrize(
-    ("value", "target", "pointer"),
+    ("value", "target", "code", "pointer"),
     [
-        ([1], ["y", "z"], ""),
-        (1, ["y"], ""),
-        ({"a": 1}, {"b": "y"}, ""),
-        ("word", "y", ""),
-        ([[1], [None, 1]], ["y", "z"], "/1/0"),
-        ({"a": [[1], [2, 3]]}, {"a": "y"}, "/a/1"),
+        ([1], ["y", "z"], "invalid_request", ""),
+        (1, ["y"], "invalid_request", ""),
+        ({"a": 1}, {"b": "y"}, "invalid_request", ""),
+        ([1, {"c": 1}], ["y", {"b": "z"}], "invalid_request", "/1"),
+        ("word", "y", "malformed_tensor", ""),
+        ([[1], [None, 1]], ["y", "z"], "malformed_tensor", "/1/0"),
+        ({"a": [[1], [2, 3]]}, {"a": "y"}, "malformed_tensor", "/a/1"),
     ],
 )
-def test_seeds_that_do_not_fit(value, target, pointer):
+def test_seeds_that_do_not_fit(value, target, code, pointer):
     with pytest.raises(Refusal) as caught:
         read_seeds(value, target, [])
-    assert caught.value.pointer == "/output_gradients" + pointer
+    assert (caught.value.code, caught.value.pointer) == (code, "/output_gradients" + pointer)
