@@ -5,7 +5,7 @@ Source: Gebremedhin, Manne and Pothen, What Color Is Your Jacobian? (2005), dire
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -16,13 +16,14 @@ from gradwire_engine.autodiff.coloring import Colors, color_columns, color_symme
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.matrices import for_seeds, stand_in
 from gradwire_engine.autodiff.reverse import gradient, pullback
-from gradwire_engine.autodiff.sparsity import Indices, Pattern, distinct, sparsity
+from gradwire_engine.autodiff.sparsity import Fix, Indices, Pattern, distinct, sparsity
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.patterns import ARRAY
-from gradwire_engine.tape import Shape
+from gradwire_engine.tape import ArrayType, Shape
 
 
 class Nonzeros(NamedTuple):
@@ -32,7 +33,9 @@ class Nonzeros(NamedTuple):
     values: Var
 
 
-def sparse_jacobian(b: Builder, target: Var, source: Var, mode: Mode = "auto") -> Nonzeros | None:
+def sparse_jacobian(
+    b: Builder, target: Var, source: Var, mode: Mode = "auto", fix: Fix | None = None
+) -> Nonzeros | None:
     """The nonzeros of ``∂ target / ∂ source``, both in row-major order; None without a path.
 
     Costs a product for each colour of the columns, in forward mode, or of the rows, in reverse
@@ -41,7 +44,7 @@ def sparse_jacobian(b: Builder, target: Var, source: Var, mode: Mode = "auto") -
     """
     if not target.type.differentiable:
         return None
-    pattern = sparsity(b, target, source)
+    pattern = sparsity(b, target, source, fix)
     rows, columns, (height, width) = pattern
     if "c" in (target.dtype.kind, source.dtype.kind):
         mode = "reverse"
@@ -62,7 +65,7 @@ def sparse_jacobian(b: Builder, target: Var, source: Var, mode: Mode = "auto") -
     return Nonzeros(pattern, b.cast(values, source.dtype))  # as a row's, which is a gradient
 
 
-def sparse_hessian(b: Builder, target: Var, source: Var) -> Nonzeros | None:
+def sparse_hessian(b: Builder, target: Var, source: Var, fix: Fix | None = None) -> Nonzeros | None:
     """The nonzeros of the second derivatives of the sum of ``target``; None without a path.
 
     Both of each symmetric pair are among them, read from one product for each colour of a star
@@ -73,8 +76,8 @@ def sparse_hessian(b: Builder, target: Var, source: Var) -> Nonzeros | None:
     if bar is None:
         return None
     if source.dtype.kind == "c":  # what reverse mode gives is not symmetric then
-        return sparse_jacobian(b, bar, source)
-    pattern = _symmetric(sparsity(b, bar, source))
+        return sparse_jacobian(b, bar, source, fix=fix)
+    pattern = _symmetric(sparsity(b, bar, source, fix))
     colors = color_symmetric(pattern, b.poll)
     seed = stand_in(bar)
     (product,) = pullback(b, [bar], [seed], [source])
@@ -87,6 +90,30 @@ def sparse_hessian(b: Builder, target: Var, source: Var) -> Nonzeros | None:
     alone = np.bincount(pairs)[pairs] == 1
     places, others = np.where(alone, rows, columns), np.where(alone, columns, rows)
     return Nonzeros(pattern, _read(compressed, colors[others], places))
+
+
+def coordinates(parts: Sequence[Nonzeros], target: Var, source: Var) -> dict[str, Var]:
+    """The sum of ``parts``: ``indices``, in ``target.shape + source.shape``, ``values``, ``shape``.
+
+    A row of indices may come more than once.
+    """
+    b, shape = source.builder, (*target.shape, *source.shape)
+    indices = [np.zeros((0, len(shape)), np.int64)]
+    for (rows, columns, _), _ in parts:
+        places = [_unraveled(rows, target), _unraveled(columns, source)]
+        indices.append(np.concatenate(places, axis=-1))
+    values = [part.values for part in parts] or [b.full(0, ArrayType(source.dtype, (0,)))]
+    return {
+        "indices": b.constant(np.concatenate(indices)),
+        "values": values[0] if len(values) == 1 else Concatenate(0)(*values),
+        "shape": b.constant(np.array(shape, np.int64)),
+    }
+
+
+def _unraveled(places: Indices, like: Var) -> Indices:
+    """A row of indices for each place in row-major order."""
+    found = np.unravel_index(places, like.shape) if like.ndim else ()
+    return np.array(found, np.int64).reshape(like.ndim, len(places)).T
 
 
 def _symmetric(pattern: Pattern) -> Pattern:

@@ -26,6 +26,9 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.tape import ArrayType, Shape, TupleType
 
 Indices: TypeAlias = NDArray[np.int64]
+#: Gives the value of integers that come with the request, with which the tape holds from then on;
+#: or None, if they are not to be known.
+Fix: TypeAlias = Callable[[Var], Any]
 
 
 class Pattern(NamedTuple):
@@ -36,14 +39,15 @@ class Pattern(NamedTuple):
     shape: tuple[int, int]
 
 
-def sparsity(b: Builder, target: Var, source: Var) -> Pattern:
+def sparsity(b: Builder, target: Var, source: Var, fix: Fix | None = None) -> Pattern:
     """The pattern of ``∂ target / ∂ source``, both in row-major order.
 
     What an operation moves is found by moving numbers; what it combines, along the axes it names or
-    in the stacks it goes over; of an unknown one everything depends on everything. The time is
-    linear, up to sorting, in the pairs of all instructions between.
+    in the stacks it goes over; of an unknown one everything depends on everything. Indices that
+    come with the request are known through ``fix``. The time is linear, up to sorting, in the pairs
+    of all instructions between.
     """
-    walk = _Walk(b, source)
+    walk = _Walk(b, source, fix)
     needed = [slot for slot in sorted(ancestors(b, [target])) if slot > source.slot]
     last = {arg: slot for slot in needed for arg in b.instructions[slot].args}
     for slot in needed:
@@ -63,8 +67,9 @@ _NONE: Indices = np.zeros(0, np.int64)
 class _Walk:
     """Pairs of the slots that depend on the source, and values of those that are constant."""
 
-    def __init__(self, b: Builder, source: Var) -> None:
+    def __init__(self, b: Builder, source: Var, fix: Fix | None) -> None:
         self.b = b
+        self.fix = fix
         self.columns = max(source.type.size, 1)
         self.pairs = {source.slot: np.arange(source.type.size) * (self.columns + 1)}
         #: How an instruction with several results is stacked: these share the pairs of a stack.
@@ -138,14 +143,18 @@ class _Walk:
         return kernel
 
     def _constant(self, slot: int) -> Any:
-        """The value of integers or booleans made of constants alone; None of others."""
+        """The value of integers or booleans made of constants and such inputs; None of others."""
         if slot not in self.constants:
-            slots = sorted(ancestors(self.b, [self.b.vars[slot]]))
+            var = self.b.vars[slot]
+            slots = sorted(ancestors(self.b, [var]))
             made = [self.b.instructions[i] for i in slots]
-            if any(isinstance(i.op, Input) or not _countable(i.type) for i in made):
+            if not all(_countable(i.type) for i in made):
                 return None
-            for i, (op, args, _, _) in zip(slots, made, strict=True):
-                self.constants[i] = op.kernel(np, *[self.constants[arg] for arg in args])
+            if any(isinstance(i.op, Input) for i in made):
+                self.constants[slot] = self.fix and self.fix(var)
+            else:
+                for i, (op, args, _, _) in zip(slots, made, strict=True):
+                    self.constants[i] = op.kernel(np, *[self.constants[arg] for arg in args])
         return self.constants[slot]
 
     def _combined(self, slot: int) -> Indices:

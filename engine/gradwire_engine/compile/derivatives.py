@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.paths import Cut, assignments_between, cut_between, dtype_reason
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.autodiff.slices import gathered, slices
-from gradwire_engine.compile.blocks import FORMS
+from gradwire_engine.compile.blocks import Coordinates, Dense, Form
 from gradwire_engine.compile.compiled import Slices
 from gradwire_engine.compile.differences import BESIDE, Differences
 from gradwire_engine.compile.names import Source, Sources
@@ -61,7 +62,8 @@ class Derivatives:
         self.groups = [source.group for source in sources.items]
         self.every = [var for group in self.groups for var in group]
         self.vectors: Sequence[Array | None] | None = vectors
-        self.form = FORMS[query.format]
+        fix = cache(recorder.concrete.integers)
+        self.form: Form = Coordinates(fix) if query.format == "coo" else Dense()
         self.unconnected: dict[str, Unconnected] = {}
 
     def record(self) -> dict[str, Any]:

@@ -72,6 +72,7 @@ def resume_query(
             compiled = question.compile(result, {}, kept)
     finally:
         recorder.warnings = told
+        recorder.concrete.forget(len(b.vars))
     check_budget(compiled.executable, b.limits)
     return compiled
 

@@ -30,17 +30,17 @@ def grad(r: Recorder, y: Any, x: Any = None) -> Any:
 
     Of a function instead of a value: the function that gives its gradient in its first argument.
     """
-    return _derivative(r, gradients, y, x)
+    return derivative(r, gradients, y, x)
 
 
 def value_and_grad(r: Recorder, y: Any, x: Any = None) -> Any:
     """``y`` and its gradient in ``x``, as a pair; of a function, the function that gives both."""
-    return _derivative(r, lambda r, y, x: (y, gradients(r, y, x)), y, x)
+    return derivative(r, lambda r, y, x: (y, gradients(r, y, x)), y, x)
 
 
 def jacobian(r: Recorder, y: Any, x: Any = None) -> Any:
     """``∂ y / ∂ x`` of shape ``y.shape + x.shape``, in ``x``'s structure, as ``grad``."""
-    return _derivative(r, _jacobians, y, x)
+    return derivative(r, _jacobians, y, x)
 
 
 def hessian(r: Recorder, y: Any, x: Any = None) -> Any:
@@ -48,7 +48,7 @@ def hessian(r: Recorder, y: Any, x: Any = None) -> Any:
 
     Each has the shape ``a.shape + b.shape`` for two of the values that ``x`` names.
     """
-    return _derivative(r, _hessians, y, x)
+    return derivative(r, _hessians, y, x)
 
 
 def jvp(r: Recorder, y: Any, x: Any, v: Any) -> Any:
@@ -78,7 +78,7 @@ def gradients(r: Recorder, y: Any, x: Any, v: Any = None) -> Any:
 
     The leaves are multiplied by those of ``v``, where it is given.
     """
-    groups = [r.state.leaves(source) for source in _variables(x)]
+    groups = [r.state.leaves(source) for source in variables(x)]
     every = [leaf for group in groups for leaf in group]
     targets = [r.b.array(leaf) for leaf in leaves(y)]
     if v is None:
@@ -91,7 +91,7 @@ def gradients(r: Recorder, y: Any, x: Any, v: Any = None) -> Any:
 
 def tangents(r: Recorder, y: Any, x: Any, v: Any) -> Any:
     """Derivative along ``v`` in ``y``'s structure, zeros without a path."""
-    sources, outputs = _variables(x), [r.b.array(leaf) for leaf in leaves(y)]
+    sources, outputs = variables(x), [r.b.array(leaf) for leaf in leaves(y)]
     along = [
         (version, dot)
         for source, dot in zip(sources, _beside(r, sources, v), strict=True)
@@ -119,7 +119,7 @@ def _beside(r: Recorder, variables: Sequence[Var], v: Any) -> list[Var]:
     ]
 
 
-def _derivative(r: Recorder, rule: Rule, y: Any, x: Any) -> Any:
+def derivative(r: Recorder, rule: Rule, y: Any, x: Any) -> Any:
     """Apply a rule to a value, or keep it for when a function is called."""
     if isinstance(y, Closure | Operation | Transformed):
         return Transformed(partial(_of_function, y, rule))
@@ -138,7 +138,7 @@ def _of_function(
 
 
 def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
-    sources, target = _variables(x), r.b.array(y)
+    sources, target = variables(x), r.b.array(y)
     groups = [r.state.leaves(source) for source in sources]
     found = iter(summed(groups, matrices.jacobian(r.b, target, [v for g in groups for v in g])))
     return rebuild(x, lambda leaf: _or_zeros(r, next(found), leaf, target.shape))
@@ -185,7 +185,8 @@ def rebuild(nested: Any, replace: Callable[[Any], Any]) -> Any:
     return replace(nested)
 
 
-def _variables(x: Any) -> list[Var]:
+def variables(x: Any) -> list[Var]:
+    """The values that ``x`` names, to differentiate in."""
     found = leaves(x)
     for leaf in found:
         if not isinstance(leaf, Var):

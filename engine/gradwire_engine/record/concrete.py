@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,6 +66,21 @@ class Concrete:
     def integer(self, var: Var) -> int:
         """An integer that sets a shape, an axis, a bound or a count: static from here on."""
         return int(self._decided(var))
+
+    def integers(self, var: Var) -> Array | None:
+        """Integers that say what depends on what: static, or None where mapped examples differ."""
+        every = self.everywhere(var)
+        count = math.prod(every.shape[: every.ndim - var.ndim])
+        examples = np.asarray(self.value(every)).reshape(count, *var.shape)
+        if not count or (examples != examples[0]).any():
+            return None
+        same = every.equals(self._b.constant(examples[0]))
+        Guard(True)(PRIMITIVES["all"](tuple(range(every.ndim)))(same))
+        return np.asarray(examples[0])
+
+    def forget(self, first: int) -> None:
+        """Forget the values of slots from ``first`` on, which will be others'."""
+        self._values = {slot: value for slot, value in self._values.items() if slot < first}
 
     def everywhere(self, var: Var) -> Var:
         """``var`` of all examples of the mapped functions that are being recorded."""

@@ -16,6 +16,7 @@ from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
 from gradwire_engine.record.solvers import SOLVERS
+from gradwire_engine.record.sparse import SPARSE
 from gradwire_engine.record.transformations import TRANSFORMATIONS
 
 if TYPE_CHECKING:
@@ -221,4 +222,5 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     **{f"jax.{name}": calculus.jacobian for name in ("jacobian", "jacrev", "jacfwd")},
     **TRANSFORMATIONS,
     **SOLVERS,
+    **SPARSE,
 }

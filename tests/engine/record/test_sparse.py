@@ -1,0 +1,117 @@
+"""Sparse matrices inside programs and by request are the dense ones, also of numbered elements."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine import Leaf, Query
+from gradwire_engine.errors import BadArgument
+
+RNG = np.random.default_rng(23)
+X = RNG.normal(size=6)
+TEXTS = [
+    "x[ids] ** 2 * sin(x[ids[::-1]])",
+    "take(x, (ids + 6) % 6) * x[1]",
+    "segment_sum(x[:3] ** 2, abs(ids), 7)",
+    "y = x * 1\ny[ids] = x[:3] ** 2\ny",
+]
+
+
+def filled(coo):
+    whole = np.zeros(coo["shape"])
+    np.add.at(whole, tuple(coo["indices"].T), coo["values"])
+    return whole
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_of_numbered_elements_it_is_the_dense_one_for_any_numbers(ask, text):
+    for ids in RNG.integers(-6, 6, size=(8, 3)):
+        given = {"x": X, "ids": ids}
+        whole = ask.answer(text, given, kind="jacobian", sources="x").derivatives["jacobian"]
+        found = ask.answer(text, given, kind="jacobian", sources="x", format="coo")
+        coo = found.derivatives["jacobian"]
+        np.testing.assert_allclose(filled(coo), whole)
+        assert len(coo["values"]) < whole.size / 2
+        first, *rest = text.rsplit("\n", 1)[::-1]
+        inside = "\n".join([*rest, f"r = {first}", "sparse.jacobian(r, x)"])
+        np.testing.assert_array_equal(ask.value(inside, given)["indices"], coo["indices"])
+
+
+def test_numbers_that_come_again_take_what_was_recorded_of_them(ask):
+    calls = []
+    for ids in ([0, 1], [5, 5], [0, 1]):
+        leaves = {"x": Leaf(X), "ids": Leaf(np.array(ids))}
+        query = Query("jacobian", sources="x", format="coo")
+        calls.append(ask.engine.call(ask.engine.parse("x[ids] ** 2"), leaves, query))
+        calls[-1].replay(ask.poll)
+    assert len(calls[-1]._entry.paths) == 2
+
+
+def test_a_bundle_adjustment_has_fifteen_entries_in_each_row(ask):
+    """Residuals of observations, each numbered by its camera and its point."""
+    text = """
+camera, point = cameras[seen[:, 0]], points[seen[:, 1]]
+offset = point - camera[:, 3:6]
+turned = offset + cross(camera[:, :3], offset)
+flat = turned[:, :2] / (10 + turned[:, 2:])
+square = sum(flat**2, axis=1, keepdims=True)
+distorted = flat * (1 + camera[:, 9:10] * square + camera[:, 10:] * square**2)
+principal = camera[:, 7:9] + 0 * camera[:, 8:6:-1]
+weights[:, None] * (distorted * camera[:, 6:7] + principal - features)
+"""
+    count, cameras, points = 40, 5, 12
+    seen = np.stack([RNG.integers(cameras, size=count), RNG.integers(points, size=count)], axis=1)
+    sizes: dict[str, Any] = {"cameras": (cameras, 11), "points": (points, 3), "weights": count}
+    given = {name: RNG.normal(size=size) for name, size in sizes.items()}
+    given |= {"seen": seen, "features": RNG.normal(size=(count, 2))}
+    asked = {"kind": "jacobian", "sources": list(sizes)}
+    whole = ask.answer(text, given, **asked).derivatives["jacobian"]
+    found = ask.answer(text, given, format="coo", **asked).derivatives["jacobian"]
+    for coo, expected in zip(found, whole, strict=True):
+        np.testing.assert_allclose(filled(coo), expected, atol=1e-12)
+    assert [len(coo["values"]) for coo in found] == [2 * count * each for each in (11, 3, 1)]
+
+
+def test_a_hessian_inside_a_program(ask):
+    given = {"x": X, "ids": np.array([4, 1, 2])}
+    text = "y = sum(x[ids] ** 2 * x[:3] + x[3:] ** 3)\n"
+    coo = ask.value(text + "sparse.hessian(y, x)", given)
+    np.testing.assert_allclose(filled(coo), ask.value(text + "hessian(y, x)", given))
+    assert len(coo["values"]) == 5 + 2  # on the diagonal, and beside it
+
+
+def test_what_a_program_makes_of_it_is_differentiated(ask):
+    text = "j = sparse.jacobian(x[1:] ** 2 * x[:-1], x)\nsum(j.values ** 2)"
+    dense = "j = jacobian(x[1:] ** 2 * x[:-1], x)\nsum(j ** 2)"
+    one, other = (
+        ask.answer(t, {"x": X}, kind="gradient").derivatives["gradients"] for t in (text, dense)
+    )
+    np.testing.assert_allclose(one["x"], other["x"])
+
+
+def test_of_a_function_and_of_nested_values(ask):
+    given = {"p": {"a": X, "b": X[:3]}}
+    found = ask.value("sparse.jacobian(lambda p: p.a[:3] * p.b)(p)", given)
+    np.testing.assert_allclose(filled(found["a"]), np.diag(X[:3]) @ np.eye(3, 6))
+    np.testing.assert_allclose(filled(found["b"]), np.diag(X[:3]))
+
+
+def test_without_a_path_there_are_no_elements(ask):
+    found = ask.value("sparse.jacobian(x ** 2, y), sparse.hessian(x ** 2, y)", {"x": X, "y": X[:2]})
+    assert [coo["shape"].tolist() for coo in found] == [[6, 2], [2, 2]]
+    assert all(coo["values"].size == 0 and coo["indices"].shape == (0, 2) for coo in found)
+
+
+def test_mapped_examples_have_one_pattern_which_is_full_where_their_numbers_differ(ask):
+    text = "vmap(lambda x, i: sparse.jacobian(lambda x: x[i] ** 2)(x).values)(x, i)"
+    given = {"x": X.reshape(2, 3), "i": np.array([[2, 0], [2, 0]])}
+    np.testing.assert_allclose(ask.value(text, given), 2 * X.reshape(2, 3)[:, [2, 0]])
+    given["i"][1] = [0, 2]
+    full = ask.value(text, given).reshape(2, 2, 3)
+    assert np.count_nonzero(full) == 4
+    np.testing.assert_allclose(full[1].sum(axis=1), 2 * X[[3, 5]])
+
+
+def test_a_hessian_is_of_one_value(ask):
+    with pytest.raises(BadArgument, match="of one value"):
+        ask.value("sparse.hessian(sum(x * y), [x, y])", {"x": X, "y": X})
