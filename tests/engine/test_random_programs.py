@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query
 from gradwire_engine.errors import DeadlineExceeded, EngineError, InternalError
 from hypothesis import assume, given, settings
@@ -22,14 +24,16 @@ BINARY = {"add": "+", "multiply": "*", "subtract": "-"}
 LIMITS = Limits(array_bytes=1 << 24, total_bytes=1 << 26, instructions=20_000, flops=10**8)
 
 
-def ask(program: Any, values: dict[str, Any], seconds: int = 2_000, **query: Any) -> Answer:
-    engine = Engine(LIMITS)
+def ask(
+    program: Any, values: dict[str, Any], *, engine: Engine | None = None, **query: Any
+) -> Answer:
+    engine = engine or Engine(LIMITS)
     polls = 0
 
     def poll():
         nonlocal polls
         polls += 1
-        if polls > seconds:
+        if polls > 2_000:
             raise DeadlineExceeded("the time is up")
 
     leaves = {
@@ -203,26 +207,98 @@ def test_gradients_are_the_slopes(text, seed):
     assert abs(found - slope) <= 1e-5 * scale
 
 
-@settings(max_examples=40)
-@given(scripts(), st.integers(0, 2**32 - 1))
-def test_second_derivatives_are_symmetric(text, seed):
-    rng = np.random.default_rng(seed)
+def values_of(rng: np.random.Generator, *leading: int) -> dict[str, Any]:
+    """The variables with other values, of as many examples as ``leading`` says."""
+    return {name: rng.normal(size=(*leading, *value.shape)) for name, value in VALUES.items()}
+
+
+def transposed(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Forward and reverse mode: ``⟨w, J u⟩ = ⟨Jᵀ w, u⟩``."""
+    text += (
+        "\nd = [sum(jvp(v, x, u)*w), jvp(y, m, p)]\ne = [sum(vjp(v, x, w)*u), sum(grad(y, m)*p)]"
+    )
+    along = {"u": rng.normal(size=3), "w": rng.normal(size=3), "p": rng.normal(size=(2, 3))}
+    found = ask(text, VALUES | along, kind="evaluate", outputs=["d", "e"]).value
+    return found[0], found[1]
+
+
+def symmetric(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Second derivatives in two variables, either first."""
     text += """
 p, q = grad(y, [x, m])
 pq = sum(grad(sum(p*u), m)*w)
 qp = sum(grad(sum(q*w), x)*u)
 """
-    extra = {"u": rng.normal(size=3), "w": rng.normal(size=(2, 3))}
-    pq, qp = ask(text, VALUES | extra, kind="evaluate", outputs=["pq", "qp"]).value
-    assert np.isclose(pq, qp, rtol=1e-7, atol=1e-9 * (1 + abs(pq)))
+    along = {"u": rng.normal(size=3), "w": rng.normal(size=(2, 3))}
+    found = ask(text, VALUES | along, kind="evaluate", outputs=["pq", "qp"]).value
+    return found[0], found[1]
 
 
+def mapped(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
+    """A batch, and each of its examples alone, whatever path it takes."""
+    stacks = values_of(rng, 4)
+    together = gradients(text, stacks, batch=dict.fromkeys(VALUES, 0))
+    examples = [{name: stack[i] for name, stack in stacks.items()} for i in range(4)]
+    return together, np.stack([gradients(text, example) for example in examples], axis=-1)
+
+
+def replayed(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Other values: the tapes that are there where their guards hold, and a new recording."""
+    engine, points = Engine(LIMITS), [VALUES, *[values_of(rng) for _ in range(4)]]
+    known = [gradients(text, point, engine=engine) for point in points]
+    return known, [gradients(text, point) for point in points]
+
+
+def recomputed(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
+    """A program as a function: what it computes kept for the derivative, or computed again."""
+    body = "\n".join(f"  {line}" for line in [*text.splitlines(), "return y"])
+    text, values = f"def program(a, b, x, m):\n{body}\n", values_of(rng)
+    plain = gradients(text + "program(a, b, x, m)", values)
+    return gradients(text + "checkpoint(program)(a, b, x, m)", values), plain
+
+
+def by_nonzeros(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Jacobian and Hessian by coordinates, and as whole arrays."""
+    values = values_of(rng)
+    found: list[Any] = []
+    for form in "coo", "dense":
+        fields = {"format": form, "unconnected": "zero"}
+        rows = ask(text, values, kind="jacobian", target="v", sources=["x", "m"], **fields)
+        second = ask(text, values, kind="hessian", sources=["x", "m"], **fields)
+        parts = [*rows.derivatives["jacobian"], *chain(*second.derivatives["hessian"])]
+        found.append(np.concatenate([whole(part).ravel() for part in parts]))
+    return found[0], found[1]
+
+
+def gradients(text: str, values: dict[str, Any], **asked: Any) -> Any:
+    """The value and all elements of the gradients; of a batch the last axis counts examples."""
+    answer = ask(text, values, unconnected="zero", **asked)
+    parts = [answer.value, *[answer.gradients[name] for name in VALUES]]
+    if "batch" in asked:
+        return np.concatenate([np.reshape(part, (len(answer.value), -1)) for part in parts], 1).T
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def whole(block: Any) -> Any:
+    """The array that coordinates stand for; an array is that already."""
+    if not isinstance(block, dict):
+        return block
+    dense = np.zeros(block["shape"])
+    np.add.at(dense, tuple(block["indices"].T), block["values"])
+    return dense
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [transposed, symmetric, mapped, replayed, recomputed, by_nonzeros],
+    ids=lambda f: f.__name__,
+)
 @settings(max_examples=40)
-@given(scripts())
-def test_both_modes_agree(text):
-    text += "\nd = jvp(y, x, u)\ne = sum(grad(y, x)*u)"
-    d, e = ask(text, VALUES | {"u": RNG.normal(size=3)}, kind="evaluate", outputs=["d", "e"]).value
-    assert np.isclose(d, e)
+@given(scripts(), st.integers(0, 2**32 - 1))
+def test_two_ways_to_one_answer_agree(ways, text, seed):
+    one, other = ways(text, np.random.default_rng(seed))
+    scale = 1 + np.max(np.abs(other), initial=0)
+    np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9 * scale)
 
 
 TOKENS = (
