@@ -58,7 +58,6 @@ ABSENT: dict[type[ast.AST], tuple[str, str | None]] = {
     ast.JoinedStr: ("an f-string", None),
     ast.Set: ("a set", "use a list"),
     ast.SetComp: ("a set", "use a list"),
-    ast.DictComp: ("a dict comprehension", "write the keys, or use a list"),
     ast.NamedExpr: (":=", "assign on a line of its own"),
     ast.Match: ("match", "use if and elif"),
     ast.Yield: ("yield", "append to a list and return it"),
@@ -235,6 +234,11 @@ class ExpressionReader(Writer):
         blocks.append(self.lazy(node.elt))
         return self.write(at(node), "comprehension", (iterable,), names, tuple(blocks))
 
+    def dict_comprehension(self, node: ast.DictComp) -> int:
+        pair = ast.copy_location(ast.Tuple([node.key, node.value]), node)
+        pairs = ast.copy_location(ast.ListComp(pair, node.generators), node)
+        return self.call_operation("dict", [self.expression(pairs)], node)
+
     def lazy(self, node: ast.expr) -> Block:
         self.open()
         self.expression(node)
@@ -285,6 +289,7 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[[ExpressionReader, Any], int]] = {
     ast.Lambda: ExpressionReader.anonymous,
     ast.ListComp: ExpressionReader.comprehension,
     ast.GeneratorExp: ExpressionReader.comprehension,
+    ast.DictComp: ExpressionReader.dict_comprehension,
 }
 
 

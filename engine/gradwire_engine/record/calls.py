@@ -67,7 +67,7 @@ _STATE = {"assign": None, "assign_add": "add", "assign_sub": "subtract"}
 _OPERATORS = frozenset(
     "add subtract multiply divide floor_divide remainder power matmul negative positive invert "
     "equal not_equal less less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor "
-    "left_shift right_shift logical_and not is is_not in not_in".split()
+    "left_shift right_shift logical_and not is is_not in not_in dict".split()
 )
 #: Operators that are words, so no functions to suggest.
 _WORDS = frozenset("not is is_not in not_in".split())

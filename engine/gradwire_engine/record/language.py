@@ -97,6 +97,17 @@ def _list(r: Recorder, x: Any = ()) -> list[Any]:
     return r.items(x)
 
 
+def _dict(r: Recorder, items: Any = (), /, **named: Any) -> dict[str, Any]:
+    """A dict of pairs of a string and a value, or of another dict's; then what goes by keyword."""
+    if isinstance(items, dict):
+        return items | named
+    pairs = r.items(items)
+    named_pairs = [isinstance(p, list | tuple) and len(p) == 2 and type(p[0]) is str for p in pairs]
+    if not all(named_pairs):
+        raise BadArgument("a dict takes pairs of a string and a value", hint="zip makes pairs")
+    return dict(pairs) | named
+
+
 def _not(r: Recorder, x: Any) -> bool:
     """The opposite decision."""
     return not r.truth(x)
@@ -194,6 +205,7 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "float": _float,
     "bool": _bool,
     "list": _list,
+    "dict": _dict,
     "not": _not,
     "is": _is,
     "is_not": lambda r, x, y: x is not y,

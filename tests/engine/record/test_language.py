@@ -236,6 +236,32 @@ def test_rule_07_lists_concatenate_append_and_index(ask):
 @pytest.mark.parametrize(
     "text",
     [
+        "{k: 2*v for k, v in p.items()}",
+        "{k: v for k, v in p.items() if k != 'b'}",
+        "{k: v for k, v in zip(['u', 'v', 'u'], [a, 2.0, 3.0])}",
+        "dict(p)",
+        "dict(p, b=a, c=0.5)",
+        "dict([('u', a), ['v', 1.0]])",
+        "dict(a=a, b=dict())",
+    ],
+)
+def test_rule_07_dicts_are_made_as_in_python(ask, text):
+    variables = {"p": {"a": 1.0, "b": 2.0}, "a": 5.0}
+    expected = eval(text, dict(variables))
+    found = ask.value(text, variables)
+    assert (found, list(found)) == (expected, list(expected))
+
+
+@pytest.mark.parametrize(
+    "text", ["{1: i for i in x}", "dict([x])", "dict(['ab'])", "dict([('a',)])", "dict(2)"]
+)
+def test_rule_07_dicts_have_strings_as_keys(ask, text):
+    refused(ask, text, {"x": X})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "[1, 2][::0]",
         "[1, 2][0.5]",
         "[1, 2]['a']",
