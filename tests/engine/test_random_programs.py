@@ -262,7 +262,7 @@ def by_nonzeros(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
     values = values_of(rng)
     found: list[Any] = []
     for form in "coo", "dense":
-        fields = {"format": form, "unconnected": "zero"}
+        fields: dict[str, Any] = {"format": form, "unconnected": "zero"}
         rows = ask(text, values, kind="jacobian", target="v", sources=["x", "m"], **fields)
         second = ask(text, values, kind="hessian", sources=["x", "m"], **fields)
         parts = [*rows.derivatives["jacobian"], *chain(*second.derivatives["hessian"])]
