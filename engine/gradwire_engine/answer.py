@@ -46,9 +46,10 @@ class Query:
     a target that is nested is summed. ``outputs`` are what is evaluated, by default the program's
     output, or further values that are wanted beside a derivative.  ``mode`` is a Jacobian's.
     With ``slices`` the gradient in a variable that is only gathered from is given by these.
-    ``batch`` names variables with an axis of examples: everything is answered for each of these,
-    along a first axis. ``step`` is that of a check's differences, ``rtol`` and ``atol`` what the
-    gradient may differ from them; without them they are chosen for the dtypes.
+    ``batch`` names what has an axis of examples, variables and (as ``tangents.x``) vectors:
+    everything is answered for each of these, along a first axis. ``step`` is that of a check's
+    differences, ``rtol`` and ``atol`` what the gradient may differ from them; without them they are
+    chosen for the dtypes.
     """
 
     kind: Kind
@@ -95,7 +96,8 @@ class Notice(NamedTuple):
 class Check(NamedTuple):
     """How a source's gradient compares with differences: the largest error, and at which element.
 
-    At None where the source has too many: then it is that of a slope along a random direction.
+    At None where the source has too many: then it is that of a slope along a random direction. In
+    a batch the example is the first of the indices.
     """
 
     ok: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from gradwire_engine.answer import Answer, Array, Leaf, Limits, Poll, Query
 from gradwire_engine.cache import Cache
 from gradwire_engine.call import Call, all_finite
 from gradwire_engine.compile import Compiled
+from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.errors import EngineError, InputError, Place, ShapeMismatch
 from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.program import Program
@@ -25,7 +26,7 @@ Part = tuple[Array, Answer]
 
 
 class BatchedCall(Call):
-    """A query whose variables named by ``batch`` have an axis of examples.
+    """A query whose ``batch`` names variables and vectors that have an axis of examples.
 
     The program is recorded for one example, by its decisions, and replayed for all; an answer is
     of those examples that decide alike, and the others are recorded anew.
@@ -40,31 +41,37 @@ class BatchedCall(Call):
         query: Query,
         vectors: Any,
     ) -> None:
-        stacked = _stacked(variables, query.batch or {})
-        self._all = stacked
+        self._given, self._along = variables, vectors
+        self._field = f"/{VECTORS.get(query.kind, '')}"
+        arrays: dict[str, Any] = {path: leaf.value for path, leaf in flatten(variables)}
+        arrays |= _arrays(vectors, self._field)
+        stacked = self._all = _stacked(arrays, query.batch or {}, self._field)
         self._size = next(iter(stacked.values())).shape[0]
-        paths = [path for path, leaf in flatten(variables) if not isinstance(leaf.value, str)]
+        inputs = [path for path, array in arrays.items() if not isinstance(array, str | None)]
         self._stacks = {
-            paths.index(path): ArrayType(stack.dtype, stack.shape)
+            inputs.index(path): ArrayType(stack.dtype, stack.shape)
             for path, stack in stacked.items()
         }
-        self._given = variables
-        super().__init__(cache, limits, program, self._example(0), query, vectors)
-        self._inputs += [stacked[paths[i]] for i in self._stacks]
+        variables, vectors = self._example(0)
+        super().__init__(cache, limits, program, variables, query, vectors)
+        self._inputs += stacked.values()
 
-    def _example(self, k: int) -> dict[str, Any]:
-        """The variables of one example."""
-        return {name: self._chosen(value, name, k) for name, value in self._given.items()}
+    def _example(self, k: int) -> tuple[dict[str, Any], Any]:
+        """The variables and the vectors of one example."""
+        variables = {name: self._chosen(value, name, k) for name, value in self._given.items()}
+        return variables, self._chosen(self._along, self._field, k)
 
     def _chosen(self, value: Any, path: str, k: int) -> Any:
-        if isinstance(value, Leaf):
-            stack = self._all.get(path)
-            return value if stack is None else value._replace(value=np.asarray(stack[k]))
+        if path in self._all:
+            one = np.asarray(self._all[path][k])
+            return value._replace(value=one) if isinstance(value, Leaf) else one
         if isinstance(value, Mapping):
             return {key: self._chosen(item, f"{path}.{key}", k) for key, item in value.items()}
-        return [self._chosen(item, f"{path}.{i}", k) for i, item in enumerate(value)]
+        if isinstance(value, list):
+            return [self._chosen(item, f"{path}.{i}", k) for i, item in enumerate(value)]
+        return value
 
-    def replay(self, poll: Poll) -> Answer:
+    def _replayed(self, poll: Poll) -> Answer:
         """The answers of all examples, stacked."""
         self.compile(poll)
         left = np.ones(self._size, bool)
@@ -79,7 +86,7 @@ class BatchedCall(Call):
             tried = [*paths]
             first = int(np.argmax(left))
             with self._entry.locked(poll):
-                compiled = self._record(self._example(first), poll)
+                compiled = self._record(self._example(first)[0], poll)
             tried.append(compiled)
             found = self._part(compiled, left, poll)
             if not found:  # at a threshold, where optimising moved the last digit
@@ -119,9 +126,9 @@ class BatchedCall(Call):
 
     def _alone(self, k: int, poll: Poll) -> list[Part]:
         """The answer of one example by itself."""
-        query = replace(self._query, batch=None)
-        one = Call(self._cache, self._limits, self._program, self._example(k), query, self._vectors)
-        answer = one.replay(poll)
+        query, (variables, vectors) = replace(self._query, batch=None), self._example(k)
+        one = Call(self._cache, self._limits, self._program, variables, query, vectors)
+        answer = one._replayed(poll)
 
         def stacked(tree: Any) -> Any:
             return rebuild(tree, lambda x: x if x is None else np.asarray(x)[None])
@@ -138,23 +145,34 @@ class BatchedCall(Call):
         return [(took, of_one)]
 
 
-def _stacked(variables: Mapping[str, Any], axes: Mapping[str, int]) -> dict[str, Array]:
-    """The examples of each variable that ``axes`` names, their axis first."""
-    given = flatten(variables)
+def _arrays(vectors: Any, path: str) -> Iterator[tuple[str, Array | None]]:
+    """Nested vectors with their dotted paths; None stands for ones."""
+    if isinstance(vectors, Mapping | list):
+        parts = vectors.items() if isinstance(vectors, Mapping) else enumerate(vectors)
+        for key, item in parts:
+            yield from _arrays(item, f"{path}.{key}")
+    else:
+        yield path, vectors
+
+
+def _stacked(arrays: Mapping[str, Any], axes: Mapping[str, int], field: str) -> dict[str, Array]:
+    """The examples of what ``axes`` names, their axis first: vectors by the request's field."""
     stacked: dict[str, Array] = {}
     for name, axis in axes.items():
         at = Place(id=name[:80], pointer="/batch")
         plain = re.sub(r"\[(\d+)\]", r".\1", name)
-        found = [(p, x) for p, x in given if p == plain or p.startswith(f"{plain}.")]
+        if plain.partition(".")[0] == field[1:]:
+            plain = f"/{plain}"
+        found = [(p, x) for p, x in arrays.items() if p == plain or p.startswith(f"{plain}.")]
         if not found:
-            raise InputError("there is no variable of this name to have examples", at=at)
-        for path, leaf in found:
-            if isinstance(leaf.value, str) or not -leaf.value.ndim <= axis < leaf.value.ndim:
-                raise InputError(f"{path[:80]} has no axis {axis} of examples", at=at)
-            stacked[path] = np.moveaxis(leaf.value, axis, 0)
+            raise InputError("there is nothing of this name to have examples", at=at)
+        for path, array in found:
+            if isinstance(array, str | None) or not -array.ndim <= axis < array.ndim:
+                raise InputError(f"{path.lstrip('/')[:80]} has no axis {axis} of examples", at=at)
+            stacked[path] = np.moveaxis(array, axis, 0)
     sizes = {path: len(stack) for path, stack in stacked.items()}
     if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{path[:40]} {size}" for path, size in sizes.items())
+        listed = ", ".join(f"{path.lstrip('/')[:40]} {size}" for path, size in sizes.items())
         raise InputError(f"the numbers of examples differ: {listed}", at=Place(pointer="/batch"))
     if 0 in sizes.values():
         raise InputError("a batch needs at least one example", at=Place(pointer="/batch"))

@@ -97,6 +97,13 @@ class Call:
 
     def replay(self, poll: Poll) -> Answer:
         """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
+        answer = self._replayed(poll)
+        if self._query.kind == "check":
+            answer.checks = judged(answer.derivatives, self._query)
+        return answer
+
+    def _replayed(self, poll: Poll) -> Answer:
+        """The same before what is to be compared is."""
         self.compile(poll)
         paths = self._entry.paths
         answer = self._first(paths, poll)
@@ -135,8 +142,6 @@ class Call:
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         outputs = self._outputs(compiled, poll)
         answer = self._answer(compiled, outputs)
-        if self._query.kind == "check":
-            answer.checks = judged(answer.derivatives, self._query)
         if not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
         return answer
@@ -181,7 +186,8 @@ class Call:
             path for path, leaf in flatten(self._variables) if not isinstance(leaf.value, str)
         ]
         sent = len(self._inputs) - len(self._stacks)
-        variables += [""] * (sent - len(variables)) + [variables[i] for i in self._stacks]
+        variables += [""] * (sent - len(variables))
+        variables += [variables[i] for i in self._stacks]
         if variables[op.index]:
             return Place(id=variables[op.index], pointer="/variables")
         field = VECTORS[self._query.kind]

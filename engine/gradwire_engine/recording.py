@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,10 +12,12 @@ import numpy as np
 from gradwire_engine.answer import Direction, Limits, Nonfinite, Notice, Poll, Query
 from gradwire_engine.autodiff.reverse import dependents
 from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.batched_call import BatchedCall
 from gradwire_engine.cache import Cache
 from gradwire_engine.call import Call
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, Template
+from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.compile.names import Names
 from gradwire_engine.compile.query import check_budget, new_recorder, resume_query
 from gradwire_engine.errors import InputError, Place
@@ -23,7 +26,7 @@ from gradwire_engine.ops.constants import Input
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
-from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.tape import ArrayType, Instruction, Tape
 
 #: Executables of queries that a recording keeps.
 _CACHE_BYTES = 4 << 20
@@ -58,6 +61,8 @@ class Recording:
         b = recorder.b
         #: What was recorded.
         self.instructions: Sequence[Instruction] = tuple(b.instructions)
+        #: How many of it are the variables'.
+        self.inputs = len(b.inputs)
         self._watched = self._dependents([*self._accessed(watch_accessed), *self._named(watch)])
         self._everything = Executable(b.tape(b.vars))
         check_budget(self._everything, limits)
@@ -84,16 +89,35 @@ class Recording:
         return [path for path in paths if versions[path][0].slot in self._watched]
 
     def call(self, query: Query, vectors: Any = None) -> RecordedCall:
-        """``query`` about what was recorded, neither compiled nor run yet; as ``Engine.call``."""
-        return RecordedCall(self, query, vectors)
+        """``query`` about what was recorded, neither compiled nor run yet; as ``Engine.call``.
 
-    def compile(self, query: Query, vectors: Any, poll: Poll, *, whole: bool = False) -> Compiled:
+        Of one point there may be many vectors.
+        """
+        field = VECTORS.get(query.kind)
+        for name in query.batch or ():
+            if re.split(r"[.\[]", name)[0] != field:
+                what = "the point" if field is None else f"all but {field}"
+                at = Place(id=name[:80], pointer="/batch")
+                raise InputError(f"{what} was recorded without examples", at=at)
+        kind = RecordedBatch if query.batch else RecordedCall
+        return kind(self, query, vectors)
+
+    def compile(
+        self,
+        query: Query,
+        vectors: Any,
+        stacks: Mapping[int, ArrayType],
+        poll: Poll,
+        *,
+        whole: bool = False,
+    ) -> Compiled:
         """Compile what a query asks beyond the values that are kept, or the ``whole`` of it."""
         kept = 0 if whole else len(self.instructions)
         with self._lock, collection_held, np.errstate(all="ignore"):
             self._recorder.b.poll = poll
+            recorder, watched = self._recorder, self._watched
             return resume_query(
-                self._recorder, self._result, self.variables, query, vectors, self._watched, kept
+                recorder, self._result, self.variables, query, vectors, stacks, watched, kept
             )
 
     # Watching
@@ -139,13 +163,13 @@ class RecordedCall(Call):
         return super()._outputs(Compiled(executable, Template(None), None, {}, {}, {}, ()), poll)
 
     def _record(self, variables: Mapping[str, Any], poll: Poll) -> Compiled:
-        compiled = self._recording.compile(self._query, self._vectors, poll)
+        compiled = self._recording.compile(self._query, self._vectors, self._stacks, poll)
         self._cache.add(self._key, self._entry, compiled)
         return compiled
 
     def _outputs(self, compiled: Compiled, poll: Poll) -> Sequence[Any]:
         everything, values = self._inputs, self._recording.values
-        self._inputs = [vector for vector in self._vectors or () if vector is not None]
+        self._inputs = everything[self._recording.inputs :]
         for slot, item in compiled.known:
             self._inputs.append(values[slot] if item is None else values[slot][item])
         try:
@@ -155,5 +179,10 @@ class RecordedCall(Call):
 
     def _nonfinite(self, tape: Tape, poll: Poll) -> dict[Direction, Nonfinite]:
         """The place is of the whole tape, which is compiled for this."""
-        whole = self._recording.compile(self._query, self._vectors, poll, whole=True)
+        query, vectors, stacks = self._query, self._vectors, self._stacks
+        whole = self._recording.compile(query, vectors, stacks, poll, whole=True)
         return super()._nonfinite(whole.executable.tape, poll)
+
+
+class RecordedBatch(RecordedCall, BatchedCall):
+    """The same for many vectors at once."""

@@ -61,6 +61,70 @@ def test_a_batch_is_a_loop(ask, text, kind):
             np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
 
 
+SEEDS = RNG.normal(size=(3, 4))
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_many_cotangents_are_a_loop(ask, text):
+    given = {"x": X[0], "y": Y[0], "w": W}
+    asked = {"target": {"a": ["r"], "b": "x"}, "sources": ["w", "x"], "unconnected": "zero"}
+    text = f"r = sin(w) * y\n{text}"
+    batch = {"output_gradients.a[0]": 1}
+    together = leaves(ask.answer(text, given, {"a": [SEEDS], "b": None}, batch=batch, **asked))
+    for k in range(4):
+        one = leaves(ask.answer(text, given, {"a": [SEEDS[:, k]], "b": None}, **asked))
+        for name, expected in one.items():
+            np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["jvp", "hvp"])
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_examples_may_each_have_their_own_direction(ask, text, kind):
+    field = {"jvp": "tangents", "hvp": "vectors"}[kind]
+    asked = {"kind": kind, "sources": {"x": "x", "y": "y"}, "unconnected": "zero"}
+    stack = RNG.normal(size=(3, 5))
+    along = {"x": stack, "y": np.float64(0.5)}
+    batch = {"x": 0, "y": 0, f"{field}.x": 1}
+    together = leaves(ask.answer(text, {"x": X, "y": Y, "w": W}, along, batch=batch, **asked))
+    for k in range(len(Y)):
+        one = along | {"x": stack[:, k]}
+        given = {"x": X[k], "y": Y[k], "w": W}
+        for name, expected in leaves(ask.answer(text, given, one, **asked)).items():
+            np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
+
+
+def test_a_variable_may_be_called_as_the_vectors_are(ask):
+    given = {"vectors": np.array([1.0, 2.0])}
+    along = {"vectors": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])}
+    asked = {"kind": "hvp", "sources": {"vectors": "vectors"}, "batch": {"vectors": 0}}
+    answer = ask.answer("sum(vectors**3)", given, along, **asked)
+    found = answer.derivatives["hvp"]["vectors"]
+    np.testing.assert_allclose(found, 6 * given["vectors"] * along["vectors"])
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_a_check_of_many_tells_of_the_worst(ask, text):
+    given = {"x": X, "y": Y, "w": W}
+    answer = ask.answer(text, given, kind="check", batch={"x": 0, "y": 0})
+    alone = [ask.answer(text, given | {"x": X[k], "y": Y[k]}, kind="check") for k in range(len(Y))]
+    for path, check in answer.checks.items():
+        assert check.ok
+        assert all(one.checks[path].error <= check.error * 10 + 1e-9 for one in alone)
+        gradient = 0.0 if answer.gradients[path] is None else answer.gradients[path]
+        found = np.abs(answer.derivatives["differences"][path] - gradient)
+        assert found[check.at] == check.error
+
+
+def test_a_check_of_many_finds_the_wrong_one(ask):
+    given = {"x": np.array([[1.0, 5.0], [3.0, 2.0], [0.0, 1.0]])}
+    asked = {"kind": "check", "batch": {"x": 0}, "step": 0.01}
+    check = ask.answer("sum(maximum(x, 2)**2)", given, **asked).checks["x"]
+    assert (check.ok, check.at) == (False, (1, 1))
+    many = np.tile(given["x"], (1, 200))  # of so many elements only a direction is tried
+    check = ask.answer("sum(maximum(x, 2)**2)", {"x": many}, **asked).checks["x"]
+    assert (check.ok, check.at) == (False, (1,))
+
+
 def test_any_axis_and_nested_variables(ask):
     given = {"p": {"x": X.T, "s": [Y]}, "w": W}
     found = ask.value("sum(p.x * w) + p.s[0]", given, batch={"p.x": 1, "p.s[0]": -1})
@@ -137,7 +201,9 @@ def test_state_is_of_each_example(ask):
 @pytest.mark.parametrize(
     ("batch", "message"),
     [
-        ({"q": 0}, "no variable of this name"),
+        ({"q": 0}, "nothing of this name"),
+        ({"output_gradients": 0}, "output_gradients has no axis 0"),
+        ({"tangents": 0}, "nothing of this name"),
         ({"x": 2}, "x has no axis 2"),
         ({"x": 0, "w": 0}, "numbers of examples differ: x 5, w 3"),
         ({"empty": 0}, "at least one example"),

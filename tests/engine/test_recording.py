@@ -1,9 +1,12 @@
 """A recording answers what a call answers, from the values that it keeps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query, Recording, errors
 from gradwire_engine.answer import Limits
+from gradwire_engine.compile.derivatives import ALONG, VECTORS
 from gradwire_engine.ops.constants import Guard, Input
 
 PROGRAMS = [
@@ -75,14 +78,51 @@ def test_vectors_differ_from_call_to_call():
         )
 
 
+@pytest.mark.parametrize("kind", ["gradient", "check", "jvp", "hvp"])
+def test_many_vectors_are_answered_at_once(kind):
+    given, rng = variables(), np.random.default_rng(1)
+    recording = recorded(Engine().parse(PROGRAMS[3]), given)
+    names = {"x": "x", "w": "w"} if kind in ALONG else None
+    stacks = {name: rng.normal(size=(4, 3, 3)) for name in names or "y"}
+    field = VECTORS[kind]
+    query = Query(kind, target={"y": "h"}, sources=names, batch={field: 0})
+    for _ in range(2):
+        together = recording.call(query, stacks).replay(poll)
+        for k in range(4):
+            one = {name: stack[k] for name, stack in stacks.items()}
+            expected = recording.call(replace(query, batch=None), one).replay(poll)
+            for name, nested in expected.derivatives.items():
+                chosen = {key: stack[k] for key, stack in together.derivatives[name].items()}
+                assert_same({key: np.asarray(x) for key, x in chosen.items()}, nested)
+
+
+def test_a_batch_of_vectors_replays_nothing_of_the_program():
+    text = "h = x\nfor i in range(50):\n    h = sin(h)\ny = h * w"
+    recording = recorded(Engine().parse(text), variables())
+    query = Query("gradient", batch={"output_gradients": 0})
+    call = recording.call(query, np.ones((7, 3, 3)))
+    call.compile(poll)
+    instructions = call._entry.paths[0].executable.tape.instructions
+    assert not any(i.op.name == "sin" for i in instructions)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("gradient", "x"), ("jacobian", "output_gradients"), ("jvp", "vectors.x")]
+)
+def test_a_recording_is_of_one_point(kind, name):
+    recording = recorded(Engine().parse("x * w"), variables())
+    with pytest.raises(errors.InputError, match="recorded without examples"):
+        recording.call(Query(kind, batch={name: 0}))
+
+
 def test_only_what_follows_is_replayed():
     text = "h = x\nfor i in range(50):\n    h = sin(h)\nif sum(h) > 9:\n    h = -h\ny = sum(h * w)"
     recording = recorded(Engine().parse(text), variables())
-    compiled = recording.compile(Query("gradient", sources="w"), None, poll)
+    compiled = recording.compile(Query("gradient", sources="w"), None, {}, poll)
     instructions = compiled.executable.tape.instructions
     assert not any(isinstance(i.op, Guard) for i in instructions)
     assert len(instructions) < 5
-    compiled = recording.compile(Query("gradient", sources="x"), None, poll)
+    compiled = recording.compile(Query("gradient", sources="x"), None, {}, poll)
     instructions = compiled.executable.tape.instructions
     assert not any(i.op.name == "sin" for i in instructions)
     assert sum(isinstance(i.op, Input) for i in instructions) == 50 + 2  # angles, w and y

@@ -37,12 +37,22 @@ async def test_what_is_not_finite_is_said_in_words(client, encoding):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("step", 0), ("step", "1"), ("rtol", -1), ("atol", True), ("batch", ["x"]), ("mode", "auto")],
+    [("step", 0), ("step", "1"), ("rtol", -1), ("atol", True), ("batch", []), ("mode", "auto")],
 )
 async def test_wrong_fields_are_refused(client, field, value):
     problem = await check(client, 422, program="x", variables={"x": 1}, **{field: value})
     assert problem["code"] == "invalid_request"
     assert problem["pointer"] == f"/{field}"
+
+
+async def test_a_batch_is_checked_example_by_example(client):
+    variables = {"x": [[3, 1], [2, 1], [0, 5]], "w": 2}
+    answer = await check(client, program="w * maximum(x, 2)", variables=variables, batch=["x"])
+    assert answer["ok"] is False
+    assert answer["checks"]["x"] == {"ok": False, "error": pytest.approx(1), "at": [1, 0]}
+    assert answer["checks"]["w"]["ok"] is True
+    assert len(answer["checks"]["w"]["at"]) == 1
+    assert answer["differences"]["w"] == pytest.approx([5, 4, 7])
 
 
 async def test_nothing_to_compare_is_right(client):

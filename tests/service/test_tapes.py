@@ -172,7 +172,7 @@ async def test_wrong_fields_are_refused_with_their_place(client, fields, pointer
     assert (response.status_code, response.json()["pointer"]) == (422, pointer)
 
 
-@pytest.mark.parametrize("field", ["program", "variables", "promotion", "batch", "persistent"])
+@pytest.mark.parametrize("field", ["program", "variables", "promotion", "persistent"])
 async def test_a_question_does_not_say_again_what_was_recorded(client, field):
     tape = await record(client)
     response = await client.post(f"{tape}/gradient", json={field: None})
@@ -198,6 +198,14 @@ async def test_arrays_as_bytes(client):
         ("jacobian", {"target": "h", "sources": ["x", "w"], "mode": "forward"}),
         ("jacobian", {"target": "h", "sources": "x", "format": "coo"}),
         ("hessian", {"target": "y", "sources": ["x", "w"]}),
+        ("jvp", {"target": "h", "tangents": {"x": [1.0, -1.0]}}),
+        ("hvp", {"vectors": {"x": [1.0, -1.0], "w": 2.0}, "outputs": {"h": "h"}}),
+        ("check", {"sources": ["x"], "rtol": 1e-3}),
+        (
+            "gradient",
+            {"target": "h", "output_gradients": [[1, 0], [0, 2]], "batch": ["output_gradients"]},
+        ),
+        ("jvp", {"tangents": {"x": [[1, 2, 3], [4, 5, 6]]}, "batch": {"tangents.x": 1}}),
     ],
 )
 async def test_a_tape_answers_as_the_stateless_request_does(client, kind, fields):
@@ -208,6 +216,14 @@ async def test_a_tape_answers_as_the_stateless_request_does(client, kind, fields
     expected = await client.post(f"/v1/{kind}", json={**PROGRAM, **fields})
     assert found.json() == expected.json()
     TypeAdapter(documents.RESPONSES[kind]).validate_json(found.content)
+
+
+async def test_a_tape_is_of_one_point(client):
+    tape = await record(client)
+    for kind, fields in ("gradient", {}), ("jacobian", {}), ("hvp", {"vectors": {"x": [1.0, 2.0]}}):
+        response = await client.post(f"{tape}/{kind}", json={"batch": ["x"], **fields})
+        problem = response.json()
+        assert (problem["code"], problem["pointer"]) == ("invalid_request", "/batch")
 
 
 async def test_s24_one_jacobian_uses_a_tape_up(client):

@@ -125,21 +125,22 @@ def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
 def judged(derivatives: dict[str, Any], query: Query) -> dict[str, Check]:
     """Take what is to be compared out of the derivatives, and say how it compares.
 
-    Without a gradient, zeros are compared. What is not finite agrees with nothing.
+    Without a gradient, zeros are compared. What is not finite agrees with nothing. Of many
+    examples, the one that differs most from what it may counts.
     """
     checks: dict[str, Check] = {}
     for path, recorded in derivatives.pop(BESIDE).items():
         ((kind, (gradient, differences, largest, rounding, precision)),) = recorded.items()
-        rtol = float(precision) ** 0.4 if query.rtol is None else query.rtol
-        atol = float(precision) ** 0.5 if query.atol is None else query.atol
+        rtol = precision**0.4 if query.rtol is None else query.rtol
+        atol = precision**0.5 if query.atol is None else query.atol
         gradient = np.float64(0) if gradient is None else gradient
         errors = np.asarray(np.abs(np.subtract(differences, gradient)), np.float64)
         errors = np.where(np.isfinite(errors), errors, np.inf)
-        at = np.unravel_index(np.argmax(errors), errors.shape)
-        error = float(errors[at])
-        ok = bool(error <= atol + rtol * largest + rounding)
-        place = tuple([int(i) for i in at]) if kind == "elements" else None
-        checks[path] = Check(ok, error, place)
+        allowed = np.nan_to_num(atol + rtol * largest + rounding, nan=0, posinf=0)
+        excess = (errors.T - allowed).T  # an example's for each of its elements
+        at = np.unravel_index(np.argmax(excess), errors.shape)
+        place = tuple([int(i) for i in at]) if kind == "elements" or query.batch else None
+        checks[path] = Check(bool(excess[at] <= 0), float(errors[at]), place)
     return checks
 
 

@@ -57,19 +57,21 @@ def resume_query(
     variables: Mapping[str, Any],
     query: Query,
     vectors: Sequence[Array | None] | None,
+    stacks: Mapping[int, ArrayType],
     watched: frozenset[int],
     kept: int,
 ) -> Compiled:
     """Compile what ``query`` asks of what ``recorder`` has recorded, the first slots' values kept.
 
-    ``result`` is what the program returned; ``watched`` are the slots that may be sources.
+    ``result`` is what the program returned; ``watched`` are the slots that may be sources. The
+    inputs that ``stacks`` numbers are vectors.
     """
     b, told = recorder.b, recorder.warnings
     recorder.warnings = [*told]  # what this query adds is of its own
     try:
         with b.aside():
             question = _Query(recorder, variables, query, vectors, watched)
-            compiled = question.compile(result, {}, kept)
+            compiled = question.compile(result, stacks, kept)
     finally:
         recorder.warnings = told
         recorder.concrete.forget(len(b.vars))

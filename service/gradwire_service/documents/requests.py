@@ -26,8 +26,9 @@ class EvaluateRequest(Document):
     outputs: Names = Field(None, description="Names whose values to return.")
     batch: list[str] | dict[str, int] | None = Field(
         None,
-        description="Variables with an axis of examples, the first or the one given: everything "
-        "is answered for each example, along a first axis.",
+        description="Variables, and output_gradients, tangents or vectors, with an axis of "
+        "examples, the first or the one given: everything is answered for each example, along a "
+        "first axis. Of a tape only the latter.",
     )
     encoding: Literal["list", "base64"] | None = Field(None, description="How arrays come back.")
     promotion: Literal["numpy", "strict"] | None = Field(
@@ -70,7 +71,6 @@ class GradientRequest(PullbackRequest):
 class CheckRequest(PullbackRequest):
     """What ``/v1/check`` takes."""
 
-    batch: None = Field(None, description="Not taken: a check is of one point.")
     step: float | None = Field(
         None, gt=0, description="How far elements are moved, times their size or one."
     )
@@ -145,7 +145,7 @@ REQUESTS: dict[Kind, type[Document]] = {
     "check": CheckRequest,
 }
 #: What tapes are asked for.
-TAPE_KINDS: tuple[Kind, ...] = ("gradient", "jacobian", "hessian")
+TAPE_KINDS: tuple[Kind, ...] = ("gradient", "jacobian", "hessian", "jvp", "hvp", "check")
 TAPE_REQUESTS: dict[Kind, type[BaseModel]] = {
     kind: create_model(
         f"Tape{REQUESTS[kind].__name__}",

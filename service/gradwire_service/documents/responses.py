@@ -89,8 +89,8 @@ class Check(BaseModel):
     ok: bool
     error: float | Word = Field(description="The largest of an element.")
     at: list[int] | None = Field(
-        description="That element; null where there are too many, and the error is that of the "
-        "slope along a random direction."
+        description="That element, in a batch behind its example; null where there are too many, "
+        "and the error is that of the slope along a random direction."
     )
 
 

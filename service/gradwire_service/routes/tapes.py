@@ -1,4 +1,4 @@
-"""``/v1/tapes``: programs run once, then asked for gradients, Jacobians and Hessians."""
+"""``/v1/tapes``: programs run once, then asked for derivatives of all kinds."""
 
 from __future__ import annotations
 

@@ -22,16 +22,14 @@ FIELDS: dict[Kind, frozenset[str]] = {
     "hessian": frozenset((*_DERIVED, "sources", "format")),
     "jvp": frozenset((*_DERIVED, "tangents")),
     "hvp": frozenset((*_DERIVED, "vectors")),
-    "check": frozenset(
-        (*_DERIVED, "sources", "output_gradients", "step", "rtol", "atol")
-    ).difference(["batch"]),
+    "check": frozenset((*_DERIVED, "sources", "output_gradients", "step", "rtol", "atol")),
 }
 #: What ``sparse_gradients`` asks for.
 _SLICES: dict[bool | str, Repeats | None] = {False: None, True: "listed", "summed": "summed"}
 #: Where a request has the values along which it is differentiated.
 _DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
 #: What a question about a tape does not say again, and what makes a tape.
-RECORDED = frozenset(("program", "variables", "promotion", "batch"))
+RECORDED = frozenset(("program", "variables", "promotion"))
 _TAPE = frozenset(("program", "variables", "promotion", "encoding", "timeout_ms")).union(
     ("persistent", "watch", "watch_accessed_variables")
 )
@@ -205,7 +203,7 @@ def _paths(value: Any, path: str) -> Any:
 
 
 def _batch(value: Any) -> dict[str, int] | None:
-    """The axis of examples of each variable named: 0, unless it is given."""
+    """The axis of examples of what is named: 0, unless it is given."""
     if value is None:
         return None
     if type(value) is list and value and all(type(name) is str for name in value):
