@@ -81,6 +81,18 @@ async def test_s38_a_name_bound_anew_is_another_value(wire):
     assert await wire.value("x.assign_add(2)\ngrad(x * x, x)", {"x": 2.0}) == 8.0
 
 
+@pytest.mark.parametrize("source", ["w", "layer.w", "items.1", "items[1]"])
+async def test_s38_a_source_that_is_no_longer_the_variable_is_told(wire, source):
+    text = "w = w * 2\nlayer = {'w': w}\nitems = [w, w]\ny = w * w"
+    variables = {"w": 3.0, "layer": {"w": 1.0}, "items": [1.0, {"value": 2.0}]}
+    answer = await wire.answer(text, variables, sources=source)
+    assert answer["gradients"] == 12.0
+    (told,) = answer["warnings"]
+    assert (told["code"], told["node"]["op"], told["node"]["line"]) == ("rebound", "multiply", 1)
+    for fields in ({}, {"sources": "y"}):
+        assert "warnings" not in await wire.answer(text, variables, **fields)
+
+
 async def test_s39_what_is_computed_outside_is_a_constant(wire):
     """A program cannot leave the tape; ``stop_gradient`` says that a value is to be a constant."""
     answer = await wire.answer("y = stop_gradient(x * x)\ny * x", {"x": 3.0})

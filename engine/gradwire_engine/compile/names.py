@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gradwire_engine.answer import Leaf
+from gradwire_engine.answer import Leaf, Notice
 from gradwire_engine.errors import BadArgument, EngineError, InputError, Place, UnknownName
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.record.recorder import Recorder
@@ -49,7 +49,7 @@ class Names:
         raise InputError("expected a name", at=Place(pointer=at))
 
     def _named(self, name: str, at: str) -> Any:
-        root, _, path = re.sub(r"\[(\d+)\]", r".\1", name).partition(".")
+        root, _, path = _dotted(name).partition(".")
         try:
             if not root:
                 raise UnknownName("a name is not empty")
@@ -94,8 +94,23 @@ class Names:
         var = self.r.b.array(value)
         owner = self.r.state.owners.get(var.slot)
         leaf = None if owner is None else dict(flatten(self.variables))[owner[0]]
+        variable = _dotted(path)
+        if variable in self.r.state.versions and (owner is None or owner[0] != variable):
+            self._warn_of_rebound(path, var)
         items.append(Source(path, self.r.state.leaves(var), leaf))
         return len(items) - 1
+
+    def _warn_of_rebound(self, path: str, value: Var) -> None:
+        """Warn that a source with a variable's name is what the program bound to it instead."""
+        place = self.r.program.place(self.r.b.instructions[value.slot].origin)
+        detail = f"{path} as a source is what the program gave that name last, not the variable"
+        hint = "give the new value another name to differentiate in the variable"
+        self.r.warnings.append(Notice("rebound", f"{detail}; {hint}", place))
+
+
+def _dotted(name: str) -> str:
+    """The path that a name is, its indices in brackets or not."""
+    return re.sub(r"\[(\d+)\]", r".\1", name)
 
 
 def _structure(variables: Any, number: Callable[[], int]) -> Any:
