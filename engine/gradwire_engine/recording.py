@@ -63,7 +63,19 @@ class Recording:
         self.instructions: Sequence[Instruction] = tuple(b.instructions)
         #: How many of it are the variables'.
         self.inputs = len(b.inputs)
-        self._watched = self._dependents([*self._accessed(watch_accessed), *self._named(watch)])
+        accessed, named = [*self._accessed(watch_accessed)], [*self._named(watch)]
+        self._watched = self._dependents([*accessed, *named])
+        read = {slot for instruction in self.instructions for slot in instruction.args}
+        read.update(x.slot for x in leaves(self._result) if isinstance(x, Var))
+        told = {var.slot for var in accessed if var.slot in read}.union(var.slot for var in named)
+        versions = recorder.state.versions
+        #: Paths of the watched variables, those that are read and those that ``watch`` names, in
+        #: the order of their declaration.
+        self.watched = [
+            path
+            for path, _ in flatten(variables)
+            if not told.isdisjoint([var.slot for var in versions.get(path, ())])
+        ]
         self._everything = Executable(b.tape(b.vars))
         check_budget(self._everything, limits)
         #: Bytes of all values together.
@@ -80,13 +92,6 @@ class Recording:
         if not isinstance(instruction.op, Input):
             return self.program.place(instruction.origin)
         return Place(id=[*self._recorder.state.versions][instruction.op.index])
-
-    @property
-    def watched(self) -> list[str]:
-        """Paths of the watched variables, in the order of their declaration."""
-        versions = self._recorder.state.versions
-        paths = [path for path, _ in flatten(self.variables) if path in versions]
-        return [path for path in paths if versions[path][0].slot in self._watched]
 
     def call(self, query: Query, vectors: Any = None) -> RecordedCall:
         """``query`` about what was recorded, neither compiled nor run yet; as ``Engine.call``.

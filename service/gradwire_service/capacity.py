@@ -101,18 +101,23 @@ class Capacity:
     async def run(self, work: Callable[[], Result], deadline: Deadline, nbytes: int) -> Result:
         """Run ``work`` in a thread; its queueing counts against the deadline.
 
+        ``work`` may move the deadline on.
         Raises: ``Refusal`` (overloaded) at once when the queue is full; ``DeadlineExceeded`` when
         time runs out, also where the work does not poll for it.
         """
         self._admit(nbytes)
         future = self._pool.submit(work)
         future.add_done_callback(lambda _: self._release(nbytes))
+        waiting = asyncio.wrap_future(future)
         try:
-            return await asyncio.wait_for(
-                asyncio.wrap_future(future), max(deadline.remaining_seconds(), 0) + GRACE_SECONDS
-            )
-        except TimeoutError:
-            raise deadline.exceeded() from None
+            while not waiting.done():
+                seconds = max(deadline.remaining_seconds(), 0) + GRACE_SECONDS
+                done, _ = await asyncio.wait([waiting], timeout=seconds)
+                if not done and deadline.remaining_seconds() <= 0:
+                    raise deadline.exceeded()
+            return waiting.result()
+        finally:
+            waiting.cancel()
 
     def close(self) -> None:
         """Let running work end and drop what still waits."""

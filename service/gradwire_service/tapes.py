@@ -54,7 +54,7 @@ class Tapes:
     def add(self, recipe: Recipe, recording: Recording) -> tuple[str, float]:
         """Keep a new tape; gives its token and when it expires."""
         token, expires_at = self._store.add(recipe)
-        self._keep(token, recording)
+        self.keep(token, recording)
         return token, expires_at
 
     def find(self, token: str, poll: Poll) -> Tape:
@@ -76,14 +76,21 @@ class Tapes:
         recording = self.record(asked, poll)
         return Tape(token, held.recipe, held.expires_at, recording, kept=False)
 
+    def keep(self, token: str, recording: Recording) -> None:
+        """Hold on to the values of a tape, in place of others where there is no room."""
+        with self._lock:
+            self._discard(token)
+            self._recordings[token] = recording
+            self._bytes += _size(recording)
+            while self._bytes > self._most_bytes:
+                self._discard(next(iter(self._recordings)))
+
     def use(self, tape: Tape) -> None:
         """Note that a tape has answered: unless it is persistent, it does so only once.
 
         Raises: ``Refusal`` (tape_consumed), where another answer was faster.
         """
         if tape.recipe.persistent:
-            if not tape.kept:
-                self._keep(tape.token, tape.recording)
             return
         self._drop(tape.token)
         if not self._store.consume(tape.token):
@@ -97,14 +104,6 @@ class Tapes:
         self._drop(token)
         if not self._store.remove(token):
             raise _unknown()
-
-    def _keep(self, token: str, recording: Recording) -> None:
-        with self._lock:
-            self._discard(token)
-            self._recordings[token] = recording
-            self._bytes += _size(recording)
-            while self._bytes > self._most_bytes:
-                self._discard(next(iter(self._recordings)))
 
     def _drop(self, token: str) -> None:
         with self._lock:

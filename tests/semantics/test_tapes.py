@@ -102,12 +102,17 @@ async def test_s7_watched_variables_are_told_as_they_were_declared(record):
         "c": FROZEN,
         "a": [1.0],
         "s": "text",
+        "unread": 1.0,
+        "unread_but_named": 1.0,
+        "k": 1.0,
     }
-    tape = await record("h = a * z\ny = sum(h)", variables, watch=["h", "z"], persistent=True)
-    assert tape.made["watched"] == ["z", "n", "a"]
-    await tape.gradient()
+    program = "h = a * z\ny = sum(h) * n\ng = c\nreturn y, k"
+    watch = ["h", "z", "unread_but_named"]
+    tape = await record(program, variables, watch=watch, persistent=True)
+    assert tape.made["watched"] == ["z", "n", "a", "unread_but_named", "k"]
+    await tape.gradient(target="y")
     shown = (await tape.http.get(tape.path)).json()
-    assert shown["watched"] == ["z", "n", "a"]
+    assert shown["watched"] == tape.made["watched"]
 
 
 async def test_s9_what_is_stopped_can_be_watched(record):

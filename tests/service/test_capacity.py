@@ -74,6 +74,17 @@ async def test_work_that_does_not_poll_is_given_up(capacity):
     release.set()
 
 
+async def test_work_may_move_its_deadline_on(capacity):
+    deadline = Deadline(1)
+
+    def work():
+        deadline.allow(5000)
+        time.sleep(0.2)
+        return "done"
+
+    assert await capacity.run(work, deadline, 1) == "done"
+
+
 async def test_waiting_counts_against_the_deadline(capacity):
     release = threading.Event()
     running = asyncio.create_task(capacity.run(release.wait, Deadline(5000), 1))

@@ -35,7 +35,7 @@ def metric(text, name):
 
 def application(tmp_path=None, **settings):
     store = "memory:" if tmp_path is None else f"sqlite:{tmp_path / 'tapes.db'}"
-    return create_app(Settings(pool_threads=2, store=store, **settings))
+    return create_app(Settings(**{"pool_threads": 2, "store": store, **settings}))
 
 
 class Served:
@@ -113,6 +113,39 @@ async def test_any_process_that_shares_the_store_answers(tmp_path):
         await gradient(one, once, 409)
         await other.delete(tape)
         await gradient(one, tape, 404)
+
+
+async def test_what_is_remade_is_kept_from_then_on(tmp_path):
+    async with Served(application(tmp_path)) as one, Served(application(tmp_path)) as other:
+        tape = await record(one, persistent=True)
+        await other.get(tape)
+        await gradient(other, tape)
+        text = (await other.get("/metrics")).text
+        assert metric(text, 'gradwire_tape_values_total{outcome="kept"}') == 1
+
+
+@pytest.mark.parametrize("size", [1, 10_000])
+async def test_time_spent_in_the_queue_counts(size):
+    async with Served(application(pool_threads=1, default_timeout_ms=300)) as client:
+        tape = await record(client)
+        endless = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 1500}
+        running = asyncio.create_task(client.post("/v1/evaluate", json=endless))
+        await asyncio.sleep(0.05)
+        start = asyncio.get_running_loop().time()
+        large = {**PROGRAM, "variables": {"x": [0.5] * size, "w": 1.0}}
+        asked = (tape, "/gradient", {"timeout_ms": 100}), ("/v1/tapes", "", large)
+        waiting = [client.post(path + kind, json=document) for path, kind, document in asked]
+        for response in await asyncio.gather(*waiting):
+            assert response.json()["code"] == "deadline_exceeded"
+        assert asyncio.get_running_loop().time() - start < 1
+        await running
+        await gradient(client, tape)
+
+
+async def test_a_large_body_may_ask_for_more_time():
+    async with Served(application(default_timeout_ms=50, inline_body_bytes=10)) as client:
+        program = "y = x\nfor i in range(3000):\n    y = sin(y)\ny"
+        await record(client, program=program, timeout_ms=10_000)
 
 
 async def test_second_and_later_gradients_skip_the_forward_pass(client):

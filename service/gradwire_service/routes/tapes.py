@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -23,7 +24,7 @@ from gradwire_service.telemetry import Metrics, server_timing
 from gradwire_service.wire import replies
 from gradwire_service.wire.body import read_body
 from gradwire_service.wire.codec import reader_for, writer_for
-from gradwire_service.wire.envelope import read_envelope, read_tape
+from gradwire_service.wire.envelope import read_envelope, read_tape, read_timeout
 
 _PARSE, _COMPILE, _REPLAY, _ENCODE = range(4)
 #: Instructions that a tape is shown with; the rest are only counted.
@@ -43,10 +44,15 @@ class Exchange:
         self.seconds = [0.0, 0.0, 0.0, 0.0]
         self._most_ms = settings.max_timeout_ms
 
-    def allow(self, timeout_ms: float | None) -> None:
-        """Grant the time that the request asks for, within what may be granted."""
-        if timeout_ms is not None:
-            self.deadline.allow(min(timeout_ms, self._most_ms))
+    @cached_property
+    def document(self) -> Any:
+        """What the body says; from now on the request has the time that it asks for."""
+        with self.phase(_PARSE):
+            document = self.reader.read(self.body)
+            timeout_ms = read_timeout(document)
+            if timeout_ms is not None:
+                self.deadline.allow(min(timeout_ms, self._most_ms))
+        return document
 
     @contextmanager
     def phase(self, number: int) -> Iterator[None]:
@@ -70,9 +76,9 @@ class Answering:
 
     def create(self, x: Exchange) -> bytes:
         """Record a program, run it, and keep both."""
+        document = x.document
         with x.phase(_PARSE):
-            asked = read_tape(x.reader.read(x.body))
-            x.allow(asked.timeout_ms)
+            asked = read_tape(document)
         with x.phase(_COMPILE):
             recording = self._tapes.record(asked, x.deadline)
         with x.phase(_REPLAY):
@@ -80,15 +86,15 @@ class Answering:
             answer = recording.call(Query("evaluate")).replay(x.deadline)
         recipe = Recipe(x.reader.media_type, x.body, asked.persistent)
         token, expires_at = self._tapes.add(recipe, recording)
-        document = replies.evaluation(recording.program.id, answer)
-        document |= {"tape": token, "watched": recording.watched, "expires_at": _when(expires_at)}
-        return x.reply(document, as_bytes=asked.as_bytes)
+        told = replies.evaluation(recording.program.id, answer)
+        told |= {"tape": token, "watched": recording.watched, "expires_at": _when(expires_at)}
+        return x.reply(told, as_bytes=asked.as_bytes)
 
     def ask(self, x: Exchange, token: str, kind: Kind) -> bytes:
         """Answer a question about what was recorded."""
+        document = x.document
         with x.phase(_PARSE):
-            asked = read_envelope(x.reader.read(x.body), kind, of_tape=True)
-            x.allow(asked.timeout_ms)
+            asked = read_envelope(document, kind, of_tape=True)
         tape = self._find(x, token)
         with x.phase(_COMPILE):
             call = tape.recording.call(asked.query, asked.vectors)
@@ -96,8 +102,8 @@ class Answering:
             call.compile(x.deadline)
         with x.phase(_REPLAY):
             answer = call.replay(x.deadline)
-        document = replies.derivative(tape.recording.program.id, answer)
-        reply = x.reply(document, as_bytes=asked.as_bytes)
+        told = replies.derivative(tape.recording.program.id, answer)
+        reply = x.reply(told, as_bytes=asked.as_bytes)
         self._tapes.use(tape)
         self._metrics.asked_tape(kept=tape.kept)
         self._metrics.computed(x.seconds, cached=cached)
@@ -141,6 +147,7 @@ class Answering:
         if not tape.kept:
             with x.phase(_REPLAY):
                 tape.recording.run(x.deadline)
+            self._tapes.keep(token, tape.recording)
         return tape
 
 
@@ -163,9 +170,9 @@ def router(
         capacity.enter()
         try:
             x.body = await read_body(request.receive, x.length, settings.max_body_bytes)
-            # The deadline that the body asks for is known in the thread, and polled there.
-            longest = Deadline(settings.max_timeout_ms)
-            body = await capacity.run(lambda: work(x), longest, len(x.body))
+            if 0 < len(x.body) <= settings.inline_body_bytes:
+                _ = x.document  # its time is that of waiting for a thread, too
+            body = await capacity.run(lambda: work(x), x.deadline, len(x.body))
         finally:
             capacity.leave()
         headers = {"server-timing": server_timing(x.seconds)}

@@ -56,7 +56,14 @@ class TapeEnvelope(NamedTuple):
     watch_accessed: bool
     persistent: bool
     as_bytes: bool
-    timeout_ms: float | None
+
+
+def read_timeout(document: Any) -> float | None:
+    """The time that a request asks for; whether all of it is right is found out elsewhere.
+
+    Raises: ``Refusal`` (invalid_request).
+    """
+    return _positive(document, "timeout_ms") if type(document) is dict else None
 
 
 def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelope:
@@ -121,7 +128,6 @@ def read_tape(document: Any) -> TapeEnvelope:
         _choice(document, "watch_accessed_variables", (True, False)),
         _choice(document, "persistent", (False, True)),
         _choice(document, "encoding", ("list", "base64")) == "base64",
-        _positive(document, "timeout_ms"),
     )
 
 
