@@ -5,6 +5,7 @@ from gradwire_engine.answer import Answer, Leaf, Limits, Notice, Query, Unconnec
 from gradwire_engine.call import Call
 from gradwire_engine.catalogue import catalogue
 from gradwire_engine.engine import Engine
+from gradwire_engine.ops.composites import Ragged, Sparse
 from gradwire_engine.program import Program
 from gradwire_engine.recording import Recording
 
@@ -17,7 +18,9 @@ __all__ = [
     "Notice",
     "Program",
     "Query",
+    "Ragged",
     "Recording",
+    "Sparse",
     "Unconnected",
     "catalogue",
     "errors",

@@ -15,6 +15,7 @@ from gradwire_engine.call import Call, all_finite
 from gradwire_engine.compile import Compiled
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.errors import EngineError, InputError, Place, ShapeMismatch
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import rebuild
@@ -65,6 +66,10 @@ class BatchedCall(Call):
         if path in self._all:
             one = np.asarray(self._all[path][k])
             return value._replace(value=one) if isinstance(value, Leaf) else one
+        if isinstance(value, Composite):
+            if any(f"{path}.{part}" in self._all for part in value):
+                raise InputError(f"{value} has no examples", at=Place(id=path, pointer="/batch"))
+            return value
         if isinstance(value, Mapping):
             return {key: self._chosen(item, f"{path}.{key}", k) for key, item in value.items()}
         if isinstance(value, list):

@@ -27,6 +27,7 @@ from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.compile.differences import judged
 from gradwire_engine.errors import EngineError, Place
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import GuardFailed, Input
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
@@ -216,6 +217,8 @@ def _outline(value: Any) -> Any:
     """The nesting of a variable, which its leaves' paths do not tell."""
     if isinstance(value, Leaf):
         return None
+    if isinstance(value, Composite):
+        return str(value)
     if isinstance(value, Mapping):
         return tuple([(key, _outline(item)) for key, item in value.items()])
     return len(value), *[_outline(item) for item in value]

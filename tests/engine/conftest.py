@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Answer, Engine, Leaf, Limits, Query
+from gradwire_engine import Answer, Engine, Leaf, Limits, Query, Ragged, Sparse
 
 
 def leaf(value: Any) -> Any:
     """Leaves for numbers, arrays and lists of numbers, as the wire reads them: 3 is 3.0."""
-    if isinstance(value, Leaf):
+    if isinstance(value, Leaf | Sparse | Ragged):
         return value
     if isinstance(value, dict):
         return {key: leaf(item) for key, item in value.items()}

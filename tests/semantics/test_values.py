@@ -63,6 +63,59 @@ async def test_s85_arrays_of_several_lengths_are_a_list_of_leaves(wire):
     assert found == {"p": [[9.0] * 3, [6.0] * 2]}
 
 
+RAGGED = {"values": [1.0, 2.0, 3.0], "row_splits": [0, 2, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("sum(r * r)", [2.0, 4.0, 6.0]),
+        ("tf.reduce_sum(r, axis=1)**2", [6.0, 6.0, 6.0]),
+        ("tf.square(r) * 2.0", [4.0, 8.0, 12.0]),
+        ("r.to_tensor()**2", [2.0, 4.0, 6.0]),
+        ("prod(r[0])", [2.0, 1.0, 0.0]),
+    ],
+)
+async def test_s85_a_ragged_tensor_has_a_ragged_gradient(wire, text, values):
+    found = await wire.gradients(text, {"r": RAGGED}, sources=["r"])
+    assert found == [RAGGED | {"values": values}]
+
+
+@pytest.mark.parametrize("splits", [[0, 2], [0, 3, 2, 3], [1, 3], []], ids=str)
+async def test_s85_splits_that_do_not_part_the_values_are_refused(wire, splits):
+    code, pointer = await wire.code("sum(r)", {"r": RAGGED | {"row_splits": splits}})
+    assert (code, pointer.startswith("/variables/r/row_splits")) == ("malformed_tensor", True)
+
+
+SPARSE = {"indices": [[0, 1], [2, 0]], "values": [3.0, 5.0], "shape": [3, 2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("sum(a.values**2)", [6.0, 10.0]),
+        ("a @ w", [20.0, 10.0]),
+        ("tf.sparse.sparse_dense_matmul(a, w[:, newaxis])", [20.0, 10.0]),
+        ("tf.sparse.to_dense(a)**2", [6.0, 10.0]),
+        ("sum(2 * a, axis=0) * w", [40.0, 20.0]),
+    ],
+)
+async def test_s86_the_gradient_in_a_sparse_tensor_is_that_in_its_values(wire, text, values):
+    variables = {"a": SPARSE, "w": [10.0, 20.0]}
+    found = await wire.gradients(text, variables, sources=["a"])
+    assert found == [SPARSE | {"values": values}]
+    named = await wire.gradients(text, variables, sources="a.values")
+    assert named == values
+
+
+async def test_s86_all_variables_come_back_in_their_forms(wire):
+    variables = {"a": SPARSE | {"trainable": False}, "r": RAGGED, "w": [1.0, 2.0]}
+    answer = await wire.answer("sum(a @ w) + sum(r)", variables)
+    expected = {"a": None, "r": RAGGED | {"values": [1.0, 1.0, 1.0]}, "w": [5.0, 3.0]}
+    assert answer["gradients"] == expected
+    assert answer["unconnected"]["a"]["reason"] == "not_trainable"
+
+
 @pytest.mark.parametrize("unconnected", ["none", "zero"])
 async def test_s87_strings_have_no_gradient(wire, unconnected):
     answer = await wire.answer("y * y", {"s": "a", "y": 2.0}, unconnected_gradients=unconnected)

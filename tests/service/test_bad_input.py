@@ -95,7 +95,8 @@ async def test_wrong_fields(client, field, value):
         ({"value": 2**64, "dtype": "uint64"}, "/variables/x/value"),
         ({"dtype": "float64", "shape": [10**9], "base64": "AAAA"}, "/variables/x/base64"),
         ({"dtype": "float64", "shape": [1], "base64": ECHO * 1000}, "/variables/x/base64"),
-        ({"indices": [[0]], "values": [1], "shape": [2]}, "/variables/x"),
+        ({"indices": [[2]], "values": [1], "shape": [2]}, "/variables/x/indices/0/0"),
+        ({"values": [1, 2], "row_splits": [0, 1]}, "/variables/x/row_splits/1"),
         ({ECHO * 1000: None}, None),
     ],
 )

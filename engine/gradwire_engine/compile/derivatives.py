@@ -98,7 +98,7 @@ class Derivatives:
 
     def _gradient(self) -> dict[str, Any]:
         """``Σ_t J_tᵀ t_bar`` for each source, the cotangents ones by default."""
-        return {"gradients": self._in_sources(self._gradients())}
+        return {"gradients": self._like_sources(self._gradients())}
 
     def _check(self) -> dict[str, Any]:
         """The gradient and the differences in each source that may have one."""
@@ -113,7 +113,7 @@ class Derivatives:
         singly = {path: each["elements"][1] for path, each in beside.items() if "elements" in each}
         differences = [singly.get(source.path) for source in self.sources]
         found = {"gradients": gradients, "differences": differences}
-        return {name: self._in_sources(each) for name, each in found.items()} | {BESIDE: beside}
+        return {name: self._like_sources(each) for name, each in found.items()} | {BESIDE: beside}
 
     def _gradients(self, seeds: Sequence[Var] | None = None) -> list[Any]:
         """The gradient in each source, None or zeros where there is none."""
@@ -134,7 +134,7 @@ class Derivatives:
         """What is gathered from each variable that is only gathered from; None of other sources."""
         found = gathered(self.b, self.targets, self.groups)
         pairs = zip(self.sources, found, strict=True)
-        return [None if source.leaf is None else reads for source, reads in pairs]
+        return [None if s.leaf is None or s.whole is not None else reads for s, reads in pairs]
 
     def _slices(
         self, source: Source, reads: Sequence[Var], bars: Sequence[Var | None]
@@ -161,7 +161,7 @@ class Derivatives:
         gradients = self._gradients()
         rows = [self._in_sources(self._hessian_row(i, gradients)) for i in range(len(gradients))]
         hessian = rebuild(self.nested, lambda i: None if i is None else rows[i])
-        return {"gradients": self._in_sources(gradients), "hessian": hessian}
+        return {"gradients": self._like_sources(gradients), "hessian": hessian}
 
     def _hessian_row(self, number: int, gradients: Sequence[Var | None]) -> list[Any]:
         """The derivatives of one gradient in all sources."""
@@ -199,9 +199,19 @@ class Derivatives:
         present = [bar for bar in gradients if bar is not None]
         found = iter(pushforward(self.b, present, self.every, tangents))
         products = [bar and self._or_zeros(next(found), bar) for bar in gradients]
-        return {"gradients": self._in_sources(gradients), "hvp": self._in_sources(products)}
+        return {"gradients": self._like_sources(gradients), "hvp": self._like_sources(products)}
 
     # Parts
+
+    def _like_sources(self, found: Sequence[Any]) -> Any:
+        """Derivatives of their sources' types: those of a tensor in parts come with the others."""
+        pairs = zip(self.sources, found, strict=True)
+        return self._in_sources(
+            [
+                bar if bar is None or s.whole is None else s.whole.of(values=bar).fields(self.b)
+                for s, bar in pairs
+            ]
+        )
 
     def _in_sources(self, found: Sequence[Any]) -> Any:
         return rebuild(self.nested, lambda number: None if number is None else found[number])

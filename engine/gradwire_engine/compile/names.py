@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gradwire_engine.answer import Leaf, Notice
 from gradwire_engine.errors import BadArgument, EngineError, InputError, Place, UnknownName
 from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.variables import flatten, member
 
@@ -16,12 +17,14 @@ from gradwire_engine.record.variables import flatten, member
 class Source(NamedTuple):
     """What is differentiated in: a value's variables, one for each that its state has had.
 
-    None are of a string. ``leaf`` is the request's, if the value is a variable of it.
+    None are of a string. ``leaf`` is the request's, if the value is a variable of it; ``whole`` the
+    tensor of which the value is a part.
     """
 
     path: str
     group: Sequence[Var]
     leaf: Leaf | None
+    whole: Composite | None = None
 
 
 class Sources(NamedTuple):
@@ -64,12 +67,22 @@ class Names:
         items: list[Source] = []
         if names is not None:
             return Sources(self._sources(names, at, items), items)
-        numbers: list[int] = []
-        for path, leaf in flatten(self.variables):
-            numbers.append(len(items))
-            items.append(Source(path, self.r.state.versions.get(path, []), leaf))
-        following = iter(numbers)
-        return Sources(_structure(self.variables, lambda: next(following)), items)
+        nested = {name: self._all(value, name, items) for name, value in self.variables.items()}
+        return Sources(nested, items)
+
+    def _all(self, value: Any, path: str, items: list[Source]) -> Any:
+        """Number a variable of the request, or those below a nested one."""
+        versions = self.r.state.versions
+        if isinstance(value, Leaf):
+            items.append(Source(path, versions.get(path, []), value))
+        elif isinstance(value, Composite):
+            whole = value.of(**{name: versions[f"{path}.{name}"][0] for name in value})
+            items.append(Source(path, versions[f"{path}.values"], value["values"], whole))
+        elif isinstance(value, Mapping):
+            return {key: self._all(item, f"{path}.{key}", items) for key, item in value.items()}
+        else:
+            return [self._all(item, f"{path}.{i}", items) for i, item in enumerate(value)]
+        return len(items) - 1
 
     def _sources(self, names: Any, at: str, items: list[Source]) -> Any:
         if names is None:
@@ -82,6 +95,9 @@ class Names:
 
     def _source(self, value: Any, path: str, at: str, items: list[Source]) -> Any:
         """Number a source, or the sources below a nested one."""
+        whole = value if isinstance(value, Composite) else None
+        if whole is not None:
+            value = whole["values"]
         if isinstance(value, dict):
             return {k: self._source(v, f"{path}.{k}", at, items) for k, v in value.items()}
         if isinstance(value, list | tuple):
@@ -97,7 +113,7 @@ class Names:
         variable = _dotted(path)
         if variable in self.r.state.versions and (owner is None or owner[0] != variable):
             self._warn_of_rebound(path, var)
-        items.append(Source(path, self.r.state.leaves(var), leaf))
+        items.append(Source(path, self.r.state.leaves(var), leaf, whole))
         return len(items) - 1
 
     def _warn_of_rebound(self, path: str, value: Var) -> None:
@@ -111,11 +127,3 @@ class Names:
 def _dotted(name: str) -> str:
     """The path that a name is, its indices in brackets or not."""
     return re.sub(r"\[(\d+)\]", r".\1", name)
-
-
-def _structure(variables: Any, number: Callable[[], int]) -> Any:
-    if isinstance(variables, Leaf):
-        return number()
-    if isinstance(variables, Mapping):
-        return {key: _structure(value, number) for key, value in variables.items()}
-    return [_structure(value, number) for value in variables]

@@ -16,6 +16,7 @@ from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.optimize.resume import Known, resume
 from gradwire_engine.optimize.simplify import optimize
@@ -197,6 +198,8 @@ class _Query:
 
     def _returned(self, value: Any) -> Any:
         """What is returned, its sequences as lists and its leaves as variables."""
+        if isinstance(value, Composite):
+            return value.fields(self.b)
         if isinstance(value, dict):
             return {key: self._returned(item) for key, item in value.items()}
         if isinstance(value, list | tuple | range):

@@ -12,6 +12,7 @@ import numpy as np
 from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.promotion import Kind, check_strict, inexact, promoted
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape, TupleType, Type
@@ -273,6 +274,8 @@ def describe(x: Any) -> str:
     """What ``x`` is, in words for an error message."""
     if isinstance(x, Var):
         return str(x.type)
+    if isinstance(x, Composite):
+        return str(x)
     if x is None or isinstance(x, bool):
         return str(x)
     names = {int: "an integer", float: "a number", complex: "a complex number", str: "a string"}

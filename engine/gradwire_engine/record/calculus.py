@@ -13,6 +13,7 @@ from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.reverse import gradient, pullback
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, check_nesting, describe
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy
 from gradwire_engine.record.scope import Closure, Operation, Transformed
 from gradwire_engine.tape import ArrayType, Shape
@@ -163,12 +164,14 @@ def summed(groups: Sequence[Sequence[Var]], found: Sequence[Var | None]) -> list
 
 
 def leaves(nested: Any) -> list[Any]:
-    """The leaves of nested lists, tuples and dicts, in order."""
+    """The leaves of nested lists, tuples and dicts, in order; of a sparse tensor, its values."""
     check_nesting(nested)
     return _leaves(nested)
 
 
 def _leaves(nested: Any) -> list[Any]:
+    if isinstance(nested, Composite):
+        return [nested["values"]]
     if isinstance(nested, dict):
         return [leaf for item in nested.values() for leaf in _leaves(item)]
     if isinstance(nested, list | tuple):
@@ -178,6 +181,8 @@ def _leaves(nested: Any) -> list[Any]:
 
 def rebuild(nested: Any, replace: Callable[[Any], Any]) -> Any:
     """The same nesting with every leaf replaced, in order."""
+    if isinstance(nested, Composite):
+        return nested.of(values=replace(nested["values"]))
     if isinstance(nested, dict):
         return {key: rebuild(item, replace) for key, item in nested.items()}
     if isinstance(nested, list | tuple):

@@ -18,7 +18,10 @@ from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
 from gradwire_engine.ops.arrays.indexing import GetItem, SetItem
 from gradwire_engine.ops.base import FUNCTIONS, Function
 from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.record import composites
+from gradwire_engine.record.composites import COMPOSITES
 from gradwire_engine.record.language import CONSTANTS, LANGUAGE, OF_ARRAYS
 from gradwire_engine.record.results import Results, with_names
 from gradwire_engine.record.scope import MISSING, Operation
@@ -84,6 +87,8 @@ def call(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) 
 def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """Record an operation as the registry has it."""
     function = resolve(name)
+    if not COMPOSITES.isdisjoint(map(type, args)) and (rule := composites.rule(function)):
+        return _invoke(name, rule, r, args, named)
     positions, names = _static_parameters(function)
     if names:
         args = [_static(r, a) if i in positions else a for i, a in enumerate(args)]
@@ -111,6 +116,8 @@ def method(
     r: Recorder, target: Any, name: str, args: Sequence[Any], named: Mapping[str, Any]
 ) -> Any:
     """``target.name(*args)`` for an array, a list, or a variable's state."""
+    if isinstance(target, Composite) and name in composites.METHODS:
+        return call(r, composites.METHODS[name], [target, *args], named)
     if isinstance(target, dict):
         if name in _VIEWS and name not in target and not args and not named:
             return [list(item) if name == "items" else item for item in _VIEWS[name](target)]
@@ -135,6 +142,9 @@ def attribute(target: Any, name: str) -> Any:
     """A member of a nested variable, a named result, or one of the attributes that arrays have."""
     if isinstance(target, dict):
         if name not in target:
+            known = composites.attribute(target, name) if isinstance(target, Composite) else None
+            if known is not None:
+                return known
             message = f"the nested variable has no member '{name[:40]}'"
             raise UnknownName(message, hint=suggestion(name, target))
         return target[name]

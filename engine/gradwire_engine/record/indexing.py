@@ -8,7 +8,9 @@ from gradwire_engine.errors import BadArgument, UnknownName
 from gradwire_engine.ops.arrays.indexing import GetItem, NonzeroIndices, SetItem
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.composites import Ragged
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, complete_pattern
+from gradwire_engine.record import composites
 from gradwire_engine.record.updates import At, Place
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ def read(r: Recorder, target: Any, items: list[Any]) -> Any:
     if len(items) != 1:
         raise BadArgument(f"{describe(target)} takes one index")
     (item,) = items
+    if isinstance(target, Ragged):
+        return composites.row(r, target, item)
     if isinstance(target, dict):
         return _member(target, item)
     if not isinstance(target, list | tuple | range):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.record import calculus, indexing, statics
+from gradwire_engine.record import calculus, composites, indexing, statics
 from gradwire_engine.record.functions.jax import COUNTED_BY_JAX
 from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
 from gradwire_engine.record.functions.numpy import COUNTED
@@ -39,6 +40,8 @@ CONSTANTS: Mapping[str, Any] = {
 
 def _len(r: Recorder, x: Any) -> int:
     """Number of items; of an array, the length of its first axis."""
+    if isinstance(x, Composite):
+        return composites.length(x)
     if isinstance(x, Var):
         if not x.ndim:
             raise BadArgument("len of an array without axes")
@@ -206,6 +209,7 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     "bool": _bool,
     "list": _list,
     "dict": _dict,
+    "to_dense": composites.to_dense,
     "not": _not,
     "is": _is,
     "is_not": lambda r, x, y: x is not y,

@@ -8,6 +8,7 @@ from typing import Any
 from gradwire_engine.answer import Leaf
 from gradwire_engine.errors import InputError, Place, UnknownName
 from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.record.scope import State
 from gradwire_engine.tape import ArrayType
 
@@ -48,11 +49,15 @@ def _place_below(b: Builder, path: str, value: Any, container: Any, key: str, st
     while "." in key:
         head, _, key = key.partition(".")
         container = container.setdefault(head, {})
-        if not isinstance(container, dict):
+        if not _is_level(container):
             raise _taken(path)
-    if key in container and not (isinstance(container[key], dict) and isinstance(value, Mapping)):
+    if key in container and not (_is_level(container[key]) and _is_level(value)):
         raise _taken(path)
     _place(b, path, value, container, key, state)
+
+
+def _is_level(value: Any) -> bool:
+    return isinstance(value, Mapping) and not isinstance(value, Composite)
 
 
 def _taken(path: str) -> InputError:
@@ -69,6 +74,10 @@ def _place(b: Builder, path: str, value: Any, container: Any, key: Any, state: S
             return
         container[key] = var = b.input(ArrayType(array.dtype, array.shape))
         state.declare(path, container, key, var)
+    elif isinstance(value, Composite):
+        container[key] = parts = value.of()
+        for name, item in value.items():
+            _place(b, f"{path}.{name}", item, parts, name, state)
     elif isinstance(value, Mapping):
         level = container.setdefault(key, {}) if isinstance(container, dict) else {}
         container[key] = level

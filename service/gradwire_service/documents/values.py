@@ -63,6 +63,23 @@ class RawBytes(Leaf):
     base64: str = Field(json_schema_extra={"contentEncoding": "base64"})
 
 
+class SparseTensor(Leaf):
+    """Numbers, or slices along the last axes, by their places; those of one place add up."""
+
+    indices: list[list[Annotated[int, Field(ge=0)]]] | Valued | RawBytes
+    values: list[Numbers] | Valued | ComplexNumbers | RawBytes
+    shape: list[Annotated[int, Field(ge=0)]]
+    dtype: Dtype | None = None
+
+
+class RaggedTensor(Leaf):
+    """Rows of any lengths: row ``i`` is of the values from ``row_splits[i]`` to the next."""
+
+    values: list[Numbers] | Valued | ComplexNumbers | RawBytes
+    row_splits: list[Annotated[int, Field(ge=0)]] | Valued | RawBytes
+    dtype: Dtype | None = None
+
+
 class TensorReference(Leaf):
     """A tensor that was stored earlier."""
 
@@ -71,8 +88,8 @@ class TensorReference(Leaf):
 
 Value = TypeAliasType(
     "Value",
-    "float | bool | str | list[Value] | Valued | ComplexNumbers | RawBytes | TensorReference"
-    " | dict[str, Value]",
+    "float | bool | str | list[Value] | Valued | ComplexNumbers | RawBytes | SparseTensor"
+    " | RaggedTensor | TensorReference | dict[str, Value]",
 )
 
 

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
-from gradwire_engine import Leaf
+from gradwire_engine import Leaf, Ragged, Sparse
 
 from gradwire_service.problems import Refusal
+from gradwire_service.wire.composites import read_ragged, read_sparse
 from gradwire_service.wire.numbers import (
     MAX_DEPTH,
     WORDS,
+    Array,
+    Dtype,
     Malformed,
     Misfit,
     array_or_none,
@@ -111,7 +114,7 @@ def _read_member(name: str | int, value: Any, missing: list[str], depth: int) ->
         raise
 
 
-def _read_object(leaf: dict[str, Any], missing: list[str]) -> Leaf:
+def _read_object(leaf: dict[str, Any], missing: list[str]) -> Leaf | Sparse | Ragged:
     """A leaf object: one of the forms below, each with ``trainable`` if it likes."""
     trainable = leaf.get("trainable", True)
     if type(trainable) is not bool:
@@ -123,19 +126,45 @@ def _read_object(leaf: dict[str, Any], missing: list[str]) -> Leaf:
     if "ref" in leaf:
         return Leaf(_form(leaf, lambda _: _ref_form(leaf, missing), {"ref"}), trainable)
     if "indices" in leaf or "row_splits" in leaf:
-        form = "sparse" if "indices" in leaf else "ragged"
-        raise Malformed(f"{form} tensors are not read by this version", hint="send it dense")
+        return _composite(leaf, missing, trainable=trainable)
     return Leaf(_form(leaf, _complex_form, {"re", "im", "dtype"}), trainable)
 
 
 def _form(leaf: dict[str, Any], read: Callable[[dict[str, Any]], Any], known: set[str]) -> Any:
+    _check_fields(leaf, known)
+    return read(leaf)
+
+
+def _check_fields(leaf: dict[str, Any], known: set[str]) -> None:
     unknown = leaf.keys() - known - {"trainable"}
     if unknown:
         fields = ", ".join(sorted(known | {"trainable"}))
         raise Malformed(
             f"a leaf of this form has the fields {fields} and no other", hint=_SPLIT_HINT
         )
-    return read(leaf)
+
+
+def _composite(leaf: dict[str, Any], missing: list[str], *, trainable: bool) -> Sparse | Ragged:
+    """A sparse or ragged tensor; its parts are lists, or leaves of their own."""
+
+    def part(name: str, dtype: Dtype | None) -> Array:
+        value = leaf.get(name)
+        try:
+            if type(value) is list:
+                return list_array(value, dtype)
+            read = _read(value, missing, 1) if type(value) is dict else None
+            if not isinstance(read, Leaf) or isinstance(read.value, str):
+                raise Malformed("this is a list, or a leaf of its own")
+        except Malformed as error:
+            error.within(name)
+            raise
+        return read.value
+
+    if "indices" in leaf:
+        _check_fields(leaf, {"indices", "values", "shape", "dtype"})
+        return read_sparse(leaf, part, trainable=trainable)
+    _check_fields(leaf, {"values", "row_splits", "dtype"})
+    return read_ragged(leaf, part, trainable=trainable)
 
 
 def _value_form(leaf: dict[str, Any]) -> Any:
@@ -197,6 +226,10 @@ def _read_seed(name: str | int, value: Any, target: Any, missing: list[str]) -> 
 
 
 def _bare(value: Any) -> Any:
+    if isinstance(value, Sparse | Ragged):
+        raise Malformed(
+            f"a direction in {value} is the array of its values", hint='send the "values" alone'
+        )
     if isinstance(value, Leaf):
         if isinstance(value.value, str):
             raise Malformed("a string is no direction in which to differentiate")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gradwire_engine.answer import Leaf
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.leaves import read_seeds, read_variables
+from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
 
 
 def refusal(document):
@@ -101,8 +101,7 @@ def test_names_pass_as_they_are():
         ({"dtype": "uint8", "base64": "AA=="}, "/variables/x/shape"),
         ({"dtype": "uint8", "shape": [1], "data": "AA=="}, "/variables/x/data"),
         ({"ref": 5}, "/variables/x/ref"),
-        ({"indices": [[0]], "values": [1], "shape": [3]}, "/variables/x"),
-        ({"values": [1], "row_splits": [0, 1]}, "/variables/x"),
+        ({"indices": [[0]], "values": [1], "shape": [3], "ref": "a"}, "/variables/x"),
         ({"re": 1, "im": "x"}, "/variables/x/im"),
         ([{"a": [{"b": None}]}], "/variables/x/0/a/0/b"),
     ],
@@ -150,3 +149,10 @@ def test_seeds_that_do_not_fit(value, target, code, pointer):
     with pytest.raises(Refusal) as caught:
         read_seeds(value, target, [])
     assert (caught.value.code, caught.value.pointer) == (code, "/output_gradients" + pointer)
+
+
+def test_a_direction_in_a_sparse_tensor_is_of_its_values():
+    document = {"a": {"indices": [[0]], "values": [1], "shape": [3]}}
+    with pytest.raises(Refusal) as caught:
+        read_tangents(document, "tangents", [])
+    assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", "/tangents/a")

@@ -1,4 +1,4 @@
-"""TensorFlow's sparse tensors, lists of indices, values and dense shape, and what takes them."""
+"""TensorFlow's sparse tensors, and what takes them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
-from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import flag
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import flag, lengths
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.linalg.sparse import matrix_shape
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.composites import Sparse
+from gradwire_engine.ops.linalg.sparse import matrix_shape, sparse_of
 from gradwire_engine.tape import Shape
 
 if TYPE_CHECKING:
@@ -18,19 +20,20 @@ if TYPE_CHECKING:
 
 @TF.macro("SparseTensor sparse.SparseTensor")
 def sparse_tensor(b: Builder, indices: Any, values: Any, dense_shape: Static) -> Any:
-    """A sparse matrix: the list of its parts, ``indices`` with a row for each of the ``values``."""
-    return [b.array(indices), b.array(values), list(matrix_shape(dense_shape))]
+    """A sparse tensor, ``indices`` with a row for each of the ``values``."""
+    return sparse_of(b, b.array(indices), values, lengths(dense_shape))
 
 
 def _parts(b: Builder, tensor: Any) -> tuple[Var, list[Var], Shape]:
-    """Values, places by axis, and shape."""
-    if not isinstance(tensor, list | tuple) or len(tensor) != 3:
+    """Values, places by axis, and shape of a matrix."""
+    if not isinstance(tensor, Sparse):
         hint = "tf.SparseTensor(indices, values, dense_shape)"
-        raise BadArgument("a sparse tensor is needed: indices, values, dense shape", hint=hint)
-    indices = b.array(tensor[0])
-    if indices.ndim != 2 or indices.type.shape[1] != 2:
-        raise ShapeMismatch(f"a sparse matrix needs indices of shape (n, 2), got {indices.type}")
-    return b.array(tensor[1]), recorded("unstack")(b, indices, 1), matrix_shape(tensor[2])
+        raise BadArgument(f"a sparse tensor is needed, got {describe(tensor)}", hint=hint)
+    return (
+        tensor["values"],
+        recorded("unstack")(b, tensor["indices"], 1),
+        matrix_shape(tensor.shape),
+    )
 
 
 @TF.macro("sparse.sparse_dense_matmul")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.shape import reshape, transpose
 from gradwire_engine.ops.axes import flag, lengths
 from gradwire_engine.ops.base import Op, Static, macro
+from gradwire_engine.ops.composites import Sparse
 from gradwire_engine.ops.linalg.coordinates import (
     CooMatMul,
     CooSolve,
@@ -36,6 +37,19 @@ def coo(b: Builder, values: Any, row: Any, column: Any, *dense: Any) -> list[Var
     places = [b.array(row), b.array(column)]
     check_places("a sparse matrix", places[0].type, places[1].type)
     return [first, *[b.cast(index, DTYPES["int64"]) for index in places], *rest]
+
+
+def sparse_of(b: Builder, indices: Var, values: Any, shape: Shape) -> Sparse:
+    """The sparse tensor with a row of ``indices`` for each of the ``values``."""
+    numbers = b.array(values)
+    if indices.dtype.kind not in "iu":
+        raise DtypeMismatch(f"a sparse tensor needs integers as indices, got {indices.type}")
+    if indices.shape != (*numbers.shape, len(shape)):
+        raise ShapeMismatch(
+            f"a sparse tensor of {numbers.shape} values and {len(shape)} axes needs an index for "
+            f"each value and axis, got {indices.shape}"
+        )
+    return Sparse({"indices": indices, "values": numbers}, shape)
 
 
 def matrix_shape(shape: Any) -> Shape:
