@@ -71,9 +71,17 @@ class Settings(BaseSettings):
     tape_ttl_seconds: float = Field(
         default=600, gt=0, description="How long a tape is kept after its last use."
     )
-    max_tapes: int = Field(default=1000, ge=0, description="Most tapes kept at a time.")
+    max_tapes: int = Field(default=10_000, ge=0, description="Most tapes kept at a time.")
     max_tapes_bytes: int = Field(
         default=256 * MEBIBYTE, ge=0, description="Most bytes of the requests that made them."
+    )
+    max_tapes_per_key: int = Field(
+        default=1000,
+        ge=0,
+        description="Most tapes kept of one API key; without a key all clients are one.",
+    )
+    max_tapes_bytes_per_key: int = Field(
+        default=128 * MEBIBYTE, ge=0, description="Most bytes of the requests that made these."
     )
     tape_values_bytes: int = Field(
         default=256 * MEBIBYTE,

@@ -10,7 +10,7 @@ from gradwire_engine import Engine, Recording
 from gradwire_engine.answer import Poll
 
 from gradwire_service.problems import Refusal
-from gradwire_service.store import Recipe, TapeStore
+from gradwire_service.store import Key, Recipe, TapeStore
 from gradwire_service.wire.codec import CODECS
 from gradwire_service.wire.envelope import TapeEnvelope, read_tape
 
@@ -21,7 +21,7 @@ _BYTES_PER_INSTRUCTION = 1000
 class Tape(NamedTuple):
     """A tape that is held; ``kept`` says that its values have been computed before."""
 
-    token: str
+    key: Key
     recipe: Recipe
     expires_at: float
     recording: Recording
@@ -36,7 +36,7 @@ class Tapes:
         self._store = store
         self._most_bytes = values_bytes
         self._lock = threading.Lock()
-        self._recordings: OrderedDict[str, Recording] = OrderedDict()
+        self._recordings: OrderedDict[Key, Recording] = OrderedDict()
         self._bytes = 0
 
     def record(self, asked: TapeEnvelope, poll: Poll) -> Recording:
@@ -51,36 +51,36 @@ class Tapes:
             promotion=asked.promotion,
         )
 
-    def add(self, recipe: Recipe, recording: Recording) -> tuple[str, float]:
-        """Keep a new tape; gives its token and when it expires."""
-        token, expires_at = self._store.add(recipe)
-        self.keep(token, recording)
-        return token, expires_at
+    def add(self, owner: str, recipe: Recipe, recording: Recording) -> tuple[Key, float]:
+        """Keep a new tape; gives its key and when it expires."""
+        key, expires_at = self._store.add(owner, recipe)
+        self.keep(key, recording)
+        return key, expires_at
 
-    def find(self, token: str, poll: Poll) -> Tape:
-        """The tape of a token, recorded again where this process has it no longer.
+    def find(self, key: Key, poll: Poll) -> Tape:
+        """The tape of a key, recorded again where this process has it no longer.
 
         Raises: ``Refusal`` (unknown_tape, tape_consumed).
         """
-        held = self._store.find(token)
+        held = self._store.find(key)
         if held is None:
             raise _unknown()
         if held.recipe is None:
             raise _consumed()
         with self._lock:
-            recording = self._recordings.get(token)
+            recording = self._recordings.get(key)
             if recording is not None:
-                self._recordings.move_to_end(token)
-                return Tape(token, held.recipe, held.expires_at, recording, kept=True)
+                self._recordings.move_to_end(key)
+                return Tape(key, held.recipe, held.expires_at, recording, kept=True)
         asked = read_tape(CODECS[held.recipe.media_type].read(held.recipe.body))
         recording = self.record(asked, poll)
-        return Tape(token, held.recipe, held.expires_at, recording, kept=False)
+        return Tape(key, held.recipe, held.expires_at, recording, kept=False)
 
-    def keep(self, token: str, recording: Recording) -> None:
+    def keep(self, key: Key, recording: Recording) -> None:
         """Hold on to the values of a tape, in place of others where there is no room."""
         with self._lock:
-            self._discard(token)
-            self._recordings[token] = recording
+            self._discard(key)
+            self._recordings[key] = recording
             self._bytes += _size(recording)
             while self._bytes > self._most_bytes:
                 self._discard(next(iter(self._recordings)))
@@ -92,25 +92,25 @@ class Tapes:
         """
         if tape.recipe.persistent:
             return
-        self._drop(tape.token)
-        if not self._store.consume(tape.token):
+        self._drop(tape.key)
+        if not self._store.consume(tape.key):
             raise _consumed()
 
-    def remove(self, token: str) -> None:
+    def remove(self, key: Key) -> None:
         """Forget a tape.
 
         Raises: ``Refusal`` (unknown_tape).
         """
-        self._drop(token)
-        if not self._store.remove(token):
+        self._drop(key)
+        if not self._store.remove(key):
             raise _unknown()
 
-    def _drop(self, token: str) -> None:
+    def _drop(self, key: Key) -> None:
         with self._lock:
-            self._discard(token)
+            self._discard(key)
 
-    def _discard(self, token: str) -> None:
-        recording = self._recordings.pop(token, None)
+    def _discard(self, key: Key) -> None:
+        recording = self._recordings.pop(key, None)
         if recording is not None:
             self._bytes -= _size(recording)
 

@@ -181,13 +181,40 @@ async def test_values_that_are_not_kept_are_computed_anew():
 async def test_tapes_are_limited_in_number_and_bytes():
     async with Served(application(max_tapes=2)) as client:
         kept = [await record(client) for _ in range(2)]
-        response = await client.post("/v1/tapes", json=PROGRAM)
-        assert (response.status_code, response.json()["code"]) == (413, "over_budget")
+        await refused(client)
         await gradient(client, kept[0])
         await record(client)
     async with Served(application(max_tapes_bytes=10)) as client:
-        response = await client.post("/v1/tapes", json=PROGRAM)
-        assert (response.status_code, response.json()["code"]) == (413, "over_budget")
+        await refused(client)
+
+
+async def refused(client):
+    response = await client.post("/v1/tapes", json=PROGRAM)
+    problem = response.json()
+    assert (response.status_code, problem["code"]) == (413, "over_budget")
+    assert "expire" in problem["hint"]
+
+
+async def test_each_key_has_a_quota_and_sees_its_own_tapes_only(tmp_path):
+    async with Served(application(tmp_path, max_tapes_per_key=1)) as client:
+        tapes = {}
+        for key in "one", "two", None:
+            client.headers.pop("authorization", None)
+            if key is not None:
+                client.headers["authorization"] = f"Bearer {key}"
+            tapes[key] = await record(client)
+            await refused(client)
+        for key in "one", "two":
+            problem = (await gradient(client, tapes[key], 404)).json()
+            unknown = (await gradient(client, "/v1/tapes/never", 404)).json()
+            assert problem.pop("instance") != unknown.pop("instance")
+            assert problem == unknown
+            assert (await client.delete(tapes[key])).status_code == 404
+        await gradient(client, tapes[None])
+        client.headers["authorization"] = "Bearer one"
+        await gradient(client, tapes["one"])
+        await gradient(client, tapes["one"], 409)
+        await gradient(client, tapes[None], 404)
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ class Problem(BaseModel):
 class TapeResponse(EvaluateResponse):
     """A tape that was made."""
 
-    tape: str = Field(description="Its id; whoever has it may use it.")
+    tape: str = Field(description="Its id; only the key that made it may use it.")
     watched: list[str] = Field(description="Paths of the watched variables, as declared.")
     expires_at: datetime = Field(description="Each use moves this on.")
 

@@ -38,8 +38,8 @@ def router(settings: Settings) -> APIRouter:
             "flops": settings.max_flops,
             "default_timeout_ms": settings.default_timeout_ms,
             "timeout_ms": settings.max_timeout_ms,
-            "tapes": settings.max_tapes,
-            "tapes_bytes": settings.max_tapes_bytes,
+            "tapes": settings.max_tapes_per_key,
+            "tapes_bytes": settings.max_tapes_bytes_per_key,
         }
 
     return routes

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +19,7 @@ from gradwire_service import documents
 from gradwire_service.capacity import Capacity, Deadline
 from gradwire_service.problems import node_document
 from gradwire_service.settings import Settings
-from gradwire_service.store import Recipe, TapeStore
+from gradwire_service.store import Key, Recipe, TapeStore
 from gradwire_service.tapes import Tape, Tapes
 from gradwire_service.telemetry import Metrics, server_timing
 from gradwire_service.wire import replies
@@ -39,6 +40,8 @@ class Exchange:
         self.reader = reader_for(header(b"content-type", b""), header(b"content-encoding", b""))
         self.writer = writer_for(header(b"accept", b""), self.reader)
         self.length = header(b"content-length", b"")
+        #: Whose tapes: those who give the same key, or none. No store gets to see a key.
+        self.owner = sha256(header(b"authorization", b"")).hexdigest()
         self.body = b""
         self.deadline = Deadline(settings.default_timeout_ms)
         self.seconds = [0.0, 0.0, 0.0, 0.0]
@@ -85,9 +88,9 @@ class Answering:
             recording.run(x.deadline)
             answer = recording.call(Query("evaluate")).replay(x.deadline)
         recipe = Recipe(x.reader.media_type, x.body, asked.persistent)
-        token, expires_at = self._tapes.add(recipe, recording)
+        key, expires_at = self._tapes.add(x.owner, recipe, recording)
         told = replies.evaluation(recording.program.id, answer)
-        told |= {"tape": token, "watched": recording.watched, "expires_at": _when(expires_at)}
+        told |= {"tape": key.token, "watched": recording.watched, "expires_at": _when(expires_at)}
         return x.reply(told, as_bytes=asked.as_bytes)
 
     def ask(self, x: Exchange, token: str, kind: Kind) -> bytes:
@@ -138,16 +141,16 @@ class Answering:
 
     def remove(self, x: Exchange, token: str) -> bytes:
         """Forget a tape."""
-        self._tapes.remove(token)
+        self._tapes.remove(Key(x.owner, token))
         return b""
 
     def _find(self, x: Exchange, token: str) -> Tape:
         with x.phase(_COMPILE):
-            tape = self._tapes.find(token, x.deadline)
+            tape = self._tapes.find(Key(x.owner, token), x.deadline)
         if not tape.kept:
             with x.phase(_REPLAY):
                 tape.recording.run(x.deadline)
-            self._tapes.keep(token, tape.recording)
+            self._tapes.keep(tape.key, tape.recording)
         return tape
 
 

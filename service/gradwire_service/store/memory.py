@@ -7,7 +7,17 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from gradwire_service.store.tapes import CONSUMED_SECONDS, Held, Quota, Recipe, TapeStore
+from gradwire_service.store.tapes import (
+    CONSUMED_SECONDS,
+    Amount,
+    Held,
+    Key,
+    Quota,
+    Recipe,
+    TapeStore,
+)
+
+_NOTHING = Amount(0, 0)
 
 
 class MemoryStore(TapeStore):
@@ -16,53 +26,60 @@ class MemoryStore(TapeStore):
     def __init__(self, quota: Quota, clock: Callable[[], float] = time.time) -> None:
         super().__init__(quota, clock)
         self._lock = threading.Lock()
-        #: Tapes and used up tokens, both in the order in which they expire.
-        self._tapes: OrderedDict[str, tuple[Recipe, float]] = OrderedDict()
-        self._consumed: OrderedDict[str, float] = OrderedDict()
-        self._bytes = 0
+        #: Tapes and used up keys, both in the order in which they expire.
+        self._tapes: OrderedDict[Key, tuple[Recipe, float]] = OrderedDict()
+        self._consumed: OrderedDict[Key, float] = OrderedDict()
+        self._held = _NOTHING
+        self._owned: dict[str, Amount] = {}
 
-    def add(self, recipe: Recipe) -> tuple[str, float]:
-        token, expires_at = self._token(), self._clock() + self._quota.ttl_seconds
+    def add(self, owner: str, recipe: Recipe) -> tuple[Key, float]:
+        key, expires_at = self._key(owner), self._clock() + self._quota.ttl_seconds
         with self._lock:
             self._sweep()
-            self._check_quota(len(self._tapes), self._bytes, recipe)
-            self._tapes[token] = recipe, expires_at
-            self._bytes += len(recipe.body)
-        return token, expires_at
+            self._check_quota(self._owned.get(owner, _NOTHING), self._held, recipe)
+            self._tapes[key] = recipe, expires_at
+            self._count(owner, recipe, 1)
+        return key, expires_at
 
-    def find(self, token: str) -> Held | None:
+    def find(self, key: Key) -> Held | None:
         with self._lock:
             self._sweep()
-            if token in self._consumed:
-                return Held(None, self._consumed[token])
-            if token not in self._tapes:
+            if key in self._consumed:
+                return Held(None, self._consumed[key])
+            if key not in self._tapes:
                 return None
-            recipe, _ = self._tapes.pop(token)
+            recipe, _ = self._tapes.pop(key)
             expires_at = self._clock() + self._quota.ttl_seconds
-            self._tapes[token] = recipe, expires_at
+            self._tapes[key] = recipe, expires_at
             return Held(recipe, expires_at)
 
-    def consume(self, token: str) -> bool:
+    def consume(self, key: Key) -> bool:
         with self._lock:
             self._sweep()
-            found = self._drop(token)
+            found = self._drop(key)
             if found:
-                self._consumed[token] = self._clock() + CONSUMED_SECONDS
+                self._consumed[key] = self._clock() + CONSUMED_SECONDS
             return found
 
-    def remove(self, token: str) -> bool:
+    def remove(self, key: Key) -> bool:
         with self._lock:
             self._sweep()
-            return self._drop(token) or self._consumed.pop(token, None) is not None
+            return self._drop(key) or self._consumed.pop(key, None) is not None
 
     def close(self) -> None:
         pass
 
-    def _drop(self, token: str) -> bool:
-        found = self._tapes.pop(token, None)
+    def _drop(self, key: Key) -> bool:
+        found = self._tapes.pop(key, None)
         if found is not None:
-            self._bytes -= len(found[0].body)
+            self._count(key.owner, found[0], -1)
         return found is not None
+
+    def _count(self, owner: str, recipe: Recipe, count: int) -> None:
+        self._held = self._held.plus(recipe, count)
+        self._owned[owner] = self._owned.get(owner, _NOTHING).plus(recipe, count)
+        if not self._owned[owner].tapes:
+            del self._owned[owner]
 
     def _sweep(self) -> None:
         now = self._clock()

@@ -8,18 +8,28 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gradwire_service.store.tapes import CONSUMED_SECONDS, Held, Quota, Recipe, TapeStore
+from gradwire_service.store.tapes import (
+    CONSUMED_SECONDS,
+    Amount,
+    Held,
+    Key,
+    Quota,
+    Recipe,
+    TapeStore,
+)
 
 #: How long to wait for another process that writes.
 _BUSY_SECONDS = 10.0
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tapes (
-    token TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    token TEXT NOT NULL,
     media_type TEXT NOT NULL,
     body BLOB,  -- NULL once the tape is used up
     persistent INTEGER NOT NULL,
-    expires_at REAL NOT NULL
+    expires_at REAL NOT NULL,
+    PRIMARY KEY (owner, token)
 );
 CREATE INDEX IF NOT EXISTS tapes_expiry ON tapes (expires_at);
 """
@@ -42,25 +52,25 @@ class SqliteStore(TapeStore):
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.executescript(_SCHEMA)
 
-    def add(self, recipe: Recipe) -> tuple[str, float]:
-        token = self._token()
+    def add(self, owner: str, recipe: Recipe) -> tuple[Key, float]:
+        key = self._key(owner)
         with self._transaction() as (execute, now):
             execute("DELETE FROM tapes WHERE expires_at <= ?", (now,))
-            held = "SELECT count(body), coalesce(sum(length(body)), 0) FROM tapes"
-            tapes, held_bytes = execute(held).fetchone()
-            self._check_quota(tapes, held_bytes, recipe)
+            amount = "SELECT count(body), coalesce(sum(length(body)), 0) FROM tapes"
+            owned = Amount(*execute(amount + " WHERE owner = ?", (owner,)).fetchone())
+            self._check_quota(owned, Amount(*execute(amount).fetchone()), recipe)
             expires_at = now + self._quota.ttl_seconds
-            row = (token, recipe.media_type, recipe.body, recipe.persistent, expires_at)
-            execute("INSERT INTO tapes VALUES (?, ?, ?, ?, ?)", row)
-        return token, expires_at
+            row = (*key, recipe.media_type, recipe.body, recipe.persistent, expires_at)
+            execute("INSERT INTO tapes VALUES (?, ?, ?, ?, ?, ?)", row)
+        return key, expires_at
 
-    def find(self, token: str) -> Held | None:
+    def find(self, key: Key) -> Held | None:
         with self._transaction() as (execute, now):
             row = execute(
                 "UPDATE tapes SET expires_at = iif(body IS NULL, expires_at, ?)"
-                " WHERE token = ? AND expires_at > ?"
+                " WHERE owner = ? AND token = ? AND expires_at > ?"
                 " RETURNING media_type, body, persistent, expires_at",
-                (now + self._quota.ttl_seconds, token, now),
+                (now + self._quota.ttl_seconds, *key, now),
             ).fetchone()
         if row is None:
             return None
@@ -68,19 +78,19 @@ class SqliteStore(TapeStore):
         recipe = None if body is None else Recipe(media_type, body, bool(persistent))
         return Held(recipe, expires_at)
 
-    def consume(self, token: str) -> bool:
+    def consume(self, key: Key) -> bool:
         with self._transaction() as (execute, now):
             changed = execute(
                 "UPDATE tapes SET body = NULL, expires_at = ?"
-                " WHERE token = ? AND body IS NOT NULL AND expires_at > ?",
-                (now + CONSUMED_SECONDS, token, now),
+                " WHERE owner = ? AND token = ? AND expires_at > ? AND body IS NOT NULL",
+                (now + CONSUMED_SECONDS, *key, now),
             )
             return changed.rowcount > 0
 
-    def remove(self, token: str) -> bool:
+    def remove(self, key: Key) -> bool:
         with self._transaction() as (execute, now):
-            gone = execute("DELETE FROM tapes WHERE token = ? AND expires_at > ?", (token, now))
-            return gone.rowcount > 0
+            gone = "DELETE FROM tapes WHERE owner = ? AND token = ? AND expires_at > ?"
+            return execute(gone, (*key, now)).rowcount > 0
 
     def close(self) -> None:
         self._connection.close()
