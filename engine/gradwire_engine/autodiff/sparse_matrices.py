@@ -16,7 +16,7 @@ from gradwire_engine.autodiff.coloring import Colors, color_columns, color_symme
 from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.matrices import for_seeds, stand_in
 from gradwire_engine.autodiff.reverse import gradient, pullback
-from gradwire_engine.autodiff.sparsity import Fix, Indices, Pattern, distinct, sparsity
+from gradwire_engine.autodiff.sparsity import Indices, Known, Pattern, distinct, sparsity
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate
@@ -34,7 +34,7 @@ class Nonzeros(NamedTuple):
 
 
 def sparse_jacobian(
-    b: Builder, target: Var, source: Var, mode: Mode = "auto", fix: Fix | None = None
+    b: Builder, target: Var, source: Var, mode: Mode = "auto", known: Known | None = None
 ) -> Nonzeros | None:
     """The nonzeros of ``∂ target / ∂ source``, both in row-major order; None without a path.
 
@@ -44,7 +44,7 @@ def sparse_jacobian(
     """
     if not target.type.differentiable:
         return None
-    pattern = sparsity(b, target, source, fix)
+    pattern = sparsity(b, target, source, known)
     rows, columns, (height, width) = pattern
     if "c" in (target.dtype.kind, source.dtype.kind):
         mode = "reverse"
@@ -65,7 +65,9 @@ def sparse_jacobian(
     return Nonzeros(pattern, b.cast(values, source.dtype))  # as a row's, which is a gradient
 
 
-def sparse_hessian(b: Builder, target: Var, source: Var, fix: Fix | None = None) -> Nonzeros | None:
+def sparse_hessian(
+    b: Builder, target: Var, source: Var, known: Known | None = None
+) -> Nonzeros | None:
     """The nonzeros of the second derivatives of the sum of ``target``; None without a path.
 
     Both of each symmetric pair are among them, read from one product for each colour of a star
@@ -76,8 +78,8 @@ def sparse_hessian(b: Builder, target: Var, source: Var, fix: Fix | None = None)
     if bar is None:
         return None
     if source.dtype.kind == "c":  # what reverse mode gives is not symmetric then
-        return sparse_jacobian(b, bar, source, fix=fix)
-    pattern = _symmetric(sparsity(b, bar, source, fix))
+        return sparse_jacobian(b, bar, source, known=known)
+    pattern = _symmetric(sparsity(b, bar, source, known))
     colors = color_symmetric(pattern, b.poll)
     seed = stand_in(bar)
     (product,) = pullback(b, [bar], [seed], [source])

@@ -9,26 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradwire_engine.autodiff.paths import ancestors
+from gradwire_engine.autodiff.terms import aligned, stack, terms
 from gradwire_engine.errors import OverBudget
-from gradwire_engine.ops.axes import with_ones, without
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.batching import along_axes, over_stacks
+from gradwire_engine.ops.boundaries import Example
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Input, Item
-from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.tape import ArrayType, Shape, TupleType
 
 Indices: TypeAlias = NDArray[np.int64]
-#: Gives the value of integers that come with the request, with which the tape holds from then on;
-#: or None, if they are not to be known.
-Fix: TypeAlias = Callable[[Var], Any]
 
 
 class Pattern(NamedTuple):
@@ -39,15 +34,27 @@ class Pattern(NamedTuple):
     shape: tuple[int, int]
 
 
-def sparsity(b: Builder, target: Var, source: Var, fix: Fix | None = None) -> Pattern:
+class Known(Protocol):
+    """Values while recording."""
+
+    def value(self, var: Var) -> Any:
+        """The value of what constants make."""
+        ...
+
+    def integers(self, var: Var) -> Any:
+        """The value of given integers, with which the tape holds from then on; None if unknown."""
+        ...
+
+
+def sparsity(b: Builder, target: Var, source: Var, known: Known | None = None) -> Pattern:
     """The pattern of ``∂ target / ∂ source``, both in row-major order.
 
-    What an operation moves is found by moving numbers; what it combines, along the axes it names or
-    in the stacks it goes over; of an unknown one everything depends on everything. Indices that
-    come with the request are known through ``fix``. The time is linear, up to sorting, in the pairs
-    of all instructions between.
+    What an operation moves is found by moving numbers; what it combines, by its terms, along the
+    axes it names or in the stacks it goes over; of an unknown one everything depends on everything.
+    Constants and integers that are given have the values that ``known`` tells. The time is linear,
+    up to sorting, in the pairs of all instructions between.
     """
-    walk = _Walk(b, source, fix)
+    walk = _Walk(b, target, source, known)
     needed = [slot for slot in sorted(ancestors(b, [target])) if slot > source.slot]
     last = {arg: slot for slot in needed for arg in b.instructions[slot].args}
     for slot in needed:
@@ -65,16 +72,16 @@ _NONE: Indices = np.zeros(0, np.int64)
 
 
 class _Walk:
-    """Pairs of the slots that depend on the source, and values of those that are constant."""
+    """Pairs of the slots that depend on the source."""
 
-    def __init__(self, b: Builder, source: Var, fix: Fix | None) -> None:
+    def __init__(self, b: Builder, target: Var, source: Var, known: Known | None) -> None:
         self.b = b
-        self.fix = fix
+        self.known = known
+        self.given = _given(b, target.slot + 1)
         self.columns = max(source.type.size, 1)
         self.pairs = {source.slot: np.arange(source.type.size) * (self.columns + 1)}
         #: How an instruction with several results is stacked: these share the pairs of a stack.
         self.stacks: dict[int, Shape] = {}
-        self.constants: dict[int, Any] = {}
 
     def step(self, slot: int) -> None:
         """Find the pairs of ``slot``."""
@@ -103,7 +110,7 @@ class _Walk:
                 numbered.append(np.arange(before + 1.0, before + 1 + x.size).reshape(x.shape))
                 parts.append(self.pairs.get(arg, _NONE) + before * self.columns)
                 before += x.size
-            elif (value := self._constant(arg)) is not None:
+            elif (value := self._value(arg)) is not None:
                 numbered.append(value)
             else:
                 return None
@@ -142,20 +149,16 @@ class _Walk:
 
         return kernel
 
+    def _value(self, slot: int) -> Any:
+        """The value of what constants, or integers that are given, make; None of all else."""
+        if self.known is None or self.given[slot] == _REALS:
+            return None
+        know = self.known.integers if self.given[slot] else self.known.value
+        return know(self.b.vars[slot])
+
     def _constant(self, slot: int) -> Any:
-        """The value of integers or booleans made of constants and such inputs; None of others."""
-        if slot not in self.constants:
-            var = self.b.vars[slot]
-            slots = sorted(ancestors(self.b, [var]))
-            made = [self.b.instructions[i] for i in slots]
-            if not all(_countable(i.type) for i in made):
-                return None
-            if any(isinstance(i.op, Input) for i in made):
-                self.constants[slot] = self.fix and self.fix(var)
-            else:
-                for i, (op, args, _, _) in zip(slots, made, strict=True):
-                    self.constants[i] = op.kernel(np, *[self.constants[arg] for arg in args])
-        return self.constants[slot]
+        """The value of what constants make; None of all else."""
+        return None if self.given[slot] else self._value(slot)
 
     def _combined(self, slot: int) -> Indices:
         """Pairs where elements are combined: of each operand, along the axes that are mixed."""
@@ -164,21 +167,39 @@ class _Walk:
             self.stacks[arg] if arg in self.stacks else self.b.vars[arg].type.shape for arg in args
         ]
         if isinstance(kind, TupleType):
-            result = self.stacks[slot] = _stack(op, shapes)
+            result = self.stacks[slot] = stack(op, shapes)
         else:
             result = kind.shape
         parts: dict[int, Indices] = {}
         for number, arg in enumerate(args):
             pairs = self.pairs.get(arg)
             if pairs is not None:
-                cells, reads = _aligned(op, shapes, number, result)
-                if math.prod(cells) != math.prod(shapes[number]):
-                    pairs = self._grouped(pairs, _numbered(cells, cells, shapes[number]))
-                if math.prod(reads) != math.prod(result):
-                    pairs = self._selected(pairs, _numbered(cells, reads, result))
+                pairs = self._read(op, number, args, shapes, result, pairs)
                 parts[id(pairs)] = pairs
         first, *more = parts.values()
         return distinct(np.concatenate([first, *more])) if more else first
+
+    def _read(
+        self,
+        op: Op,
+        number: int,
+        args: Sequence[int],
+        shapes: Sequence[Shape],
+        result: Shape,
+        pairs: Indices,
+    ) -> Indices:
+        """What operand ``number``, of these pairs, adds to the result's."""
+        know = self._constant if op.elementwise else self._value
+        found = terms(op, number, shapes, result, lambda i: know(args[i]))
+        if found and math.prod(found.shape) * pairs.itemsize <= self.b.limits.array_bytes:
+            results, reads = found.filled()
+            return self._grouped(self._selected(pairs, reads), results)
+        cells, reading = aligned(op, shapes, number, result)
+        if math.prod(cells) != math.prod(shapes[number]):
+            pairs = self._grouped(pairs, _numbered(cells, cells, shapes[number]))
+        if math.prod(reading) != math.prod(result):
+            pairs = self._selected(pairs, _numbered(cells, reading, result))
+        return pairs
 
     def _grouped(self, pairs: Indices, cells: Indices) -> Indices:
         """Pairs of rows that are sums: row ``i`` goes into row ``cells[i]``, none if negative."""
@@ -216,41 +237,22 @@ def _indices(numbers: Any) -> Indices:
     return found
 
 
-def _countable(kind: object) -> bool:
-    return isinstance(kind, ArrayType) and kind.dtype.kind in "biu"
+#: What the value of a slot depends on that comes with the request: nothing, integers, all else.
+_NOTHING, _INTEGERS, _REALS = range(3)
+
+
+def _given(b: Builder, count: int) -> bytearray:
+    """On what the values of the first slots depend."""
+    given = bytearray(count)
+    for slot, (op, args, kind, _) in enumerate(b.instructions[:count]):
+        own = _INTEGERS if isinstance(op, Input | Example) else _NOTHING
+        most = max([own, *[given[arg] for arg in args]])
+        countable = isinstance(kind, ArrayType) and kind.dtype.kind in "biu"
+        given[slot] = most if countable or not most else _REALS
+    return given
 
 
 def _numbered(cells: Shape, aligned: Shape, shape: Shape) -> Indices:
     """For each element of ``shape`` the number of the cell that it belongs to or reads."""
     numbers = np.arange(math.prod(cells)).reshape(aligned)
     return np.broadcast_to(numbers, shape).ravel()
-
-
-def _aligned(op: Op, shapes: Sequence[Shape], number: int, result: Shape) -> tuple[Shape, Shape]:
-    """An operand's shape with 1 for each axis that ``op`` mixes, and as the result reads it."""
-    shape = shapes[number]
-    cells = reads = shape
-    if isinstance(op, Item):
-        reads = (*shape, *(1,) * (len(result) - len(shape)))
-    elif isinstance(op, MatMul):
-        axis = max(len(shape) - 1 - number, 0)
-        cells = with_ones(shape, (axis,))
-        reads = cells if len(shapes[1 - number]) > 1 else without(shape, (axis,))
-    elif type(op).batch is along_axes:
-        axes = getattr(op, "axes", None) or (op.axis,)  # type: ignore[attr-defined]
-        cells = with_ones(shape, axes)
-        reads = cells if len(shape) == len(result) else without(shape, axes)
-    elif not op.elementwise:
-        stack = _stack(op, shapes)
-        own = shape[: len(stack)] if len(shape) == max(map(len, shapes)) else ()
-        cells = (*own, *(1,) * (len(shape) - len(own)))
-        reads = (*own, *(1,) * (len(result) - len(own)))
-    return cells, reads
-
-
-def _stack(op: Op, shapes: Sequence[Shape]) -> Shape:
-    """The axes that ``op`` goes over: those before the ones it works on, mostly matrices."""
-    ndim = max(map(len, shapes)) - getattr(op, "ndim", 2)
-    if type(op).batch is not over_stacks or ndim <= 0:
-        return ()
-    return broadcast_shapes(*[s[:ndim] for s in shapes if len(s) == ndim + getattr(op, "ndim", 2)])

@@ -13,7 +13,7 @@ from gradwire_engine.autodiff.sparse_matrices import (
     sparse_hessian,
     sparse_jacobian,
 )
-from gradwire_engine.autodiff.sparsity import Fix
+from gradwire_engine.autodiff.sparsity import Known
 from gradwire_engine.compile.names import Source
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.record.calculus import summed
@@ -57,19 +57,19 @@ class Dense:
 class Coordinates:
     """``indices``, a row for each element that may differ from zero, ``values``, and ``shape``."""
 
-    def __init__(self, fix: Fix) -> None:
-        self._fix = fix
+    def __init__(self, known: Known) -> None:
+        self._known = known
 
     def row(self, target: Var, sources: Sequence[Source], mode: Mode) -> list[Any]:
         """By colours of rows or of columns."""
-        b, fix = target.builder, self._fix
-        found = [[sparse_jacobian(b, target, x, mode, fix) for x in s.group] for s in sources]
+        b, known = target.builder, self._known
+        found = [[sparse_jacobian(b, target, x, mode, known) for x in s.group] for s in sources]
         return [_present(parts, target, s) for parts, s in zip(found, sources, strict=True)]
 
     def square(self, of: Sequence[Var], bar: Var, source: Source) -> Any:
         """By a star colouring, where it is the Hessian of one target in one variable."""
         if len(of) == len(source.group) == 1:
-            hessian = sparse_hessian(bar.builder, of[0], source.group[0], self._fix)
+            hessian = sparse_hessian(bar.builder, of[0], source.group[0], self._known)
             return _present([hessian], bar, source)
         return self.row(bar, [source], "auto")[0]
 

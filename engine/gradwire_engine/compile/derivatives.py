@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -62,8 +61,8 @@ class Derivatives:
         self.groups = [source.group for source in sources.items]
         self.every = [var for group in self.groups for var in group]
         self.vectors: Sequence[Array | None] | None = vectors
-        fix = cache(recorder.concrete.integers)
-        self.form: Form = Coordinates(fix) if query.format == "coo" else Dense()
+        coo = query.format == "coo"
+        self.form: Form = Coordinates(recorder.concrete) if coo else Dense()
         self.unconnected: dict[str, Unconnected] = {}
 
     def record(self) -> dict[str, Any]:

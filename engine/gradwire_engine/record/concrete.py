@@ -25,6 +25,7 @@ class Concrete:
         self._inputs = inputs
         self._xp = xp
         self._values: dict[int, Any] = {}
+        self._integers: dict[int, Array | None] = {}
         self._bytes = 0
         #: The examples of the mapped functions that are being recorded, the innermost last.
         self.levels: list[Examples] = []
@@ -69,6 +70,11 @@ class Concrete:
 
     def integers(self, var: Var) -> Array | None:
         """Integers that say what depends on what: static, or None where mapped examples differ."""
+        if var.slot not in self._integers:
+            self._integers[var.slot] = self._agreed(var)
+        return self._integers[var.slot]
+
+    def _agreed(self, var: Var) -> Array | None:
         every = self.everywhere(var)
         count = math.prod(every.shape[: every.ndim - var.ndim])
         examples = np.asarray(self.value(every)).reshape(count, *var.shape)
@@ -80,7 +86,9 @@ class Concrete:
 
     def forget(self, first: int) -> None:
         """Forget the values of slots from ``first`` on, which will be others'."""
-        self._values = {slot: value for slot, value in self._values.items() if slot < first}
+        for found in (self._values, self._integers):
+            for slot in [slot for slot in found if slot >= first]:
+                del found[slot]
 
     def everywhere(self, var: Var) -> Var:
         """``var`` of all examples of the mapped functions that are being recorded."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.autodiff.sparse_matrices import coordinates, sparse_hessian, sparse_jacobian
@@ -35,11 +34,11 @@ def _hessian(r: Recorder, y: Any, x: Any = None) -> Any:
 
 def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
     variables(x)
-    target, fix = r.b.array(y), cache(r.concrete.integers)
+    target, known = r.b.array(y), r.concrete
 
     def block(source: Var) -> dict[str, Var]:
         versions = r.state.leaves(source)
-        found = [sparse_jacobian(r.b, target, version, fix=fix) for version in versions]
+        found = [sparse_jacobian(r.b, target, version, known=known) for version in versions]
         return coordinates([part for part in found if part is not None], target, source)
 
     return rebuild(x, block)
@@ -48,7 +47,7 @@ def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
 def _hessians(r: Recorder, y: Any, x: Any) -> Any:
     if len(variables([x])) != 1 or len(r.state.leaves(x)) != 1:
         raise BadArgument("a sparse Hessian is of one value", hint="concatenate them, then split")
-    found = sparse_hessian(r.b, r.b.array(y), x, r.concrete.integers)
+    found = sparse_hessian(r.b, r.b.array(y), x, r.concrete)
     return coordinates([] if found is None else [found], x, x)
 
 

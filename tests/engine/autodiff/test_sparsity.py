@@ -29,10 +29,22 @@ def marked(pattern):
     return found
 
 
+class Interpreted:
+    """Values of a tape under construction, for these inputs."""
+
+    def __init__(self, b, inputs):
+        self.b, self.inputs = b, inputs
+
+    def value(self, var):
+        return interpret(self.b.tape([var]), self.inputs)[var.slot]
+
+    integers = value
+
+
 def pattern_and_matrix(recording, value):
     """The pattern of what ``recording`` gives in its one argument, and the dense nonzeros."""
     b, (x,), (y,) = trace(recording, [value])
-    pattern = sparsity(b, y, x)
+    pattern = sparsity(b, y, x, Interpreted(b, [value]))
     (dense,) = jacobian(b, y, [x])
     assert dense is not None
     values = interpret(b.tape([dense]), [value])[dense.slot]
@@ -50,13 +62,18 @@ def test_no_nonzero_of_any_operation_is_missed(family, order):
             bars = gradient(b, targets, sources)
             targets = [bar for bar in bars if bar is not None and bar.type.size < 10]
         for target in targets:
-            patterns = [sparsity(b, target, source) for source in sources]
+            known = Interpreted(b, call.values)
+            patterns = [sparsity(b, target, source, known) for source in sources]
             dense = jacobian(b, target, sources)
             results = interpret(b.tape([j for j in dense if j is not None]), call.values)
             for pattern, matrix in zip(patterns, dense, strict=True):
                 if matrix is not None:
                     values = np.asarray(results[matrix.slot]).reshape(pattern.shape)
                     assert not (values[~marked(pattern)] != 0).any(), str(call)
+
+
+def band(rows, columns):
+    return (np.eye(rows, columns) - 2 * np.eye(rows, columns, k=1)).tolist()
 
 
 MOVES = {
@@ -84,6 +101,22 @@ MOVES = {
     "row times matrix": lambda f, x: f("matmul", f("ones", 3), x),
     "matrix times column": lambda f, x: f("matmul", x, f("ones", 4)),
     "inverses": lambda f, x: f("inv", f("add", f("reshape", x, (3, 2, 2)), f("eye", 2))),
+    "constant matrix": lambda f, x: f("matmul", band(5, 12), f("ravel", x)),
+    "constant matrix on the right": lambda f, x: f("matmul", x, band(4, 6)),
+    "constant matrix and a stack": lambda f, x: f("matmul", band(2, 3), f("stack", [x, x])),
+    "constant vector": lambda f, x: f("matmul", [0.0, 1.0, 2.0], x),
+    "masked": lambda f, x: f("multiply", x, [0.0, 1.0, 0.0, 2.0]),
+    "chosen": lambda f, x: f("where", [True, False, True, False], x, f("flip", x)),
+    "sparse matrix": lambda f, x: f(
+        "sparse.coo_matmul", [1.0, 2.0, 3.0], [0, 4, 4], [2, 0, 1], (5, 3), x
+    ),
+    "values of a sparse matrix": lambda f, x: f(
+        "sparse.coo_matmul", f("ravel", x), [*range(5), *range(7)], [*range(12)], (8, 12), [1] * 12
+    ),
+    "sampled product": lambda f, x: f("sparse.sddmm", [0, 2, 2], [1, 1, 0], x, [[1.0] * 4] * 2),
+    "filtered": lambda f, x: f("convolve", f("ravel", x), [1.0, 0.0, -2.0]),
+    "filtered in two axes": lambda f, x: f("signal.convolve", x, [[1.0, 0.0], [2.0, 3.0]]),
+    "resized": lambda f, x: f("resize_image", f("reshape", x, (3, 4, 1)), (5, 7, 1), "linear"),
     "outer": lambda f, x: f("multiply", f("reshape", x, (12, 1)), f("sin", f("ravel", x))),
 }
 
@@ -110,7 +143,8 @@ def test_additions_at_constant_places():
 def test_a_constant_place_out_of_range_is_left_to_the_replay():
     b = Builder(Limits())
     x = b.input(ArrayType(np.dtype(float), (2,)))
-    assert marked(sparsity(b, FUNCTIONS["take"].record(b, x, [7, 0]), x)).all()
+    y = FUNCTIONS["take"].record(b, x, [7, 0])
+    assert marked(sparsity(b, y, x, Interpreted(b, [np.ones(2)]))).all()
 
 
 def test_of_places_that_come_with_the_request_everything_depends_on_everything():

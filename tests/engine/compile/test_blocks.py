@@ -63,6 +63,29 @@ def test_a_banded_jacobian_has_its_nonzeros_alone(ask):
     np.testing.assert_allclose(found["values"], expected)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "convolve(x, [1, -2, 3], 'same')",
+        """
+n = len(x)
+i = arange(n)
+v = concatenate([-2 * ones(n), 3 * ones(n - 1), ones(n - 1)])
+row, column = concatenate([i, i[1:], i[:-1]]), concatenate([i, i[:-1], i[1:]])
+sparse.coo_matmul(v, row, column, (n, n), x)
+""",
+    ],
+    ids=["filter", "sparse matrix"],
+)
+def test_a_stencil_has_three_diagonals_at_any_size(ask, text):
+    n = 10_000
+    found = ask.answer(text, {"x": np.ones(n)}, kind="jacobian", format="coo", sources="x")
+    coo = found.derivatives["jacobian"]
+    rows, columns = coo["indices"].T
+    np.testing.assert_array_equal(np.bincount(columns - rows + 1), [n - 1, n, n - 1])
+    np.testing.assert_array_equal(coo["values"], np.choose(columns - rows + 1, [3, -2, 1]))
+
+
 def test_coordinates_are_of_one_example(ask):
     given = {"x": np.ones((2, 3))}
     with pytest.raises(InputError, match="one example"):
