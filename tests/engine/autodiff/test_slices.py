@@ -10,7 +10,7 @@ TABLE = np.random.default_rng(3).uniform(0.5, 1.5, (ROWS, 3))
 READS = [
     "x[ids]**2",
     "sin(take(x, ids, axis=0)) * x[more]",
-    "stack([x[ids], tf.gather(x, ids)])**2",
+    "stack([x[ids], gather(x, ids)])**2",
     "x[reshape(ids, (2, -1))] * x[2 * more[0]]",
     "embedding(ids % 5, x, padding_idx=2)**3",
     "embedding_bag(ids % 5, x, [0, 1], mode='mean')**2",
