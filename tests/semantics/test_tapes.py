@@ -115,6 +115,65 @@ async def test_s7_watched_variables_are_told_as_they_were_declared(record):
     assert shown["watched"] == tape.made["watched"]
 
 
+@pytest.mark.parametrize("stops", ["stop_recording", "tape.stop_recording", "torch.no_grad"])
+async def test_s8_what_is_computed_while_recording_stops_is_constant(record, stops):
+    program = f"""
+a = x * x
+with {stops}():
+  b = a * x
+  slope = grad(b, x)
+  parts = [b, {{"slope": slope}}]
+y = a + b * parts[1]["slope"] * x
+"""
+    tape = await record(program, {"x": 2.0}, persistent=True)
+    assert tape.made["outputs"] == 4 + 8 * 12 * 2  # the gradient within is another tape's
+    answer = await tape.gradient(sources=["x", "b"])
+    assert answer["gradients"] == [2 * 2 + 8 * 12, None]
+    assert reasons(answer) == {"b": "not_watched"}
+    answer = await tape.gradient(target="b")
+    assert (answer["gradients"], reasons(answer)) == ({"x": None}, {"x": "stop_gradient"})
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def f(t):\n  with stop_recording():\n    return t * t\nf(x) * x",
+        "for _ in range(3):\n  with stop_recording():\n    y = x * x\n    break\ny * x",
+        "l = []\nwith stop_recording():\n  l.append(x * x)\nl[0] * x",
+        "with stop_recording():\n  y = x * x\n  z = y\ngrad(y, z) * y * x",
+    ],
+)
+async def test_s8_recording_goes_on_however_the_pause_ends(record, program):
+    tape = await record(program, {"x": 3.0})
+    assert tape.made["outputs"] == 27.0
+    assert (await tape.gradient())["gradients"] == {"x": 9.0}
+
+
+async def test_s10_a_tape_made_anew_knows_nothing_of_the_one_before(record):
+    request = {"program": "y = x * c", "variables": {"x": 2.0, "c": FROZEN}}
+    tape = await record(**request, watch=["c"])
+    assert (await tape.http.delete(tape.path)).status_code == 204
+    assert (await tape.refused())["code"] == "unknown_tape"
+    again = await record(**request)
+    assert again.made["watched"] == ["x"]
+    assert (await again.gradient())["gradients"] == {"x": 3.0, "c": None}
+
+
+async def test_s11_a_gap_in_the_recording_is_constant_and_recording_goes_on(record):
+    gap = "with stop_recording():\n  {0} = a * x\n"
+    program = "a = x * x\n" + gap.format("p") + "b = a * p\n" + gap.format("q") + "y = b * q"
+    request = {"program": program, "variables": {"x": 2.0}}
+    used = await record(**request)
+    for tape in used, await record(**request):  # what is used up and entered again is a fresh one
+        assert (await tape.gradient())["gradients"] == {"x": 2 * 2 * 8 * 8}
+    assert (await used.refused())["code"] == "tape_consumed"
+
+
+async def test_s12_a_gradient_may_be_taken_while_recording(record):
+    tape = await record("y = x * x\ng = grad(y, x)\nz = g * y", {"x": 3.0})
+    assert (await tape.gradient(target="z"))["gradients"] == {"x": 6 * 3.0**2}
+
+
 async def test_s9_what_is_stopped_can_be_watched(record):
     tape = await record("s = stop_gradient(x * x)\ny = s * x", {"x": 3.0}, watch=["s"])
     assert (await tape.gradient(sources=["x", "s"]))["gradients"] == [9.0, 3.0]
@@ -162,10 +221,13 @@ async def test_s22_zeros_where_asked(record):
     assert answer["gradients"] == {"x": 3.0, "c": 0.0, "s": None}
 
 
-async def test_s24_a_tape_that_is_not_persistent_answers_once(record):
+@pytest.mark.parametrize("second", ["gradient", "jacobian", "hessian"])
+@pytest.mark.parametrize("first", ["gradient", "jacobian", "hessian"])
+async def test_s24_s35_a_tape_that_is_not_persistent_answers_once(record, first, second):
     tape = await record("x * x", {"x": 3.0})
-    assert (await tape.gradient())["gradients"] == {"x": 6.0}
-    problem = await tape.refused()
+    answer = (await tape.http.post(f"{tape.path}/{first}", json={"sources": "x"})).json()
+    assert answer["jacobian" if first == "jacobian" else "gradients"] == 6.0
+    problem = (await tape.http.post(f"{tape.path}/{second}", json={})).json()
     assert (problem["code"], problem["status"]) == ("tape_consumed", 409)
     assert problem["detail"] == (
         "A non-persistent GradientTape can only be used to compute one set of gradients "
