@@ -4,7 +4,7 @@ import pkgutil
 
 import gradwire
 
-PUBLIC_MODULES = ("client", "errors", "nodes", "results", "sparse")
+PUBLIC_MODULES = ("client", "errors", "nodes", "ragged", "results", "sparse")
 
 
 def defined_in(module):

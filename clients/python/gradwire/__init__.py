@@ -47,6 +47,7 @@ from gradwire.errors import (
     UnsupportedMediaType,
 )
 from gradwire.nodes import Node
+from gradwire.ragged import RaggedArray
 from gradwire.results import (
     Check,
     Derivative,
@@ -103,6 +104,7 @@ __all__ = [
     "OverBudget",
     "Overloaded",
     "ProgramSyntaxError",
+    "RaggedArray",
     "Range",
     "RateLimited",
     "RequestTimeout",

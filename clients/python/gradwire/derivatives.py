@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, Unpack
 
 from gradwire.call import Call, Reply, sent, sent_later
-from gradwire.requests import DerivativeOptions, MatrixFormat, Mode, Program, document_of
+from gradwire.requests import (
+    DerivativeOptions,
+    MatrixFormat,
+    Mode,
+    Program,
+    SparseGradients,
+    document_of,
+)
 from gradwire.results import (
     Check,
     Derivative,
@@ -51,6 +58,7 @@ class Derivatives:
         *,
         sources: Names = None,
         output_gradients: Any = None,
+        sparse_gradients: SparseGradients | None = None,
         **options: Unpack[DerivativeOptions],
     ) -> Call[Gradient]:
         """A target's value, and its gradient at every source.
@@ -58,17 +66,20 @@ class Derivatives:
         ``gradients`` has exactly the structure of ``sources`` (names nested in lists and
         mappings; one name gives one array; without it, all of ``variables``), and each gradient
         the dtype and shape of its source. Of a target that is not scalar it is the gradient of the
-        sum of its elements, weighted by ``output_gradients`` where they are given.
+        sum of its elements, weighted by ``output_gradients`` where they are given. With
+        ``sparse_gradients`` that in a variable of which only slices ``x[ids]`` are read is a
+        ``SparseArray`` of these, repeats listed, or of one index ``"summed"``.
 
         >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}, sources="x").gradients
         array([ 4., 12.])
         """
         seeds = encode_seeds(output_gradients, options.get("target"))
         like = template(sources, variables)
+        fields = {"sources": sources, "output_gradients": seeds}
         return _derivative(
             Gradient,
             "/v1/gradient",
-            document_of(program, variables, options, sources=sources, output_gradients=seeds),
+            document_of(program, variables, options, **fields, sparse_gradients=sparse_gradients),
             lambda document: {"gradients": decode(document["gradients"], like)},
         )
 

@@ -15,6 +15,7 @@ Promotion: TypeAlias = Literal["numpy", "strict"]
 UnconnectedGradients: TypeAlias = Literal["none", "zero"]
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
 MatrixFormat: TypeAlias = Literal["dense", "coo"]
+SparseGradients: TypeAlias = Literal[False, True, "summed"]
 
 
 class Options(TypedDict, total=False):

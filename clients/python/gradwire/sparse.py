@@ -30,6 +30,12 @@ class SparseArray:
     values: NDArray[Any]
     shape: tuple[int, ...]
 
+    @classmethod
+    def from_scipy(cls, array: Any) -> SparseArray:
+        """The elements of one of SciPy's sparse arrays or matrices, of any format."""
+        coo = array.tocoo()
+        return cls(np.stack(coo.coords, axis=-1).astype(np.int64), coo.data, coo.shape)
+
     def toarray(self) -> NDArray[Any]:
         """The whole array."""
         ahead = self.indices.shape[1]

@@ -7,7 +7,8 @@ people can read, longer ones packed.
 
 What comes back is packed and so keeps its dtype and shape: in an answer every list is a nesting
 level. Arrays without axes come back as NumPy scalars, so that a loss is a ``float``; those that
-are given by coordinates, as a ``SparseArray``.
+are given by coordinates as a ``SparseArray``, ragged ones as a ``RaggedArray``. Both may be sent,
+and so may SciPy's sparse arrays.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire import codec
+from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 from gradwire.trees import (
     LEAF_MEMBERS,
@@ -38,8 +40,9 @@ DTYPES = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
     "float16 float32 float64 complex64 complex128".split()
 )
-#: The members of an array that an answer gives by coordinates.
+#: The members of arrays that an answer gives in parts.
 SPARSE_MEMBERS = frozenset({"indices", "values", "shape"})
+RAGGED_MEMBERS = frozenset({"values", "row_splits"})
 #: Elements of the largest array that is sent as a list.
 LONGEST_LIST = 32
 
@@ -52,6 +55,9 @@ def encode_variables(variables: Any, field: str = "variables") -> dict[str, Any]
 
 def encode(value: Any, name: str) -> Any:
     """The document of a nested value that is called ``name``."""
+    parts = _in_parts(value)
+    if parts is not None:
+        return parts
     held = members(value)
     if held is None:
         return _encode_leaf(value, name)
@@ -113,7 +119,7 @@ def _member(held: Any, key: Any) -> Any:
 
 
 def _is_array(document: Mapping[str, Any]) -> bool:
-    return codec.is_packed(document) or document.keys() == SPARSE_MEMBERS
+    return codec.is_packed(document) or document.keys() in (SPARSE_MEMBERS, RAGGED_MEMBERS)
 
 
 def _unpacked(document: Any) -> Any:
@@ -121,10 +127,10 @@ def _unpacked(document: Any) -> Any:
         return document
     if codec.is_packed(document):
         return codec.unpack(document)[()]
-    indices, values, shape = (
-        codec.unpack(document[part]) for part in ("indices", "values", "shape")
-    )
-    return SparseArray(indices, values, tuple(shape.tolist()))
+    parts = {part: codec.unpack(document[part]) for part in document}
+    if parts.keys() == RAGGED_MEMBERS:
+        return RaggedArray(**parts)
+    return SparseArray(parts["indices"], parts["values"], tuple(parts["shape"].tolist()))
 
 
 def _encode_element(value: Any, name: str) -> Any:
@@ -133,6 +139,22 @@ def _encode_element(value: Any, name: str) -> Any:
     if members(value) is not None or isinstance(value, str) or isinstance(document, dict):
         return document
     return {"value": document}
+
+
+def _in_parts(value: Any) -> dict[str, Any] | None:
+    """The document of a sparse or ragged array; ``None`` for anything else."""
+    if is_wire_leaf(value):
+        parts = _in_parts(value.get("value"))
+        return parts and parts | {key: item for key, item in value.items() if key != "value"}
+    if hasattr(value, "tocoo"):
+        value = SparseArray.from_scipy(value)
+    if isinstance(value, SparseArray):
+        parts = {"indices": _encode_array(value.indices), "values": _encode_array(value.values)}
+        return parts | {"shape": [int(length) for length in value.shape]}
+    if isinstance(value, RaggedArray):
+        parts = {"values": value.values, "row_splits": value.row_splits}
+        return {part: _encode_array(array) for part, array in parts.items()}
+    return None
 
 
 def _encode_leaf(value: Any, name: str) -> Any:

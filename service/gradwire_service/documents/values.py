@@ -68,7 +68,7 @@ class SparseTensor(Leaf):
 
     indices: list[list[Annotated[int, Field(ge=0)]]] | Valued | RawBytes
     values: list[Numbers] | Valued | ComplexNumbers | RawBytes
-    shape: list[Annotated[int, Field(ge=0)]]
+    shape: list[Annotated[int, Field(ge=0)]] | Valued | RawBytes
     dtype: Dtype | None = None
 
 

@@ -20,9 +20,10 @@ def read_sparse(leaf: dict[str, Any], part: Part, *, trainable: bool) -> Sparse:
 
     Raises: ``Malformed`` where the lengths differ, or an index lies outside the shape.
     """
-    shape = leaf.get("shape")
-    if type(shape) is not list or any(type(n) is not int or not 0 <= n < 1 << 62 for n in shape):
+    lengths = _integers("shape", part)
+    if lengths.ndim != 1 or (lengths < 0).any():
         raise Malformed("a shape is a list of integers that are not negative", "shape")
+    shape: list[int] = lengths.tolist()
     values, indices = _values(leaf, part), _integers("indices", part)
     if not indices.size and indices.ndim < 2:
         indices = indices.reshape(len(indices), len(shape))
@@ -34,7 +35,7 @@ def read_sparse(leaf: dict[str, Any], part: Part, *, trainable: bool) -> Sparse:
     if values.shape != wanted and (values.size or 0 not in wanted):
         hint = f"{count} rows of indices in a tensor of shape {shape} need values of shape {wanted}"
         raise Malformed(f"values have the shape {values.shape}", "values", hint=hint)
-    outside = (indices < 0) | (indices >= np.array(shape[:depth], np.int64))
+    outside = (indices < 0) | (indices >= lengths[:depth])
     if outside.any():
         row, axis = (int(i) for i in np.argwhere(outside)[0])
         hint = f"indices along axis {axis} are at least 0 and less than {shape[axis]}"
