@@ -24,6 +24,7 @@ comprehension  iterable            target                        conditions, ele
 if             condition                                         then, else
 while                                                            condition, body, else
 for            iterable            target                        body, else
+stop_recording                                                   body
 setitem        value, items        name
 return         value
 break, continue

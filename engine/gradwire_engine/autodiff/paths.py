@@ -38,6 +38,7 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
             return Cut("no_path", detail, origin if b.instructions[target.slot].args else None)
     needed = ancestors(b, targets)
     reached = {source.slot for source in sources}
+    beside: Cut | None = None
     decision: int | None = None
     used: int | None = None
     ends = max((t.slot for t in targets), default=-1)
@@ -46,11 +47,16 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
         if slot in reached or not any(arg in reached for arg in args):
             continue
         if slot in needed and (not op.differentiable or not _differentiable(kind)):
-            return _cut(op, kind, origin)
+            if origin >= 0:
+                return _cut(op, kind, origin)
+            beside = beside or _cut(op, kind, origin)  # of a rule, not what the program says
+            continue
         if decision is None and isinstance(op, Guard):
             decision = origin
         used = origin if slot <= ends else used  # a decision may follow the value it chose
         reached.add(slot)
+    if beside is not None:
+        return beside
     if decision is not None:
         return Cut("no_path", "only a decision depends on this source", decision)
     if used is not None:

@@ -50,7 +50,7 @@ ABSENT: dict[type[ast.AST], tuple[str, str | None]] = {
     ast.ClassDef: ("a class", "a dict holds named values"),
     ast.Try: ("try", None),
     ast.Raise: ("raise", None),
-    ast.With: ("with", None),
+    ast.With: ("this form of with", "with stop_recording(): computes constants"),
     ast.Assert: ("assert", None),
     ast.Delete: ("del", None),
     ast.Global: ("global", "a function returns what it computes"),

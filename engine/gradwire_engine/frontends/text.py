@@ -36,6 +36,8 @@ def parse_text(text: str) -> Program:
 
 _TOO_LONG = "an expression is longer, or nested deeper, than can be read"
 _START = Place(line=1, column=1, pointer="/program")
+#: What ``with`` takes: a tape's pause, as TensorFlow and PyTorch write it.
+_UNRECORDED = (["stop_recording()"], ["tape.stop_recording()"], ["torch.no_grad()"])
 
 
 class _Reader(ExpressionReader):
@@ -127,6 +129,11 @@ class _Reader(ExpressionReader):
         blocks = [self._loop_body(node.body), self.block(node.orelse)]
         self.write(at(node), "for", (iterable,), names, tuple(blocks))
 
+    def stop_recording(self, node: ast.With) -> None:
+        if [ast.unparse(item) for item in node.items] not in _UNRECORDED:
+            raise self.refused(node)
+        self.write(at(node), "stop_recording", (), None, (self.block(node.body),))
+
     def _loop_body(self, body: Sequence[ast.stmt]) -> Block:
         self._loops += 1
         block = self.block(body)
@@ -167,6 +174,7 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[_Reader, Any], None]] = {
     ast.If: _Reader.if_statement,
     ast.While: _Reader.while_loop,
     ast.For: _Reader.for_loop,
+    ast.With: _Reader.stop_recording,
     ast.FunctionDef: _Reader.define,
     ast.Return: _Reader.return_statement,
     ast.Break: _Reader.jump,

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.program import Block, Node, stored_names
 from gradwire_engine.record import calls, indexing, statics
+from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal
 
 if TYPE_CHECKING:
@@ -179,6 +181,28 @@ def _loop(r: Recorder, passes: Iterator[None], body: Block, otherwise: Block) ->
     return r.run(otherwise)
 
 
+def _stop_recording(r: Recorder, node: Node, results: list[Any]) -> Signal | None:
+    """Run a block on no tape but those within: what it computed is constant afterwards."""
+    first, known = len(r.b.vars), dict[int, Var]()
+    signal = r.run(node.blocks[0])
+    r.b.origin = node.at
+
+    def fixed(value: Any) -> Any:
+        if not isinstance(value, Var) or value.slot < first or value.slot in r.state.owners:
+            return value
+        if value.slot not in known:
+            known[value.slot] = StopGradient()(value)
+        return known[value.slot]
+
+    scope: Scope | None = r.scope
+    while scope is not None:
+        for name, value in scope.names.items():
+            if any(fixed(leaf) is not leaf for leaf in leaves(value)):
+                scope.names[name] = rebuild(value, fixed)
+        scope = scope.parent
+    return signal and Signal(signal.kind, rebuild(signal.value, fixed))
+
+
 def _setitem(r: Recorder, node: Node, results: list[Any]) -> None:
     value, *items = [results[i] for i in node.args]
     old = r.lookup(node.value)
@@ -226,6 +250,7 @@ HANDLERS: dict[str, Callable[[Recorder, Node, list[Any]], Any]] = {
     "if": _if,
     "while": _while,
     "for": _for,
+    "stop_recording": _stop_recording,
     "setitem": _setitem,
     "return": _return,
     "break": _break,

@@ -81,6 +81,8 @@ def test_the_id_is_the_same_everywhere():
         ("x = y = (yield)", 1, 10),
         ("for i in range(3):\n  def f():\n    break", 3, 5),
         ("{1: x}", 1, 1),
+        ("with stop_recording() as t:\n  y = x", 1, 1),
+        ("y = x\nwith open('x'), stop_recording():\n  y = x", 2, 1),
         ("y = lambda a, a: a", 1, 5),
     ],
 )
