@@ -145,7 +145,8 @@ def attribute(target: Any, name: str) -> Any:
             known = composites.attribute(target, name) if isinstance(target, Composite) else None
             if known is not None:
                 return known
-            message = f"the nested variable has no member '{name[:40]}'"
+            whole = target if isinstance(target, Composite) else "the nested variable"
+            message = f"{whole} has no member '{name[:40]}'"
             raise UnknownName(message, hint=suggestion(name, target))
         return target[name]
     if isinstance(target, Results) and name in target.names:

@@ -15,9 +15,10 @@ from gradwire_engine.ops.arrays.segments import at_ids
 from gradwire_engine.ops.arrays.shape import swap_last
 from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.axes import axes_of, without
-from gradwire_engine.ops.base import FUNCTIONS, Function
+from gradwire_engine.ops.base import FUNCTIONS, Function, Op
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite, Ragged, Sparse
+from gradwire_engine.ops.constants import Copy, StopGradient
 from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.sequences.bins import SearchSorted
 
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 COMPOSITES = frozenset((Sparse, Ragged))
 #: What may be called as a method, and what it calls.
 METHODS = {
-    **{name: name for name in ("sum", "mean", "max", "min", "prod", "to_dense", "astype")},
+    **{name: name for name in "sum mean max min prod dot astype to_dense".split()},
     **dict.fromkeys(("to_tensor", "todense", "toarray"), "to_dense"),
 }
 #: What there is of a ragged tensor's rows, too.
 _REDUCTIONS = frozenset(("sum", "mean", "max", "min", "prod"))
 #: Of elements: what zeros keep, whatever adds up at one place.
-_LINEAR = frozenset("positive negative multiply divide astype".split())
+_LINEAR = frozenset("positive negative multiply divide astype copy stop_gradient".split())
 _HINT = "compute with its values, or with to_dense of it"
 
 
@@ -74,6 +75,13 @@ def length(x: Composite) -> int:
     return x.shape[0] if isinstance(x, Sparse) else int(x["row_splits"].shape[0]) - 1
 
 
+def rows(r: Recorder, x: Composite) -> list[Var]:
+    """What a loop over a ragged tensor goes through."""
+    if not isinstance(x, Ragged):
+        raise BadArgument(f"cannot go through {x}", hint=_HINT)
+    return [row(r, x, i) for i in range(length(x))]
+
+
 def row(r: Recorder, x: Ragged, index: Any) -> Var:
     """A row of a ragged tensor; its bounds are known from here on."""
     splits, count = x["row_splits"], length(x)
@@ -90,7 +98,7 @@ def rule(function: Function) -> Callable[..., Any] | None:
     name = next((own for own in meant if own is not None), function.name)
     if not name:  # a dialect's own function says itself what it takes
         return None
-    if name == "matmul":
+    if name in ("matmul", "dot"):
         return _product
     if name in _REDUCTIONS:
         return partial(_reduced, name)
@@ -104,15 +112,20 @@ def _by_elements(name: str, called: str, r: Recorder, *args: Any, **named: Any) 
         raise _refusal(name, first)
     for other in others:
         _check_alike(r, first, other)
-    if any(isinstance(x, Var) and x.type.size != 1 for x in args):
+    dense = [x for x in args if isinstance(x, Var | list | tuple)]
+    if any(not isinstance(x, Var) or x.type.size != 1 for x in dense):
         raise BadArgument(f"{name} takes no array beside {first}", hint=_HINT)
     start = len(r.b.instructions)
     values = [x["values"] if isinstance(x, Composite) else x for x in args]
     z = r.operation(called, *values, **named)
     made = r.b.instructions[start:]
-    if not isinstance(z, Var) or any(i.args and not i.op.elementwise for i in made):
+    if not isinstance(z, Var) or not all(_keeps_places(i.op) for i in made if i.args):
         raise _refusal(name, first)
     return first.of(values=z)
+
+
+def _keeps_places(op: Op) -> bool:
+    return op.elementwise or isinstance(op, Copy | StopGradient)
 
 
 def _is_linear(name: str, args: Sequence[Any]) -> bool:

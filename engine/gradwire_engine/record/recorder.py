@@ -27,7 +27,7 @@ from gradwire_engine.ops.constants import Assigned
 from gradwire_engine.ops.patterns import FULL
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
-from gradwire_engine.record import calls
+from gradwire_engine.record import calls, composites
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.nodes import HANDLERS
 from gradwire_engine.record.scope import (
@@ -160,6 +160,8 @@ class Recorder:
         """The items that a loop over ``value`` takes: an array's are along its first axis."""
         if isinstance(value, list | tuple | range):
             return value
+        if type(value) in composites.COMPOSITES:
+            return composites.rows(self, value)
         if isinstance(value, dict):
             return list(value.values())
         if isinstance(value, Var) and value.ndim:

@@ -52,6 +52,7 @@ OF_SPARSE = [
     ("to_dense(a)**2", "A**2"),
     ("a.to_dense() * w", "A * w"),
     ("tf.sparse.to_dense(2.0 * a / w[0])", "2.0 * A / w[0]"),
+    ("dot(copy(a), x) * stop_gradient(a).dot(x)", "(A @ x) * stop_gradient(A @ x)"),
     ("sum(a)**2", "sum(A)**2"),
     ("sum(a, axis=0)**2", "sum(A, axis=0)**2"),
     ("tf.reduce_sum(a, axis=-1)**2", "sum(A, axis=1)**2"),
@@ -87,6 +88,8 @@ OF_RAGGED = [
     ("sum(r, axis=1)**2", "sum(q)**2"),
     ("tf.reduce_mean(sin(r), axis=-1) * 3.0", "(mean(sin(q)) if q.size else 0 * sum(q)) * 3.0"),
     ("prod(r, 1)", "prod(q)"),
+    ("stop_gradient(r) * copy(r) + astype(r, float64)", "stop_gradient(q) * q + q"),
+    ("[sum(row**3) for row in r]", "sum(q**3)"),
     ("concatenate([r[0]**2, r[1], r[-1]**2])", "q**2"),
 ]
 
@@ -191,6 +194,8 @@ def test_the_shape_is_part_of_the_type(ask):
         "2 / a",
         "a @ a",
         "s @ x",
+        "[v for v in a]",
+        "[1, 2, 3, 4, 5] * r",
         "max(a)",
         "a.foo",
         "sum(a, dim=0)",
