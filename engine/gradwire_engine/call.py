@@ -150,7 +150,11 @@ class Call:
     def _outputs(self, compiled: Compiled, poll: Poll) -> Sequence[Any]:
         try:
             return compiled.executable.run(self._inputs, poll)
-        except (EngineError, GuardFailed):
+        except GuardFailed:
+            raise
+        except EngineError as error:
+            failed = compiled.executable.failed_at(error)
+            error.at = error.at or (failed and self._program.place(failed.origin))
             raise
         except Exception as error:
             raise self._explained(compiled, error) from error
@@ -196,14 +200,13 @@ class Call:
 
     def _explained(self, compiled: Compiled, error: Exception) -> EngineError:
         """A failure of NumPy's in the terms of the program."""
-        slot = compiled.executable.failed_at(error)
-        if slot is None:
+        failed = compiled.executable.failed_at(error)
+        if failed is None:
             raise error
-        op, _, _, origin = compiled.executable.tape.instructions[slot]
-        found = explained(op, error)
+        found = explained(failed.op, error)
         if found is None:
             raise error
-        found.at = self._program.place(origin)
+        found.at = self._program.place(failed.origin)
         return found
 
 

@@ -193,6 +193,23 @@ def stored_names(block: Block) -> frozenset[str]:
     return frozenset(names)
 
 
+def rebound_names(block: Block) -> frozenset[str]:
+    """Names of which ``block`` may assign elements, or to which it may append."""
+    names: set[str] = set()
+    blocks = [block]
+    while blocks:
+        nodes = blocks.pop().nodes
+        for node in nodes:
+            if node.kind == "setitem":
+                names.add(node.value)
+            elif node.kind == "method" and node.value[0] == "append":
+                owner = nodes[node.args[0]]
+                names.update([owner.value] if owner.kind == "load" else [])
+            if node.kind != "function":
+                blocks.extend(node.blocks)
+    return frozenset(names)
+
+
 def flat_names(target: Target) -> list[str]:
     """The names of a target."""
     if isinstance(target, str):

@@ -57,7 +57,7 @@ class ArrayType(NamedTuple):
 class TupleType(NamedTuple):
     """The type of an instruction with several results, read by ``Item`` instructions."""
 
-    items: tuple[ArrayType, ...]
+    items: tuple[ArrayType | StackType, ...]
 
     @property
     def nbytes(self) -> int:
@@ -68,7 +68,44 @@ class TupleType(NamedTuple):
         return f"({', '.join(map(str, self.items))})"
 
 
-Type: TypeAlias = ArrayType | TupleType
+class StackType(NamedTuple):
+    """The type of what the passes of a loop read or write: an item for each, of one type.
+
+    How many there are is known when it is replayed. Its values are lists.
+    """
+
+    item: ArrayType
+
+    @property
+    def dtype(self) -> DType:
+        """Element type of the items."""
+        return self.item.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """Lengths of the axes of an item."""
+        return self.item.shape
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one item."""
+        return self.item.nbytes
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether its items are vectors that gradients live in."""
+        return self.item.differentiable
+
+    def __str__(self) -> str:
+        return f"stack of {self.item}"
+
+
+Type: TypeAlias = ArrayType | TupleType | StackType
+
+
+def is_stack(kind: Type) -> bool:
+    """Whether values of this type are items of passes."""
+    return isinstance(kind, StackType)
 
 
 class Instruction(NamedTuple):

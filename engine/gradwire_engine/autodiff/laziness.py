@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.tape import is_stack
 
 #: Boolean variable that broadcasts to the cotangent it belongs to; None is all true.
 Mask = Var | None
@@ -41,9 +42,14 @@ def operand_mask(
     else:
         cut = FUNCTIONS["any"].record(mask.builder, mask)
         masks = [cut] * len(operands)
-    zero = {bar.dtype: bar.builder.scalar(0, bar.dtype) for bar in bars if bar is not None}
-    where = PRIMITIVES["where"]()
-    return [None if bar is None else where(cut, bar, zero[bar.dtype]) for bar in bars], masks
+    return [None if bar is None else _cut(bar, cut) for bar in bars], masks
+
+
+def _cut(bar: Var, mask: Var) -> Var:
+    """``bar`` where the mask is true, else zeros; a loop cuts the items of its passes itself."""
+    if is_stack(bar.type):
+        return bar
+    return PRIMITIVES["where"]()(mask, bar, bar.builder.scalar(0, bar.dtype))
 
 
 def _through_linear(op: Op, mask: Var, z: Var, operands: Sequence[Var]) -> list[Mask]:

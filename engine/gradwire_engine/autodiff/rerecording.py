@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from gradwire_engine.autodiff.batched_loops import loop_of_examples
 from gradwire_engine.ops.base import Cotangents, Op
 from gradwire_engine.ops.boundaries import Example, Rule, Ruled
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.constants import Constant, Copy
+from gradwire_engine.ops.constants import Constant, Copy, Item
+from gradwire_engine.ops.loops import Loop
 
 
 class Rerecording:
@@ -20,7 +22,7 @@ class Rerecording:
 
     def __init__(self, others: Mapping[Var, Var]) -> None:
         self._found = {one.slot: other for one, other in others.items()}
-        self._first = min(self._found)
+        self.first = min(self._found)
         self._seen = set(self._found)
 
     def __call__(self, var: Var) -> Var:
@@ -33,17 +35,16 @@ class Rerecording:
         before = b.origin
         for slot in self._unseen(var):
             op, args, _, b.origin = b.instructions[slot]
-            own = [arg in found for arg in args]
-            if any(own):
+            if any(arg in found for arg in args):
                 operands = [found.get(arg) or b.vars[arg] for arg in args]
                 if isinstance(op, Ruled):
                     op = replace(op, rule=partial(self._rule, op.rule))
-                found[slot] = self.again(op, operands, own)
+                found[slot] = self.again(slot, op, operands)
         b.origin = before
         return found.get(var.slot)
 
-    def again(self, op: Op, operands: Sequence[Var], own: Sequence[bool]) -> Var:
-        """Record one instruction of operands of which those marked are others."""
+    def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
+        """Record ``op``, the instruction at ``slot``, of operands some of which are others."""
         return op(*operands)
 
     def stand_in(self, bar: Var) -> Var:
@@ -56,7 +57,7 @@ class Rerecording:
         needed, pending = [], [var.slot]
         while pending:
             slot = pending.pop()
-            if slot >= self._first and slot not in seen:
+            if slot >= self.first and slot not in seen:
                 seen.add(slot)
                 needed.append(slot)
                 pending.extend(instructions[slot].args)
@@ -80,12 +81,37 @@ class Examples(Rerecording):
         super().__init__(stacks)
         self.count = next(iter(stacks.values())).shape[0]
 
+        #: Slots of which there is another variable that all examples share.
+        self._shared: set[int] = set()
+        #: Which results of a loop differ between examples, by its slot.
+        self._differ: dict[int, Sequence[bool]] = {}
+
     def __call__(self, var: Var) -> Var:
         """``var`` of all examples."""
-        return self.find(var) or self._repeated(var)
+        found, own = self.part(var)
+        return found if own else self._repeated(found)
 
-    def again(self, op: Op, operands: Sequence[Var], own: Sequence[bool]) -> Var:
+    def find(self, var: Var) -> Var | None:
+        """``var`` of all examples, or None where they share it."""
+        found = super().find(var)
+        return found and (self._repeated(found) if var.slot in self._shared else found)
+
+    def part(self, var: Var) -> tuple[Var, bool]:
+        """``var`` of all examples, or what they share; and whether they differ."""
+        found = super().find(var)
+        return found or var, found is not None and var.slot not in self._shared
+
+    def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
         """Record one instruction for all examples."""
+        args = operands[0].builder.instructions[slot].args
+        own = [arg in self._found and arg not in self._shared for arg in args]
+        differs = self._differ.get(args[0])
+        if not any(own) or (isinstance(op, Item) and differs and not differs[op.index]):
+            self._shared.add(slot)
+            return op(*operands)
+        if isinstance(op, Loop):
+            made, self._differ[slot] = loop_of_examples(_parts, op, operands, own, self.count)
+            return made
         if not isinstance(op, Ruled):
             return op.batch(operands, own)
         pairs = list(zip(operands, own, strict=True))
@@ -99,6 +125,10 @@ class Examples(Rerecording):
 
     def _repeated(self, var: Var) -> Var:
         return var.builder.broadcast(var, (self.count, *var.shape))
+
+
+def _parts(stacks: Mapping[Var, Var]) -> Callable[[Var], tuple[Var, bool]]:
+    return Examples(stacks).part
 
 
 def reads(outputs: Sequence[Var], start: int) -> list[Var]:

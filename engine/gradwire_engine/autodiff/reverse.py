@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradwire_engine.autodiff import loops
 from gradwire_engine.autodiff.laziness import Mask, branch_masks, operand_mask
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.loops import AddStacks, Loop
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.tape import ArrayType, TupleType
+from gradwire_engine.tape import ArrayType, TupleType, is_stack
 
 
 def pullback(
@@ -25,6 +27,8 @@ def pullback(
     """
     if not sources or not targets:
         return [None] * len(sources)
+    for region in b.regions:
+        region.note(targets, sources)
     last = max(t.slot for t in targets)
     active = dependents(b, sources, last)
     walk = _Walk(b, active)
@@ -79,8 +83,11 @@ class _Walk:
         z, operands = variables[slot], [variables[a] for a in args]
         bars: Cotangents
         if isinstance(kind, TupleType):
-            reached = self.items[slot]
-            bars = op.vjp(tuple(reached.get(i) for i in range(len(kind.items))), z, *operands)  # type: ignore[arg-type]
+            reached = tuple([self.items[slot].get(i) for i in range(len(kind.items))])
+            if isinstance(op, Loop):
+                bars = loops.cotangents(pullback, op, reached, z, operands)
+            else:
+                bars = op.vjp(reached, z, *operands)  # type: ignore[arg-type]
         else:
             bars = op.vjp(z_bar, z, *operands)
         masks: Sequence[Mask] = (None,) * len(args)
@@ -95,7 +102,7 @@ class _Walk:
     def gather(self, index: int, slot: int, bar: Var, mask: Mask) -> None:
         """Keep the cotangent of item ``index`` of a tuple, whose rule needs those of all."""
         items = self.items.setdefault(slot, {})
-        items[index] = items[index] + bar if index in items else bar
+        items[index] = _sum(items[index], bar) if index in items else bar
         self.pass_on(slot, None if mask is None else FUNCTIONS["any"].record(self.b, mask))
         self.cotangents[slot] = bar  # marks the tuple as reached
 
@@ -108,7 +115,7 @@ class _Walk:
             bar = unbroadcast(bar, kind)
         self.pass_on(slot, mask)
         before = self.cotangents.get(slot)
-        self.cotangents[slot] = bar if before is None else before + bar
+        self.cotangents[slot] = bar if before is None else _sum(before, bar)
 
     def pass_on(self, slot: int, mask: Mask) -> None:
         """Widen the mask of ``slot``, before the contribution that ``mask`` belongs to is added."""
@@ -119,6 +126,11 @@ class _Walk:
         held = self.masks.pop(slot, None)
         if held is not None and mask is not None:
             self.masks[slot] = PRIMITIVES["logical_or"]()(held, mask)
+
+
+def _sum(x_bar: Var, y_bar: Var) -> Var:
+    """Two contributions to one cotangent."""
+    return AddStacks()(x_bar, y_bar) if is_stack(x_bar.type) else x_bar + y_bar
 
 
 def unbroadcast(bar: Var, kind: ArrayType) -> Var:

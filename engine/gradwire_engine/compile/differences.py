@@ -93,7 +93,7 @@ class Differences:
 class _Moved(Rerecording):
     """What was recorded, from sources moved; a program's own rules are of what they stand for."""
 
-    def again(self, op: Op, operands: Sequence[Var], own: Sequence[bool]) -> Var:
+    def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
         """Record for a derivative's sake."""
         b = operands[0].builder
         b.origin = min(b.origin, ~b.origin)

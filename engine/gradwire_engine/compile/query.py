@@ -88,7 +88,7 @@ def new_recorder(
     b = Builder(limits, strict=promotion == "strict", poll=poll)
     state = State()
     tree = lay_out(b, variables, state)
-    return Recorder(program, b, tree, state, Concrete(b, inputs, NUMPY), poll)
+    return Recorder(program, b, tree, state, Concrete(b, inputs), poll)
 
 
 def check_budget(executable: Executable, limits: Limits) -> None:

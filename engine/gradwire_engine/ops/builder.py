@@ -118,6 +118,8 @@ class Builder:
         #: The variable of each slot.
         self.vars: list[Var] = []
         self.inputs: list[int] = []
+        #: The bodies of loops that are being recorded, the innermost last.
+        self.regions: list[Any] = []
         self._next_look = 0
         self._scalars: dict[tuple[DType, Scalar | str], Var] = {}
 
@@ -155,6 +157,14 @@ class Builder:
         var = self._append(Input(len(self.inputs)), (), kind)
         self.inputs.append(var.slot)
         return var
+
+    def again(self, op: Op, args: tuple[int, ...], kind: Type) -> Var:
+        """Append an instruction that has been checked before."""
+        return self._append(op, args, kind)
+
+    def carried(self, op: Op, kind: ArrayType) -> Var:
+        """Append what stands for an input of a loop's body."""
+        return self._append(op, (), kind)
 
     def constant(self, value: Any, *, weak: bool = False) -> Var:
         """Append ``value`` as a constant of its own identity."""

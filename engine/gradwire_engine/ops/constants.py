@@ -78,8 +78,8 @@ class Item(Op):
 
     def infer(self, *types: Any) -> ArrayType:
         """The item's type."""
-        kind: TupleType = types[0]
-        return kind.items[self.index]
+        kind: ArrayType = types[0].items[self.index]
+        return kind
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Pick the item."""
@@ -88,6 +88,31 @@ class Item(Op):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Handled by the reverse walk, which gathers the items' cotangents."""
         return (None,)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """No arithmetic."""
+        return 0
+
+
+@register("pack", public=False)
+class Pack(Op):
+    """The operands as the results of one instruction: what ``Item`` takes apart again."""
+
+    linear = True
+    batch = over_stacks
+
+    def infer(self, *types: Any) -> TupleType:
+        """The operands' types."""
+        return TupleType(types)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Give the operands."""
+        return operands
+
+    def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
+        """Each operand's cotangent is its item's."""
+        bars: Cotangents = z_bar
+        return bars
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """No arithmetic."""

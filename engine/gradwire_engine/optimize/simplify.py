@@ -21,8 +21,8 @@ from gradwire_engine.ops.constants import (
     Constant,
     Copy,
     Guard,
-    Input,
     Item,
+    Pack,
     StopGradient,
 )
 from gradwire_engine.ops.conversion import AsType
@@ -31,40 +31,27 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.optimize.liveness import alive, shrunk
 from gradwire_engine.optimize.structure import Expression, cheaper
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Larger results are computed at replay instead of kept in the tape.
 _FOLDED_BYTES = 1 << 16
-_ALWAYS_LIVE = frozenset((Guard, Input))
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
 def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None) -> Tape:
     """An equivalent tape without work that is double, constant or unused."""
-    live = _live(tape.instructions, tape.outputs)
+    instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll))
     sweep = _Sweep(xp)
     with np.errstate(all="ignore"):
-        for slot, instruction in enumerate(tape.instructions):
+        for slot, instruction in enumerate(instructions):
             if not slot & 1023:
                 poll()
             if live[slot]:
                 sweep.add(slot, instruction)
     inputs, outputs = tape.inputs, [sweep.moved[slot] for slot in tape.outputs]
     return _compact(sweep.instructions, [sweep.moved.get(s) for s in inputs], outputs)
-
-
-def _live(instructions: Sequence[Instruction], outputs: Sequence[int]) -> bytearray:
-    live = bytearray(len(instructions))
-    for slot in outputs:
-        live[slot] = 1
-    for slot in range(len(instructions) - 1, -1, -1):
-        op, args, _, _ = instructions[slot]
-        if live[slot] or type(op) in _ALWAYS_LIVE:
-            live[slot] = 1
-            for arg in args:
-                live[arg] = 1
-    return live
 
 
 class _Sweep:
@@ -90,7 +77,7 @@ class _Sweep:
 
     def _simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
-        if isinstance(op, Item) and isinstance(self.instructions[args[0]].op, Ruled):
+        if isinstance(op, Item) and isinstance(self.instructions[args[0]].op, Pack | Ruled):
             return self.instructions[args[0]].args[op.index]
         find, self._op = _ALIASES.get(type(op)), op
         if find is not None and (found := find(self, args, kind)) is not None:
@@ -288,7 +275,7 @@ def _compact(
     instructions: Sequence[Instruction], inputs: Sequence[int | None], outputs: Sequence[int]
 ) -> Tape:
     """Drop what nothing needs any more, and number the rest anew."""
-    live = _live(instructions, outputs)
+    live = alive(instructions, outputs)
     moved: list[int] = [-1] * len(instructions)
     kept: list[Instruction] = []
     for slot, (op, args, kind, origin) in enumerate(instructions):

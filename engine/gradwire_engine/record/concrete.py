@@ -11,19 +11,20 @@ import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.autodiff.rerecording import Examples
 from gradwire_engine.backends.numpy.failures import explained
+from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.errors import BadArgument, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Input
+from gradwire_engine.ops.loops import Unrollable
 
 
 class Concrete:
     """Evaluates slots of the tape under construction, each at most once, only where asked."""
 
-    def __init__(self, b: Builder, inputs: Sequence[Array], xp: Any) -> None:
+    def __init__(self, b: Builder, inputs: Sequence[Array]) -> None:
         self._b = b
         self._inputs = inputs
-        self._xp = xp
         self._values: dict[int, Any] = {}
         self._integers: dict[int, Array | None] = {}
         self._bytes = 0
@@ -50,10 +51,14 @@ class Concrete:
                 if isinstance(op, Input):
                     operands = [self._inputs[op.index]]
                 try:
-                    self._values[slot] = op.kernel(self._xp, *operands)
+                    self._values[slot] = bound(op, self._b.poll)(*operands)
                 except (ArithmeticError, LookupError, ValueError) as error:
                     raise explained(op, error) or error from None
-        return self._values[var.slot]
+        value = self._values[var.slot]
+        for opened in self._b.regions[:1]:  # what is recorded there now has other slots later
+            for slot in [slot for slot in needed if slot >= opened.start]:
+                del self._values[slot]
+        return value
 
     def truth(self, var: Var) -> bool:
         """Decide on ``var``, and let the tape hold only while the decision does."""
@@ -66,6 +71,8 @@ class Concrete:
 
     def integer(self, var: Var) -> int:
         """An integer that sets a shape, an axis, a bound or a count: static from here on."""
+        if any(opened.holds(var) for opened in self._b.regions):
+            raise Unrollable("an integer of a pass is needed")
         return int(self._decided(var))
 
     def integers(self, var: Var) -> Array | None:
@@ -97,7 +104,17 @@ class Concrete:
         return var
 
     def _decided(self, var: Var) -> Any:
-        """The value of ``var``, guarded: within mapped functions the same for all examples."""
+        """The value of ``var``, guarded: within mapped functions the same for all examples.
+
+        In a loop's body one of the values that it may have: each is recorded as a way of its own.
+        """
+        if any(opened.holds(var) for opened in self._b.regions):
+            inner = self._b.regions[-1]
+            if self.levels and self.levels[-1].first > inner.start:
+                raise Unrollable("examples may decide differently in each pass")
+            decision = inner.decide(var)
+            Guard(decision)(var)
+            return decision
         every = self.everywhere(var)
         values = np.asarray(self.value(every))
         if every is var:

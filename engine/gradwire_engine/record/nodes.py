@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.program import Block, Node, stored_names
-from gradwire_engine.record import calls, indexing, statics
+from gradwire_engine.record import calls, indexing, loops, statics
 from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.loops import Passes
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal
+from gradwire_engine.record.statements import For, While
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -151,34 +153,20 @@ def _if(r: Recorder, node: Node, results: list[Any]) -> Any:
 
 def _while(r: Recorder, node: Node, results: list[Any]) -> Any:
     condition, body, otherwise = node.blocks
-
-    def passes() -> Iterator[None]:
-        while r.truth(r.value(condition)):
-            yield
-
-    return _loop(r, passes(), body, otherwise)
+    return _loop(r, While(r, condition, body, otherwise), otherwise)
 
 
 def _for(r: Recorder, node: Node, results: list[Any]) -> Any:
     body, otherwise = node.blocks
-
-    def passes() -> Iterator[None]:
-        for item in r.iterate(results[node.args[0]]):
-            r.bind(node.value, item)
-            yield
-
-    return _loop(r, passes(), body, otherwise)
+    items = r.iterate(results[node.args[0]])
+    return _loop(r, For(r, node.value, items, body, otherwise), otherwise)
 
 
-def _loop(r: Recorder, passes: Iterator[None], body: Block, otherwise: Block) -> Any:
-    for _ in passes:
-        r.poll()
-        signal = r.run(body)
-        if signal is not None and signal.kind == "break":
-            return None
-        if signal is not None and signal.kind == "return":
-            return signal
-    return r.run(otherwise)
+def _loop(r: Recorder, passes: Passes, otherwise: Block) -> Any:
+    ending, value = loops.run(r, passes)
+    if ending == "return":
+        return Signal("return", value)
+    return r.run(otherwise) if ending == "over" else None
 
 
 def _stop_recording(r: Recorder, node: Node, results: list[Any]) -> Signal | None:

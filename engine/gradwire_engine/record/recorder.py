@@ -21,10 +21,9 @@ from gradwire_engine.errors import (
     ShapeMismatch,
     UnknownName,
 )
-from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.constants import Assigned
-from gradwire_engine.ops.patterns import FULL
+from gradwire_engine.ops.loops import Unrollable
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
 from gradwire_engine.record import calls, composites
@@ -39,6 +38,7 @@ from gradwire_engine.record.scope import (
     State,
     Transformed,
 )
+from gradwire_engine.record.sequences import RowsOf, SideBySide
 
 #: Deepest nesting of calls of the program's own functions.
 MAX_CALLS = 64
@@ -158,15 +158,14 @@ class Recorder:
 
     def iterate(self, value: Any) -> Sequence[Any]:
         """The items that a loop over ``value`` takes: an array's are along its first axis."""
-        if isinstance(value, list | tuple | range):
+        if isinstance(value, list | tuple | range | SideBySide):
             return value
         if type(value) in composites.COMPOSITES:
             return composites.rows(self, value)
         if isinstance(value, dict):
             return list(value.values())
         if isinstance(value, Var) and value.ndim:
-            rest = (FULL,) * (value.ndim - 1)
-            return [GetItem((i, *rest))(value) for i in range(value.shape[0])]
+            return RowsOf(value)
         raise BadArgument(f"cannot go through {describe(value)}")
 
     def operation(self, name: str, /, *args: Any, **named: Any) -> Any:
@@ -256,6 +255,8 @@ class Recorder:
 
     def assign(self, old: Var, value: Any) -> Var:
         """Give the variable that ``old`` is a value of a new one: a fresh leaf."""
+        if self.b.regions:
+            raise Unrollable("each pass assigns a leaf of its own")
         if self.concrete.levels:
             hint = "return the new value, and assign it outside"
             raise BadArgument("a function that vmap maps cannot assign to variables", hint=hint)

@@ -18,7 +18,7 @@ def code_of(run, inputs):
     """The generated code: a tape is walked the first time, and lowered the second."""
     for _ in range(2):
         run.run(inputs, lambda: None)
-    return run._lowered.replay.__code__
+    return run._lowered.__code__
 
 
 @pytest.mark.parametrize(

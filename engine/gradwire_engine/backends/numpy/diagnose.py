@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwire_engine.answer import Array, Direction, Poll, Range
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.numpy.plan import plan
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Guard, Input
@@ -40,7 +40,7 @@ def lapses(tape: Tape, inputs: Sequence[Array], poll: Poll) -> dict[int, Lapse]:
                 continue  # it held
             poll()
             operands = [inputs[op.index]] if isinstance(op, Input) else [values[a] for a in args]
-            value = values[slot] = op.kernel(NUMPY, *operands)
+            value = values[slot] = bound(op, poll)(*operands)
             if not _finite(value):
                 found[slot] = _lapse(tape, slot, operands, value)
             for gone in dead[slot]:

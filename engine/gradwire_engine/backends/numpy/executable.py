@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Array, Poll
-from gradwire_engine.backends.numpy.lower import Lowered, lower
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.answer import Poll
+from gradwire_engine.backends.numpy.loops import bound
+from gradwire_engine.backends.numpy.lower import Replay, lower
 from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.backends.numpy.text import failing
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.tape import Tape
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.tape import Instruction, Tape
 
 #: Predicted time of an instruction, walked or generated, of compiling it, and of an operation.
 _SECONDS_TO_WALK = 2e-6
@@ -34,7 +36,7 @@ class Executable:
         self.tape = tape
         self._plan = plan(tape)
         self._walked = False
-        self._lowered: Lowered | None = None
+        self._lowered: Replay | None = None
 
     @property
     def flops(self) -> int:
@@ -52,7 +54,9 @@ class Executable:
         each = _SECONDS_PER_INSTRUCTION
         if self._lowered is None:
             each += _SECONDS_TO_COMPILE if self._walked else _SECONDS_TO_WALK
-        return len(self.tape.instructions) * each + self._plan.flops * _SECONDS_PER_FLOP
+        loops = sum([i.op.steps for i in self.tape.instructions if isinstance(i.op, Loop)])
+        steps = len(self.tape.instructions) * each + loops * _SECONDS_PER_INSTRUCTION
+        return steps + self._plan.flops * _SECONDS_PER_FLOP
 
     @property
     def nbytes(self) -> int:
@@ -61,43 +65,39 @@ class Executable:
         held = sum(np.asarray(c).nbytes for c in constants)
         return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + held
 
-    def run(self, inputs: Sequence[Array], poll: Poll) -> tuple[Any, ...]:
+    def run(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
         """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
-        scalars = [x[()] if x.ndim == 0 else x for x in inputs]
+        scalars = [x if isinstance(x, list) or x.ndim else x[()] for x in inputs]
         with np.errstate(all="ignore"):
             if self._lowered is not None:
-                return self._lowered.replay(scalars, poll)
+                return self._lowered(scalars, poll)
             if not self._walked:
                 self._walked = True
                 return self._walk(scalars, poll)
             self._lowered = lower(self.tape, self._plan)
-            return self._lowered.replay(scalars, poll)
+            return self._lowered(scalars, poll)
 
-    def failed_at(self, error: BaseException) -> int | None:
-        """The instruction during which ``error`` was raised."""
-        trace = error.__traceback__
+    def failed_at(self, error: BaseException) -> Instruction | None:
+        """The instruction during which ``error`` was raised, in a loop that of its body."""
+        found, trace = None, error.__traceback__
         while trace is not None:
-            code = trace.tb_frame.f_code
-            if code is Executable._walk.__code__:
-                slot: int = trace.tb_frame.f_locals["slot"]
-                return slot
-            if self._lowered is not None and code is self._lowered.replay.__code__:
-                return self._lowered.lines[trace.tb_lineno]
+            if trace.tb_frame.f_code is Executable._walk.__code__:
+                found = self.tape.instructions[trace.tb_frame.f_locals["slot"]]
             trace = trace.tb_next
-        return None
+        return failing(error) or found
 
     def _walk(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
         """Replay instruction by instruction, with nothing compiled."""
         values: list[Any] = []
-        bound: dict[Op, Callable[..., Any]] = {}
+        computes: dict[Op, Callable[..., Any]] = {}
         dead, polls = self._plan.dead, self._plan.polls
         for slot, (op, args, _, _) in enumerate(self.tape.instructions):
             if isinstance(op, Input):
                 values.append(inputs[op.index])
             else:
-                compute = bound.get(op)
+                compute = computes.get(op)
                 if compute is None:
-                    compute = bound[op] = op.bind(NUMPY)
+                    compute = computes[op] = bound(op, poll)
                 values.append(compute(*[values[a] for a in args]))
             for gone in dead[slot]:
                 values[gone] = None

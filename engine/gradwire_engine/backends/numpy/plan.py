@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import Tape
 
 #: Operations between two looks at the deadline: about a millisecond's work.
@@ -47,7 +48,9 @@ def plan(tape: Tape) -> Plan:
     nbytes: list[int] = []
     for slot, (op, args, kind, _) in enumerate(instructions):
         size = sizes.get(id(kind))
-        if size is None:
+        if isinstance(op, Loop):
+            size = op.nbytes
+        elif size is None:
             size = sizes[id(kind)] = kind.nbytes
         nbytes.append(0 if isinstance(op, Constant) else size)
         alive_bytes += nbytes[slot]
@@ -55,7 +58,9 @@ def plan(tape: Tape) -> Plan:
             peak_bytes = alive_bytes
         for gone in dead[slot]:
             alive_bytes -= nbytes[gone]
-        if size > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args):
+        if isinstance(op, Loop):
+            since_poll += op.flops(kind)
+        elif size > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args):
             since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
             if since_poll > _FLOPS_BETWEEN_POLLS:
                 polls.append(slot)

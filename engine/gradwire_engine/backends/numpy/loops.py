@@ -1,0 +1,202 @@
+"""Loop → one generated Python function, whose ways share what they do before they part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gradwire_engine.answer import Poll
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.errors import OverBudget
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Constant, GuardFailed, Input
+from gradwire_engine.ops.loops import Loop, Way
+from gradwire_engine.tape import StackType
+
+#: From operands to results, looking at the deadline between passes.
+Passes = Callable[..., tuple[Any, ...]]
+#: Passes between two looks at the deadline and at the memory that stacks take.
+_BETWEEN_POLLS = 256
+#: What a scalar in a list takes.
+_SCALAR_BYTES = 48
+
+_Numbered: TypeAlias = tuple[int, Way]
+_LOWERED: WeakKeyDictionary[Loop, Passes] = WeakKeyDictionary()
+
+
+def bound(op: Op, poll: Poll) -> Callable[..., Any]:
+    """What computes ``op`` from its operands; a loop looks at the deadline, too."""
+    return partial(lower_loop(op), poll) if isinstance(op, Loop) else op.bind(NUMPY)
+
+
+def expression(op: Op, operands: Sequence[str], text: Text) -> str:
+    """The right-hand side that computes ``op``."""
+    if op.template:
+        return op.template.format(*operands)
+    listed = ", ".join(operands)
+    if isinstance(op, Loop):
+        return f"{text.bind(lower_loop(op))}(poll, {listed})"
+    if op.is_ufunc:
+        name = "u_" + op.ufunc.replace(".", "_")
+        return f"{text.bind(text.names.get(name) or op.bind(NUMPY), name)}({listed})"
+    return f"{text.bind(op.bind(NUMPY))}({listed})"
+
+
+def lower_loop(op: Loop) -> Passes:
+    """The function that makes all passes, generated once for each loop."""
+    found = _LOWERED.get(op)
+    if found is None:
+        found = _LOWERED[op] = _Writer(op).function()
+    return found
+
+
+class _Writer:
+    """Writes the function of a loop: a line for each instruction, where it is needed."""
+
+    def __init__(self, op: Loop) -> None:
+        self.op = op
+        self.tape = op.body.tape
+        self.operands = [f"a{i}" for i in range(op.counted + op.carries + op.stacks)]
+        self.text = Text("")
+        self.kinds = op.infer().items
+        self.kept = [i for i in range(len(self.kinds)) if op.wants(i)]
+        self._names: dict[int, str] = {}
+
+    def function(self) -> Passes:
+        """Write and compile it."""
+        op = self.op
+        first = 1 + op.carries + op.stacks
+        operands = [*self.operands, *[f"s{i}" for i in range(first, len(self.tape.inputs))]]
+        text = self.text = Text(f"def passes(poll, {', '.join(operands)}):")
+        for name, value in (("int", int), ("range", range), ("len", len)):
+            text.bind(value, name)
+        text.bind(count, "endless")
+        text.bind(np.int64, "number")
+        text.bind(self._check, "check")
+        for i in range(op.carries):
+            text.write(f"x{1 + i} = {operands[op.counted + i]}")
+        stacks = [i for i in self.kept if isinstance(self.kinds[i], StackType)]
+        for i in stacks:
+            text.write(f"t{i} = []; p{i} = t{i}.append")
+        if op.counted:
+            text.write("n = int(a0)")
+        turns = "endless()" if not op.counted else "range(n)"
+        turns = "range(n - 1, -1, -1)" if op.backward else turns
+        text.write(f"for k in {turns}:")
+        text.write(f"if not k % {_BETWEEN_POLLS}: poll(); check(k)", indent=2)
+        self._branch([*enumerate(op.ways)], 0, set(), 2)
+        if op.backward:
+            for i in stacks:
+                text.write(f"t{i}.reverse()")
+        text.write(f"return ({''.join(self._result(i) for i in range(len(self.kinds)))})")
+        return text.function("passes")
+
+    def _result(self, number: int) -> str:
+        op = self.op
+        if not op.wants(number):
+            return "None, "
+        if number < op.carries:
+            return f"x{1 + number}, "
+        return "number(n), " if number == op.count else f"t{number}, "
+
+    def _branch(self, ways: Sequence[_Numbered], level: int, known: set[int], indent: int) -> None:
+        """Write what ``ways`` have in common, then part them."""
+        ways = [(number, way) for number, way in ways if way.known]
+        number, first = ways[0]
+        if level == len(first.decisions):
+            self._leaf(number, first, known, indent)
+            return
+        decided = self.tape.outputs[first.decisions[level][0]]
+        self._values([decided], known, indent)
+        parted = 0
+        for outcome, test in ((True, ""), (False, "not ")):
+            taken = [(i, way) for i, way in ways if way.decisions[level][1] is outcome]
+            if taken:
+                parted += 1
+                self.text.write(f"if {test}{self._names[decided]}:", indent=indent)
+                self._branch(taken, level + 1, set(known), indent + 1)
+        if parted < 2:
+            self.text.write(f"raise {self.text.bind(GuardFailed)}", indent=indent)
+
+    def _leaf(self, number: int, way: Way, known: set[int], indent: int) -> None:
+        """Write the end of a pass."""
+        op, text = self.op, self.text
+        outputs = [self.tape.outputs[output] for output in way.outputs]
+        self._values(outputs, known, indent)
+        if way.counted:
+            for c in range(op.carries):
+                if op.wants(op.history(c)):
+                    text.write(f"p{op.history(c)}(x{1 + c})", indent=indent)
+            for w, slot in enumerate(outputs[op.carries :]):
+                if op.wants(op.wrote(w)):
+                    text.write(f"p{op.wrote(w)}({self._names[slot]})", indent=indent)
+            if op.wants(op.taken):
+                text.write(f"p{op.taken}({text.bind(np.int64(number))})", indent=indent)
+            moved = [(f"x{1 + c}", self._names[s]) for c, s in enumerate(outputs[: op.carries])]
+            moved = [(new, old) for new, old in moved if new != old]
+            if moved:
+                left, right = (", ".join(names) for names in zip(*moved, strict=True))
+                text.write(f"{left} = {right}", indent=indent)
+        if way.ends:
+            text.write(f"n = k + {int(way.counted)}; break", indent=indent)
+        else:
+            text.write("continue", indent=indent)
+
+    def _values(self, slots: Sequence[int], known: set[int], indent: int) -> None:
+        """Write what computes values, unless they are known in this branch."""
+        needed: set[int] = set()
+        pending = list(slots)
+        while pending:
+            slot = pending.pop()
+            if slot not in needed and slot not in known:
+                needed.add(slot)
+                pending.extend(self.tape.instructions[slot].args)
+        for slot in sorted(needed):
+            self._value(slot, indent)
+        known |= needed
+
+    def _value(self, slot: int, indent: int) -> None:
+        op, args, _, _ = instruction = self.tape.instructions[slot]
+        text, loop = self.text, self.op
+        if isinstance(op, Constant):
+            self._names[slot] = text.bind(op.value)
+            return
+        name = f"r{slot}"
+        if isinstance(op, Input):
+            rows = 1 + loop.carries
+            if op.index == 0:
+                text.write(f"{name} = number(k)", indent=indent)
+            elif op.index < rows:
+                name = f"x{op.index}"
+            elif op.index < rows + loop.stacks:
+                text.write(
+                    f"{name} = {self.operands[loop.counted + op.index - 1]}[k]", indent=indent
+                )
+            else:
+                name = f"s{op.index}"
+        else:
+            value = expression(op, [self._names[a] for a in args], text)
+            text.write(f"{name} = {value}", instruction, indent)
+        self._names[slot] = name
+
+    @property
+    def _check(self) -> Callable[[int], None]:
+        """Refuse stacks beyond the memory that is allowed."""
+        kinds = [self.kinds[i] for i in self.kept]
+        each = sum(max(k.nbytes, _SCALAR_BYTES) for k in kinds if isinstance(k, StackType))
+        most = self.op.most_bytes
+
+        def check(passes: int) -> None:
+            if passes * each > most:
+                raise OverBudget(
+                    f"the loop keeps {each} bytes of each pass, more than {most} in all",
+                    hint="checkpoint computes them again instead of keeping them",
+                )
+
+        return check if each else lambda passes: None

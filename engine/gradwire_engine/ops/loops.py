@@ -1,0 +1,284 @@
+"""Loops as one instruction: a body, recorded once, that is passed through many times.
+
+What the passes read and write one after the other are *stacks*, whose length is known at replay.
+Source: the scan and while primitives of Frostig, Johnson and Leary, Compiling machine learning
+programs via high-level tracing (2018), here one, whose histories make it reversible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.errors import InternalError
+from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.batching import over_stacks
+from gradwire_engine.tape import ArrayType, StackType, Tape, TupleType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Var
+
+COUNT = ArrayType(np.dtype("int64"), ())
+#: Passes that are taken for granted where nothing is known.
+_GUESSED_PASSES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way through a body, taken where its decisions fall so.
+
+    ``outputs`` and ``decisions`` are numbers of the body's outputs: of the new carries and what is
+    written; and of what decides, with the outcome.  A way that ``ends`` the loop is *counted* as a
+    pass, unless it only finds that the loop is over: then it changes nothing.  One that is not
+    ``known`` could not be recorded, and replays must not go there.
+    """
+
+    outputs: tuple[int, ...] = ()
+    decisions: tuple[tuple[int, bool], ...] = ()
+    ends: bool = False
+    counted: bool = True
+    known: bool = True
+
+
+@dataclass(frozen=True)
+class Body:
+    """What ways through a pass compute, together: equal when all instructions are.
+
+    Its inputs are the number of the pass, the carries, the items of the stacks, and what all passes
+    share.
+    """
+
+    tape: Tape
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.tape)
+
+    def __hash__(self) -> int:
+        """Computed once."""
+        return self._hash
+
+    def kind(self, output: int) -> Any:
+        """The type of an output."""
+        return self.tape.instructions[self.tape.outputs[output]].type
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The types of the inputs."""
+        return [self.tape.instructions[slot].type for slot in self.tape.inputs]
+
+
+@register("loop", public=False)
+class Loop(Op):
+    """Pass through a body again and again, each time with the carries that the last pass gave.
+
+    Operands: the number of passes, if ``counted``, else they go on until a way ends; ``carries``;
+    ``stacks``; what all passes share.  Pass k reads item k of the stacks; ``backward`` they go from
+    the last to the first.  Results: the carries after the last pass; ``written`` stacks; of each
+    carry the stack of values that passes began with; the stack of the numbers of the ways taken;
+    the number of passes.  Those that are not ``wanted`` are not made; None wants all.
+    """
+
+    body: Body
+    ways: tuple[Way, ...]
+    carries: int
+    stacks: int
+    written: int
+    counted: bool
+    backward: bool
+    #: The number of passes, where it is known beforehand.
+    passes: int | None
+    most_bytes: int
+    wanted: frozenset[int] | None = None
+
+    # The numbers of results, for those that are behind the carries
+
+    def wrote(self, number: int) -> int:
+        """The result that is a written stack."""
+        return self.carries + number
+
+    def history(self, number: int) -> int:
+        """The result that is the stack of what a carry was."""
+        return self.carries + self.written + number
+
+    @property
+    def taken(self) -> int:
+        """The result that is the stack of the numbers of the ways taken."""
+        return 2 * self.carries + self.written
+
+    @property
+    def count(self) -> int:
+        """The result that is the number of passes."""
+        return self.taken + 1
+
+    def wants(self, number: int) -> bool:
+        """Whether a result is made."""
+        return self.wanted is None or number in self.wanted
+
+    def infer(self, *types: Type) -> TupleType:
+        """The types that the body takes and gives."""
+        carries = self.body.inputs[1 : 1 + self.carries]
+        pattern = next(way for way in self.ways if way.known and way.counted)
+        written = [self.body.kind(output) for output in pattern.outputs[self.carries :]]
+        stacks = [StackType(kind) for kind in [*written, *carries]]
+        return TupleType((*carries, *stacks, StackType(COUNT), COUNT))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Not asked: a backend generates the code of all passes."""
+        raise InternalError("a loop has no kernel of its own")
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """Not asked: the reverse walk records a loop backward (``autodiff/loops.py``)."""
+        raise InternalError("a loop has no rule of its own")
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Not asked: the paths of examples may differ (``autodiff/batched_loops.py``)."""
+        raise InternalError("a loop has no batching rule of its own")
+
+    def flops(self, result: Type, *types: Type) -> int:
+        """Those of the body, for each pass."""
+        made = self.body.tape.instructions
+        each: list[int] = [op.flops(t, *[made[a].type for a in args]) for op, args, t, _ in made]  # type: ignore[arg-type]
+        return (_GUESSED_PASSES if self.passes is None else self.passes) * sum(each)
+
+    @property
+    def nbytes(self) -> int:
+        """Predicted bytes of the results that are made, stacks of an unknown length left out."""
+        kinds = enumerate(self.infer().items)
+        made = [kind for number, kind in kinds if self.wants(number)]
+        times = self.passes or 1
+        return sum(k.nbytes * (times if isinstance(k, StackType) else 1) for k in made)
+
+    @property
+    def steps(self) -> int:
+        """Predicted number of instructions that all passes execute."""
+        made = self.body.tape.instructions
+        each = sum(i.op.steps if isinstance(i.op, Loop) else 1 for i in made)
+        return (_GUESSED_PASSES if self.passes is None else self.passes) * each
+
+    def __str__(self) -> str:
+        direction = "backward over" if self.backward else "over"
+        return f"loop[{direction} {len(self.body.tape.instructions)} instructions]"
+
+
+@register("carried", public=False)
+class Carried(Op):
+    """What stands for an input of a body while it is recorded: it has no value yet."""
+
+    region: Any
+    number: int
+
+    def infer(self, *types: Type) -> Type:
+        """Not asked: the region knows the type."""
+        raise InternalError("a carry has the type that it is given")
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Refuse: what is decided by a value must be recorded pass by pass."""
+        raise Unrollable("this needs the value that a pass begins with")
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """It has no operands."""
+        return ()
+
+    batch = over_stacks  # not asked: there are no operands
+
+    def flops(self, result: Type, *types: Type) -> int:
+        """No arithmetic."""
+        return 0
+
+
+class Unrollable(Exception):
+    """The body cannot be recorded once for all passes; not an error of anybody's."""
+
+
+@register("rows", public=False)
+class Rows(Op):
+    """The stack of the parts of an array along ``axis``."""
+
+    axis: int
+    linear = True
+
+    def infer(self, *types: ArrayType) -> StackType:
+        """A part has the other axes."""
+        (kind,) = types
+        shape = (*kind.shape[: self.axis], *kind.shape[self.axis + 1 :])
+        return StackType(ArrayType(kind.dtype, shape, kind.weak))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Views of the parts, scalars where they have no axes."""
+        return list(xp.moveaxis(operands[0], self.axis, 0)) if self.axis else list(operands[0])
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar`` has the parts ``z_bar``."""
+        return (Stacked(operands[0].type.shape[self.axis], self.axis)(z_bar),)
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """The same axis, one on; so the examples are first in every part."""
+        return Rows(self.axis + 1)(*operands)
+
+    def flops(self, result: Type, *types: Type) -> int:
+        """No arithmetic."""
+        return 0
+
+
+@register("stacked", public=False)
+class Stacked(Op):
+    """The array whose parts along ``axis`` are the items of a stack of known ``length``."""
+
+    length: int
+    axis: int
+    linear = True
+
+    def infer(self, *types: Any) -> ArrayType:
+        """An item's axes, and the new one."""
+        item = types[0].item
+        shape = (*item.shape[: self.axis], self.length, *item.shape[self.axis :])
+        return ArrayType(item.dtype, shape, item.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Join what the passes wrote."""
+        return xp.stack(operands[0], self.axis)
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """The items' cotangents are the parts of ``z_bar``."""
+        return (Rows(self.axis)(z_bar),)
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """The examples are first in every item, and stay so."""
+        return Stacked(self.length, self.axis + 1)(*operands)
+
+    def flops(self, result: Type, *types: Type) -> int:
+        """No arithmetic."""
+        return 0
+
+
+@register("add_stacks", public=False)
+class AddStacks(Op):
+    """Item by item the sum of two stacks: what cotangents of a stack add up by."""
+
+    linear = True
+
+    def infer(self, *types: Any) -> Type:
+        """The type with more axes: examples may share a stack."""
+        longest: Type = max(types, key=lambda kind: len(kind.shape))
+        return longest
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Add the items."""
+        return [x + y for x, y in zip(*operands, strict=True)]
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = y_bar = z_bar``."""
+        return z_bar, z_bar
+
+    def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
+        """Items broadcast: the examples are first."""
+        return self(*operands)
+
+    def flops(self, result: Type, *types: Type) -> int:
+        """An addition for each element of an item."""
+        return result.nbytes // 8

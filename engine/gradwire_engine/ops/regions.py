@@ -1,0 +1,285 @@
+"""Regions: ranges of the tape under construction that become the body of a loop.
+
+A region begins with stand-ins for what passes read. What is recorded after them and depends on one
+moves into the body; the rest is the same in all passes, and stays before the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, TypeAlias
+
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.boundaries import Ruled
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.constants import Constant, Guard, Input, Item
+from gradwire_engine.ops.loops import COUNT, Body, Carried, Loop, Unrollable, Way
+from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
+
+_NUMBER = ArrayType(COUNT.dtype, (), weak=True)
+
+
+class Piece(NamedTuple):
+    """What was recorded in a region: its instructions, numbered from ``start``, and the results."""
+
+    start: int
+    instructions: Sequence[Instruction]
+    outputs: Sequence[int]
+    ends: bool
+    counted: bool
+
+
+class Region:
+    """A region that is open: variables that stand for the pass's number, carries and items."""
+
+    def __init__(
+        self, b: Builder, carries: Sequence[ArrayType], items: Sequence[ArrayType]
+    ) -> None:
+        self.b = b
+        self.start = len(b.vars)
+        kinds = [_NUMBER, *carries, *items]
+        self.stand_ins = [b.carried(Carried(self, i), kind) for i, kind in enumerate(kinds)]
+        self.first = len(b.vars)
+        self.number = self.stand_ins[0]
+        self.carries = self.stand_ins[1 : 1 + len(carries)]
+        self.items = self.stand_ins[1 + len(carries) :]
+        #: Pairs of slots: of a source that a derivative was taken in, and of a stand-in on the way.
+        self.asked: set[tuple[int, int]] = set()
+        #: What the first decisions have to be, and all that were made.
+        self.forced: Sequence[bool] = ()
+        self.decisions: list[bool] = []
+        #: Whether one of them depends on more than the number of the pass.
+        self.by_values = False
+
+    def holds(self, var: Var) -> bool:
+        """Whether ``var`` depends on what differs from pass to pass."""
+        return min(self.ancestors([var]), default=self.first) < self.first
+
+    def note(self, targets: Sequence[Var], sources: Sequence[Var]) -> None:
+        """Remember that a derivative in ``sources`` takes stand-ins beside them as constant."""
+        reached = {slot for slot in self.ancestors(targets) if slot < self.first}
+        reached -= {source.slot for source in sources}
+        asked = [source.slot for source in sources if source.slot < self.first]
+        self.asked.update((source, slot) for source in asked for slot in reached)
+
+    def ancestors(self, variables: Sequence[Var]) -> set[int]:
+        """The slots of this region that ``variables`` are computed from, themselves included."""
+        found: set[int] = set()
+        pending = [var.slot for var in variables]
+        while pending:
+            slot = pending.pop()
+            if slot >= self.start and slot not in found:
+                found.add(slot)
+                pending.extend(self.b.instructions[slot].args)
+        return found
+
+    def decide(self, var: Var) -> bool:
+        """The next decision, which depends on ``var``: as it is forced, else true."""
+        self.by_values |= any(self.start < slot < self.first for slot in self.ancestors([var]))
+        made, forced = self.decisions, self.forced
+        made.append(forced[len(made)] if len(made) < len(forced) else True)
+        return made[-1]
+
+    def piece(self, outputs: Sequence[Var], *, ends: bool = False, counted: bool = True) -> Piece:
+        """What has been recorded, as a way that gives ``outputs``."""
+        slots = [out.slot for out in outputs]
+        made = self.b.instructions[self.start :]
+        return Piece(self.start, made, slots, ends, counted)
+
+
+@contextmanager
+def region(
+    b: Builder, carries: Sequence[ArrayType], items: Sequence[ArrayType] = ()
+) -> Iterator[Region]:
+    """Record a region: what is recorded meanwhile is forgotten afterwards, but for its pieces."""
+    origin = b.origin
+    try:
+        with b.aside():
+            opened = Region(b, carries, items)
+            b.regions.append(opened)
+            try:
+                yield opened
+            finally:
+                b.regions.pop()
+    finally:
+        b.origin = origin
+
+
+def loop(
+    b: Builder,
+    pieces: Sequence[Piece | None],
+    carries: Sequence[Var],
+    stacks: Sequence[Var] = (),
+    count: Var | None = None,
+    *,
+    backward: bool = False,
+    passes: int | None = None,
+) -> Var:
+    """Emit the loop whose ways are ``pieces``, None for one that could not be recorded."""
+    body = _Body(b, 1 + len(carries) + len(stacks))
+    for piece in pieces:
+        body.add(piece)
+    op = Loop(
+        Body(body.tape()),
+        tuple(body.ways),
+        len(carries),
+        len(stacks),
+        max(len(way.outputs) for way in body.ways) - len(carries),
+        count is not None,
+        backward,
+        passes,
+        b.limits.total_bytes,
+    )
+    shared = [b.vars[slot] for slot in body.shared]
+    return b.emit(op, *([] if count is None else [count]), *carries, *stacks, *shared)
+
+
+def item(result: Var, number: int) -> Var:
+    """A result of an instruction that has several."""
+    return Item(number)(result)
+
+
+#: An instruction by what it computes, of what, and its type.
+_Key: TypeAlias = tuple[Op, tuple[int, ...], Type]
+
+
+class _Body:
+    """Ways on their way into one body, in which equal instructions are one.
+
+    Values of the body have numbers: of its instructions from 0, of its inputs from -1 down.
+    """
+
+    def __init__(self, b: Builder, own: int) -> None:
+        self.b = b
+        self.ways: list[Way] = []
+        #: The slots outside that passes share, and the numbers of the inputs for them.
+        self.shared: dict[int, int] = {}
+        self._own = own
+        self._kinds: list[Type] = []
+        self._before: dict[_Key, int] = {}
+        self._inside: dict[_Key, int] = {}
+        self._made: list[Instruction] = []
+        self._outputs: list[int] = []
+
+    def add(self, piece: Piece | None) -> None:
+        """Add a way; what is the same in all passes is recorded before the loop instead."""
+        if piece is None:
+            self.ways.append(Way(known=False))
+            return
+        made, start = piece.instructions, piece.start
+        self._kinds = [i.type for i in made[: self._own]]
+        varies = _varying(piece, self._own)
+        inside = {start + i: -1 - i for i in range(self._own)}
+        outside: dict[int, int] = {}
+        decisions: list[tuple[int, bool]] = []
+
+        def number(slot: int) -> int:
+            if slot not in inside:
+                at = outside.get(slot, slot)
+                instruction = self.b.instructions[at]
+                if isinstance(instruction.op, Constant):
+                    inside[slot] = self._number(instruction, ())
+                else:
+                    inside[slot] = -1 - self.shared.setdefault(at, self._own + len(self.shared))
+            return inside[slot]
+
+        origin = self.b.origin
+        for slot in _needed(piece, self._own):
+            op, args, _, self.b.origin = instruction = made[slot - start]
+            if isinstance(op, Ruled):
+                raise Unrollable("a derivative by a rule refers to what was recorded")
+            if isinstance(op, Guard) and varies[slot - start]:
+                decisions.append((number(args[0]), bool(op.expected)))
+            elif varies[slot - start]:
+                inside[slot] = self._number(instruction, tuple([number(arg) for arg in args]))
+            else:
+                moved = tuple([outside.get(arg, arg) for arg in args])
+                outside[slot] = self._outside(instruction, moved)
+        self.b.origin = origin
+        outputs = [number(slot) for slot in piece.outputs]
+        first = len(self._outputs)
+        self._outputs += [*outputs, *[decided for decided, _ in decisions]]
+        last = first + len(outputs)
+        decided = enumerate([outcome for _, outcome in decisions], last)
+        way = Way(tuple(range(first, last)), tuple(decided), piece.ends, piece.counted)
+        self.ways.append(way)
+
+    def tape(self) -> Tape:
+        """All ways, together."""
+        kinds = [*self._kinds, *[self.b.vars[slot].type for slot in self.shared]]
+        count, origin = len(kinds), self.b.origin
+        inputs = [Instruction(Input(i), (), kind, origin) for i, kind in enumerate(kinds)]
+
+        def slots(numbers: Sequence[int]) -> tuple[int, ...]:
+            return tuple([count + n if n >= 0 else -1 - n for n in numbers])
+
+        made = [i._replace(args=slots(i.args)) for i in self._made]
+        return Tape((*inputs, *made), tuple(range(count)), slots(self._outputs))
+
+    def _number(self, instruction: Instruction, args: tuple[int, ...]) -> int:
+        """The number of an instruction of the body."""
+        key = instruction.op, args, instruction.type
+        if key not in self._inside:
+            self._inside[key] = len(self._made)
+            self._made.append(instruction._replace(args=args))
+        return self._inside[key]
+
+    def _outside(self, instruction: Instruction, args: tuple[int, ...]) -> int:
+        """The slot of an instruction before the loop."""
+        key = instruction.op, args, instruction.type
+        if key not in self._before:
+            self._before[key] = self.b.again(*key).slot
+        return self._before[key]
+
+
+def _varying(piece: Piece, own: int) -> bytearray:
+    """Mark the instructions that depend on a stand-in."""
+    made, start = piece.instructions, piece.start
+    varies = bytearray(len(made))
+    varies[:own] = b"\1" * own
+    for i in range(own, len(made)):
+        for arg in made[i].args:
+            if arg >= start and varies[arg - start]:
+                varies[i] = 1
+                break
+    return varies
+
+
+def _needed(piece: Piece, own: int) -> list[int]:
+    """The slots that the outputs and decisions of a piece are computed from, less stand-ins."""
+    made, start = piece.instructions, piece.start
+    first = start + own
+    needed = {slot for slot in piece.outputs if slot >= first}
+    for slot in range(start + len(made) - 1, first - 1, -1):
+        if slot in needed or isinstance(made[slot - start].op, Guard):
+            needed.add(slot)
+            needed.update([arg for arg in made[slot - start].args if arg >= first])
+    return sorted(needed)
+
+
+def spliced(b: Builder, tape: Tape, inputs: Sequence[Var], outputs: Sequence[int]) -> list[Var]:
+    """Record again, with ``inputs``, what some of the outputs of ``tape`` need; these."""
+    slots = [tape.outputs[number] for number in outputs]
+    needed = bytearray(len(tape.instructions))
+    for slot in slots:
+        needed[slot] = 1
+    for slot in range(len(needed) - 1, -1, -1):
+        if needed[slot]:
+            for arg in tape.instructions[slot].args:
+                needed[arg] = 1
+    before, new = b.origin, dict[int, Var]()
+    for slot, (op, args, kind, origin) in enumerate(tape.instructions):
+        if isinstance(op, Input):
+            new[slot] = inputs[op.index]
+        elif needed[slot]:
+            b.origin = origin
+            new[slot] = b.again(op, tuple([new[arg].slot for arg in args]), kind)
+    b.origin = before
+    return [new[slot] for slot in slots]
+
+
+def of_stack(kind: ArrayType | StackType) -> ArrayType:
+    """The type of an item."""
+    assert isinstance(kind, StackType)
+    return kind.item

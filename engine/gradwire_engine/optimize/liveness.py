@@ -1,0 +1,133 @@
+"""What of a tape is needed: what something reads, and of loops the results that are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gradwire_engine.ops.constants import Guard, Input, Item
+from gradwire_engine.ops.loops import Body, Loop
+from gradwire_engine.tape import Instruction, Tape
+
+_ALWAYS_LIVE = frozenset((Guard, Input))
+
+
+def alive(instructions: Sequence[Instruction], outputs: Sequence[int]) -> bytearray:
+    """Mark the instructions that ``outputs``, guards or inputs need."""
+    live = bytearray(len(instructions))
+    for slot in outputs:
+        live[slot] = 1
+    for slot in range(len(instructions) - 1, -1, -1):
+        op, args, _, _ = instructions[slot]
+        if live[slot] or type(op) in _ALWAYS_LIVE:
+            live[slot] = 1
+            for arg in args:
+                live[arg] = 1
+    return live
+
+
+def shrunk(tape: Tape, optimize: Callable[[Tape], Tape]) -> tuple[Sequence[Instruction], bytearray]:
+    """The instructions, their loops without what nothing reads, and marks of those alive.
+
+    ``optimize`` does the same, and more, for the tapes of bodies.
+    """
+    instructions = tape.instructions
+    if not any(type(i.op) is Loop for i in instructions):
+        return instructions, alive(instructions, tape.outputs)
+    made = list(instructions)
+    live = bytearray(len(made))
+    wanted: dict[int, set[int]] = {}
+    for slot in tape.outputs:
+        live[slot] = 1
+        if isinstance(made[slot].op, Loop):
+            wanted[slot] = {*range(len(made[slot].type.items))}  # type: ignore[union-attr]
+    for slot in range(len(made) - 1, -1, -1):
+        op, args, _, _ = made[slot]
+        if not live[slot] and type(op) not in _ALWAYS_LIVE:
+            continue
+        live[slot] = 1
+        if isinstance(op, Loop):
+            op, args = _without_unread(op, args, wanted[slot], optimize)
+            made[slot] = made[slot]._replace(op=op, args=args)
+        elif isinstance(op, Item):
+            wanted.setdefault(args[0], set()).add(op.index)
+        for arg in args:
+            live[arg] = 1
+    return made, live
+
+
+def _without_unread(
+    op: Loop, args: tuple[int, ...], wanted: set[int], optimize: Callable[[Tape], Tape]
+) -> tuple[Loop, tuple[int, ...]]:
+    """A loop that makes only the ``wanted`` results, of what they need."""
+    needed = _needed_carries(op, wanted)
+    body = optimize(_giving(op, wanted, needed))
+    first, ahead = 1 + op.carries, op.counted + op.carries
+    read = _inputs_of(body, body.outputs)
+    kept = [*range(first), *[i for i in range(first, len(body.inputs)) if i in read]]
+    stacks = sum(first <= i < first + op.stacks for i in kept)
+    left = (*args[:ahead], *[args[ahead + i - first] for i in kept[first:]])
+    taking = Body(_taking(body, kept))
+    return replace(op, body=taking, stacks=stacks, wanted=frozenset(wanted)), left
+
+
+def _needed_carries(op: Loop, wanted: set[int]) -> set[int]:
+    """The carries that are wanted, or that what is wanted of a later pass depends on."""
+    carries = range(op.carries)
+    needed = {c for c in carries if c in wanted or op.history(c) in wanted}
+    while True:
+        numbers = [number for way in op.ways for number, _ in way.decisions]
+        for way in op.ways:
+            for i, number in enumerate(way.outputs):
+                if i in needed or (i >= op.carries and i in wanted):
+                    numbers.append(number)
+        tape = op.body.tape
+        read = _inputs_of(tape, [tape.outputs[number] for number in numbers])
+        more = {number - 1 for number in read if 1 <= number <= op.carries}
+        if more <= needed:
+            return needed
+        needed |= more
+
+
+def _giving(op: Loop, wanted: set[int], needed: set[int]) -> Tape:
+    """The body that leaves unneeded carries alone, and writes the number for other items."""
+    tape = op.body.tape
+    outputs = [*tape.outputs]
+    for way in op.ways:
+        for i, number in enumerate(way.outputs):
+            if i < op.carries and i not in needed:
+                outputs[number] = tape.inputs[1 + i]
+            elif i >= op.carries and i not in wanted:
+                outputs[number] = tape.inputs[0]
+    return replace(tape, outputs=tuple(outputs))
+
+
+def _inputs_of(tape: Tape, slots: Sequence[int]) -> set[int]:
+    """The numbers of the inputs that slots are computed from."""
+    marks = bytearray(len(tape.instructions))
+    for slot in slots:
+        marks[slot] = 1
+    found: set[int] = set()
+    for slot in range(len(marks) - 1, -1, -1):
+        if marks[slot]:
+            op, args, _, _ = tape.instructions[slot]
+            if isinstance(op, Input):
+                found.add(op.index)
+            for arg in args:
+                marks[arg] = 1
+    return found
+
+
+def _taking(tape: Tape, kept: Sequence[int]) -> Tape:
+    """A tape of fewer inputs."""
+    number = {old: new for new, old in enumerate(kept)}
+    gone = {slot for i, slot in enumerate(tape.inputs) if i not in number}
+    moved: dict[int, int] = {}
+    made: list[Instruction] = []
+    for slot, (op, args, kind, origin) in enumerate(tape.instructions):
+        if slot not in gone:
+            moved[slot] = len(made)
+            new = Input(number[op.index]) if isinstance(op, Input) else op
+            made.append(Instruction(new, tuple([moved[a] for a in args]), kind, origin))
+    inputs = tuple([moved[slot] for i, slot in enumerate(tape.inputs) if i in number])
+    return Tape(tuple(made), inputs, tuple([moved[slot] for slot in tape.outputs]))

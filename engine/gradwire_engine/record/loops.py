@@ -1,0 +1,398 @@
+"""Loops while recording: pass by pass where they are short, else one instruction for all passes.
+
+The body is then recorded once for each way that decisions in it may go, for stand-ins instead of
+values.  What cannot be recorded so (a shape that changes with each pass, say) is recorded pass by
+pass as it is executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.autodiff.paths import ancestors
+from gradwire_engine.errors import EngineError
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.loops import Rows, Stacked, Unrollable
+from gradwire_engine.ops.promotion import promoted
+from gradwire_engine.ops.regions import Piece, Region, item, loop, of_stack, region
+from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.scope import Closure, Transformed
+from gradwire_engine.tape import ArrayType
+
+if TYPE_CHECKING:
+    from gradwire_engine.record.recorder import Recorder
+
+#: Instructions up to which a loop of known length is recorded pass by pass, and passes up to which
+#: it is if decisions on values part its ways.
+_SHORT_INSTRUCTIONS, _SHORT_PASSES = 2000, 8
+#: Instructions after which a loop that is only counted, to an end not known before, is long.
+_COUNTED_INSTRUCTIONS = 256
+#: Most ways through a body, and most times that its carries are given other types.
+_MOST_PATHS, _MOST_TRIES = 32, 20
+#: Passes by themselves, after which a loop whose types do not settle is recorded pass by pass.
+_MOST_PEELED = 3
+#: Carries that no program can name: how the loop ended, and what it returned.
+_ENDING, _RETURNED = "%ending", "%returned"
+_CODES = {"over": 0, "break": 1, "return": 2}
+_NUMBERS = bool | int | float | complex
+
+
+class Passes:
+    """What is gone through again and again: each kind of loop is a class of these."""
+
+    #: How many passes there are, where that is known.
+    length: int | None = None
+    #: Whether only what is known while recording decides how many there are.
+    counts = False
+    #: Whether it matters to the program how the loop ended.
+    tells_endings = False
+
+    def __init__(self, r: Recorder) -> None:
+        self.r = r
+
+    def begins(self) -> bool:
+        """Whether there is a pass at all, where a condition comes before it."""
+        return True
+
+    def arrays(self, first: int) -> list[Var]:
+        """The arrays of whose rows each pass takes one, from pass ``first`` on."""
+        return []
+
+    def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
+        """Make a pass.  It goes "on" or how it ends ("over" before the body), and a value:
+        what it writes beside the carry, or returns.
+
+        The ``rows`` are for a number that is not known yet.
+        """
+        raise NotImplementedError
+
+    def carry(self) -> dict[str, Any]:
+        """What a pass leaves to the next, by name."""
+        raise NotImplementedError
+
+    def put(self, carry: dict[str, Any]) -> None:
+        """Go on with this carry."""
+        raise NotImplementedError
+
+    def save(self) -> Callable[[], None]:
+        """What brings the present state back."""
+        return partial(self.put, self.carry())
+
+    def ended(self, *, early: bool) -> None:
+        """All passes have been recorded as one; ``early`` if values decide how many."""
+
+
+def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
+    """Record all passes. How the loop ended, and what it returns, or what each pass wrote."""
+    start, origin, written = len(r.b.vars), r.b.origin, list[Any]()
+    peeled = 0 if passes.length is None or passes.length > 2 else _MOST_PEELED
+    for number in count():
+        if number == passes.length or (number == 0 and not passes.begins()):
+            return "over", written
+        long = not passes.counts or len(r.b.vars) - start > _COUNTED_INSTRUCTIONS
+        if long and peeled < _MOST_PEELED:
+            peeled += 1
+            restore, warned = passes.save(), len(r.warnings)
+            r.b.origin = origin
+            try:
+                return _One(r, passes, number, written).record()
+            except _Unsettled:
+                restore()
+            except (Unrollable, EngineError):
+                restore()
+                peeled = _MOST_PEELED
+            del r.warnings[warned:]
+        r.poll()
+        ending, value = passes.turn(number, ())
+        if ending != "on":
+            return ending, value if ending == "return" else written
+        written.append(value)
+    raise AssertionError
+
+
+class _Unsettled(Exception):
+    """The carries have other types after a pass than before; after another they may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Carry:
+    """A value that differs from pass to pass, and what the first begins with: zeros for None."""
+
+    kind: ArrayType
+    first: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way through the body, None of one that could not be recorded, and how it ends."""
+
+    piece: Piece | None
+    ending: str
+
+
+class _One:
+    """All passes from number ``first`` on, as one instruction."""
+
+    def __init__(self, r: Recorder, passes: Passes, first: int, written: list[Any]) -> None:
+        self.r = r
+        self.b = r.b
+        self.passes = passes
+        self.first = first
+        self.written = written
+        self.left = None if passes.length is None else passes.length - first
+        self.start: dict[str, Any] = rebuild(passes.carry(), _carried)
+        self.restore = passes.save()
+        self.origin = r.b.origin
+        #: What passes write beside the carry, nested as it is.
+        self.beside: Any = None
+        #: Whether values decide on the ways that are taken.
+        self.by_values = False
+        #: Derivatives that ways took, as regions note them.
+        self.asked: set[tuple[int, int]] = set()
+        #: Whether the ways have to be recorded once more, for what was found meanwhile.
+        self.again = False
+
+    def record(self) -> tuple[str, Any]:
+        """Record the body until its carries keep their types, then the loop."""
+        arrays = self.passes.arrays(self.first)
+        stacks = [Rows(0)(array) for array in arrays]
+        for _ in range(_MOST_TRIES):
+            self.again = False
+            ways = self._ways([of_stack(stack.type) for stack in stacks])
+            if not self.again:
+                break
+        else:
+            raise Unrollable("the types of the carries do not settle")
+        if self.left is not None and self._is_short(self.left, ways):
+            raise Unrollable("it is short")
+        self.restore()
+        self.b.origin = self.origin
+        firsts = [self._first(x) for x in leaves(self.start) if isinstance(x, _Carry)]
+        number = None if self.left is None else self.b.constant(self.left)
+        made = loop(self.b, [way.piece for way in ways], firsts, stacks, number, passes=self.left)
+        return self._after(made, len(firsts), {way.ending for way in ways})
+
+    def _is_short(self, left: int, ways: Sequence[_Way]) -> bool:
+        """Whether passes are better recorded one by one, by their number and what they record."""
+        if self.by_values and left > _SHORT_PASSES:
+            return False
+        return left * sum(len(w.piece.instructions) for w in ways if w.piece) <= _SHORT_INSTRUCTIONS
+
+    def _first(self, carry: _Carry) -> Var:
+        if carry.first is None:
+            return self.b.full(0, carry.kind)
+        return self.b.cast(self.b.array(carry.first), carry.kind.dtype)
+
+    def _after(self, made: Var, carries: int, endings: set[str]) -> tuple[str, Any]:
+        """Go on with what the loop gives; how it ended."""
+        results = (item(made, number) for number in count())
+        after = rebuild(self.start, lambda x: next(results) if isinstance(x, _Carry) else x)
+        returned, code = after.pop(_RETURNED, None), after.pop(_ENDING, None)
+        self.passes.put(after)
+        self.passes.ended(early=self.left is None or endings != {"on"})
+        if self.left is not None:
+            endings = endings | {"over"}
+        if isinstance(code, Var):
+            decided = self.r.concrete.integer(code)
+            ending = next(name for name, number in _CODES.items() if number == decided)
+        else:
+            ending = max(endings - {"on"}, key=lambda name: _CODES[name])
+        if ending == "return":
+            return ending, returned
+        return ending, self._joined(made, carries)
+
+    def _joined(self, made: Var, carries: int) -> Any:
+        """What all passes wrote, stacked: also those that were recorded by themselves."""
+        if self.beside is None or self.left is None:
+            return None
+        r, left = self.r, self.left
+        numbers = count(carries)
+        stacked = rebuild(self.beside, lambda _: Stacked(left, 0)(item(made, next(numbers))))
+        if not self.written:
+            return stacked
+        columns = zip(*[leaves(wrote) for wrote in self.written], strict=True)
+        return rebuild(
+            stacked,
+            lambda x: r.operation("concatenate", [r.operation("stack", list(next(columns))), x]),
+        )
+
+    # Ways through the body
+
+    def _ways(self, rows: Sequence[ArrayType]) -> list[_Way]:
+        """Record the body for all decisions that can be made in it."""
+        kinds = [x.kind for x in leaves(self.start) if isinstance(x, _Carry)]
+        ways: list[_Way] = []
+        pending: list[Sequence[bool]] = [()]
+        while pending and not self.again:
+            forced = pending.pop()
+            self.restore()
+            self.r.poll()
+            with region(self.b, kinds, rows) as opened:
+                opened.forced = forced
+                ways.append(self._way(opened))
+            self.by_values |= opened.by_values
+            made = opened.decisions
+            pending += [(*made[:i], not made[i]) for i in range(len(forced), len(made))]
+            if len(ways) + len(pending) > _MOST_PATHS:
+                raise Unrollable("there are too many ways through the body")
+        endings = {way.ending for way in ways}
+        if not self.again and ("on" not in endings or (endings == {"on"} and self.left is None)):
+            raise Unrollable("there is no second pass, or there are passes without end")
+        if self._must_tell(endings) and _ENDING not in self.start:
+            self.start[_ENDING] = 0
+            self.again = True
+        return ways
+
+    def _must_tell(self, endings: set[str]) -> bool:
+        """Whether what follows has to know how the loop ended, and cannot."""
+        left = (endings if self.left is None else endings | {"over"}) - {"on"}
+        return len(left) > 1 and ("return" in left or self.passes.tells_endings)
+
+    def _way(self, opened: Region) -> _Way:
+        """Record the body once, with the decisions that the region forces."""
+        following = iter(opened.carries)
+        before = rebuild(self.start, lambda x: next(following) if isinstance(x, _Carry) else x)
+        self.passes.put({k: v for k, v in before.items() if k not in (_ENDING, _RETURNED)})
+        number = self.r.operation("add", opened.number, self.first) if self.first else opened.number
+        try:
+            ending, value = self.passes.turn(number, opened.items)
+            if ending == "over":
+                return _Way(opened.piece(opened.carries, ends=True, counted=False), ending)
+            after = before | self.passes.carry()
+            if ending == "return":
+                after[_RETURNED] = value
+            if _ENDING in before:
+                after[_ENDING] = _CODES.get(ending, 0)
+            return self._fitting(opened, before, after, ending, value)
+        except EngineError:
+            if not opened.decisions:
+                raise
+            return _Way(None, "on")  # as executed, this way may never be taken
+
+    def _fitting(
+        self, opened: Region, before: dict[str, Any], after: dict[str, Any], ending: str, value: Any
+    ) -> _Way:
+        """The way with what it gives as carries of the types that they had before."""
+        given: list[Var] = []
+        start = {name: self._fit(self.start[name], after[name], given) for name in self.start}
+        for name in after.keys() - self.start.keys():
+            start[name] = rebuild(after[name], lambda x: _carried(x, first=False))
+            self.again = True
+        self.start = start
+        if self.again:
+            self.asked.clear()  # it has slots of carries, which will be others
+            return _Way(None, ending)
+        self._check_derivatives(opened, given)
+        if ending == "on" and value is not None:
+            self.beside = rebuild(value, self.b.array)
+            given += leaves(self.beside)
+        return _Way(opened.piece(given, ends=ending != "on"), ending)
+
+    def _fit(self, start: Any, after: Any, given: list[Var]) -> Any:
+        """``start`` as it has to be for ``after`` to follow it; gathers the values of carries."""
+        if isinstance(start, dict):
+            if not isinstance(after, dict) or after.keys() != start.keys():
+                raise _Unsettled
+            return {key: self._fit(x, after[key], given) for key, x in start.items()}
+        if isinstance(start, list | tuple):
+            if type(after) is not type(start) or len(after) != len(start):
+                raise _Unsettled
+            return type(start)([self._fit(*x, given) for x in zip(start, after, strict=True)])
+        if isinstance(start, _Carry):
+            return self._fit_carry(start, after, given)
+        if _same(start, after):
+            return start
+        if isinstance(start, _NUMBERS) and isinstance(after, Var | _NUMBERS):
+            self.again = True
+            return _carried(self.b.array(start), first=False, value=start)
+        raise _Unsettled
+
+    def _fit_carry(self, start: _Carry, after: Any, given: list[Var]) -> _Carry:
+        if not isinstance(after, Var | _NUMBERS):
+            raise _Unsettled
+        kind, var = start.kind, self.b.array(after)
+        if var.shape != kind.shape:
+            raise _Unsettled
+        weak = var.type.weak and kind.weak
+        dtype, _ = promoted(((kind.dtype, kind.weak), (var.dtype, var.type.weak)))
+        if dtype != var.dtype:
+            if not var.type.weak:
+                raise _Unsettled
+            var = self.b.cast(var, dtype)
+        if (dtype, weak) != (kind.dtype, kind.weak):
+            if not kind.weak:
+                raise _Unsettled
+            self.again = True
+            return replace(start, kind=ArrayType(dtype, kind.shape, weak))
+        given.append(var)
+        return start
+
+    def _check_derivatives(self, opened: Region, given: Sequence[Var]) -> None:
+        """Refuse derivatives in the body that go back through earlier passes.
+
+        They took the stand-ins on their way as constant.  That is right for a carry whose value was
+        not computed from the source's.
+        """
+        b, stand_ins = self.b, {var.slot: i for i, var in enumerate(opened.carries)}
+        if not opened.asked <= self.asked:
+            self.asked |= opened.asked  # ways recorded before have to be looked at, too
+            self.again = True
+        if not self.asked:
+            return
+        firsts = [self._first_value(x) for x in leaves(self.start) if isinstance(x, _Carry)]
+        made_of = [ancestors(b, [new]) for new in given]
+        begun_of = [ancestors(b, [x]) if x else set() for x in firsts]
+        for source, reached in self.asked:
+            target = stand_ins.get(reached)
+            if target is None:
+                continue  # an item of a stack, or the number of the pass
+            on_the_way, pending = set[int](), [target]
+            while pending:
+                i = pending.pop()
+                if i not in on_the_way:
+                    on_the_way.add(i)
+                    pending += [stand_ins[slot] for slot in made_of[i] if slot in stand_ins]
+            own = stand_ins.get(source)
+            if own is None:
+                tied = any(source in made_of[i] or source in begun_of[i] for i in on_the_way)
+            else:
+                new, old = given[own].slot, firsts[own]
+                unchanged = new == source and own in on_the_way
+                begun = old is not None and old.slot in begun_of[target]
+                tied = unchanged or begun or new in made_of[target]
+            if tied:
+                raise Unrollable("a derivative goes back through earlier passes")
+
+    def _first_value(self, carry: _Carry) -> Var | None:
+        return carry.first if isinstance(carry.first, Var) else None
+
+
+def _carried(x: Any, *, first: bool = True, value: Any = None) -> Any:
+    """A carry of an array, anything else as it is."""
+    return _Carry(x.type, x if first else value) if isinstance(x, Var) else x
+
+
+def _same(x: Any, y: Any) -> bool:
+    """Whether two values that are known while recording mean the same."""
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if isinstance(x, Closure):
+        return x.body is y.body and x.scope is y.scope and not x.defaults and not y.defaults
+    if isinstance(x, Transformed):
+        return _same(x.call, y.call)
+    if isinstance(x, partial):
+        pairs = zip((x.func, *x.args), (y.func, *y.args), strict=False)
+        return len(x.args) == len(y.args) and all(_same(*pair) for pair in pairs)
+    if isinstance(x, Var):
+        return False
+    if isinstance(x, float | complex):
+        return np.array_equal(x, y, equal_nan=True)
+    return bool(x == y)

@@ -1,0 +1,121 @@
+"""``for`` and ``while`` as loops: their passes bind names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.loops import Unrollable
+from gradwire_engine.program import Block, Target, flat_names, rebound_names, stored_names
+from gradwire_engine.record import sequences
+from gradwire_engine.record.loops import Passes
+from gradwire_engine.record.scope import MISSING
+
+if TYPE_CHECKING:
+    from gradwire_engine.record.recorder import Recorder
+
+
+class Statement(Passes):
+    """A loop whose carry are the names that its body binds."""
+
+    def __init__(self, r: Recorder, body: Block, otherwise: Block, names: frozenset[str]) -> None:
+        super().__init__(r)
+        self.body = body
+        self.tells_endings = bool(otherwise.nodes)
+        self._stored = stored_names(body) | names
+        self._changed = rebound_names(body)
+
+    def arrays(self, first: int) -> list[Var]:
+        """None; a body that assigns elements of a variable gives it a new leaf in each pass."""
+        owners = self.r.state.owners
+        for name in self._changed:
+            value = self.r.scope.find(name)
+            if isinstance(value, Var) and value.slot in owners:
+                raise Unrollable("elements of a variable are assigned")
+        return []
+
+    def carry(self) -> dict[str, Any]:
+        """The names that are bound already."""
+        find = self.r.scope.find
+        found = {name: find(name) for name in sorted(self._stored | self._changed)}
+        return {name: value for name, value in found.items() if value is not MISSING}
+
+    def put(self, carry: dict[str, Any]) -> None:
+        """Bind the names where the body does."""
+        scope = self.r.scope
+        for name, value in carry.items():
+            if name in self._stored:
+                scope.names[name] = value
+            else:
+                scope.rebind(name, value)
+
+    def save(self) -> Callable[[], None]:
+        """Names that were not bound are so no more, either."""
+        scope, outer = self.r.scope, self.carry()
+        names = dict(scope.names)
+
+        def restore() -> None:
+            scope.names.clear()
+            scope.names.update(names)
+            self.put(outer)
+
+        return restore
+
+    def run(self) -> tuple[str, Any]:
+        """Run the body."""
+        signal = self.r.run(self.body)
+        if signal is None or signal.kind == "continue":
+            return "on", None
+        return signal.kind, signal.value
+
+
+class While(Statement):
+    """Passes as long as a condition holds."""
+
+    def __init__(self, r: Recorder, condition: Block, body: Block, otherwise: Block) -> None:
+        super().__init__(r, body, otherwise, stored_names(condition))
+        self.condition = condition
+
+    def begins(self) -> bool:
+        """Decide on the first pass as values do, unless these are of many passes or examples."""
+        if self.r.b.regions or self.r.concrete.levels:
+            return True
+        value = self.r.value(self.condition)
+        literal = [node.kind for node in self.condition.nodes] == ["literal"]
+        self.counts = not isinstance(value, Var) and not literal
+        return self.r.truth(value)
+
+    def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
+        """Look at the condition, then run the body."""
+        return self.run() if self.r.truth(self.r.value(self.condition)) else ("over", None)
+
+
+class For(Statement):
+    """A pass for each item."""
+
+    def __init__(
+        self, r: Recorder, target: Target, items: Sequence[Any], body: Block, otherwise: Block
+    ) -> None:
+        super().__init__(r, body, otherwise, frozenset(flat_names(target)))
+        self.target = target
+        self.items = items
+        self.length = len(items)
+
+    def arrays(self, first: int) -> list[Var]:
+        """What the items are rows of."""
+        return [*super().arrays(first), *sequences.arrays(self.r, self.items, first)]
+
+    def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
+        """Bind the item, then run the body."""
+        if isinstance(number, int):
+            item = self.items[number]
+        else:
+            item = sequences.item(self.r, self.items, number, iter(rows))
+        self.r.bind(self.target, item)
+        return self.run()
+
+    def ended(self, *, early: bool) -> None:
+        """The counter of a range keeps its last value, known as before."""
+        if isinstance(self.items, range) and not early:
+            self.r.bind(self.target, self.items[-1])
