@@ -91,4 +91,5 @@ def test_slices_are_of_one_example(ask):
     given = {"x": TABLE, "ids": np.array([[0, 1], [2, 2]])}
     with pytest.raises(InputError) as refused:
         ask.gradients("sum(x[ids])", given, sources="x", slices="listed", batch={"ids": 0})
+    assert refused.value.at is not None
     assert refused.value.at.pointer == "/sparse_gradients"

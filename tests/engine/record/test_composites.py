@@ -214,6 +214,7 @@ def test_the_shape_is_part_of_the_type(ask):
 def test_what_has_no_meaning_is_refused_with_its_place(ask, given, text):
     with pytest.raises(EngineError) as refused:
         ask.value(text, given)
+    assert refused.value.at is not None
     assert refused.value.at.line == 1
 
 
