@@ -139,6 +139,7 @@ def _of_function(
 
 
 def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
+    x = arrays(x)
     sources, target = variables(x), r.b.array(y)
     groups = [r.state.leaves(source) for source in sources]
     found = iter(summed(groups, matrices.jacobian(r.b, target, [v for g in groups for v in g])))
@@ -146,6 +147,7 @@ def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
 
 
 def _hessians(r: Recorder, y: Any, x: Any) -> Any:
+    x = arrays(x)
     first = gradients(r, y, x)
     known = len(r.warnings)
     second = rebuild(first, lambda bar: _jacobians(r, bar, x))
@@ -188,6 +190,17 @@ def rebuild(nested: Any, replace: Callable[[Any], Any]) -> Any:
     if isinstance(nested, list | tuple):
         return type(nested)([rebuild(item, replace) for item in nested])
     return replace(nested)
+
+
+def arrays(nested: Any) -> Any:
+    """The same nesting with the values alone of each tensor in parts."""
+    if isinstance(nested, Composite):
+        return nested["values"]
+    if isinstance(nested, dict):
+        return {key: arrays(item) for key, item in nested.items()}
+    if isinstance(nested, list | tuple):
+        return type(nested)([arrays(item) for item in nested])
+    return nested
 
 
 def variables(x: Any) -> list[Var]:

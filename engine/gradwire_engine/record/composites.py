@@ -185,8 +185,8 @@ def _summed(r: Recorder, x: Sparse, axes: tuple[int, ...]) -> Any:
     values, indices = x["values"], x["indices"]
     depth = indices.shape[1]
     slices = tuple([axis - depth + 1 for axis in axes if axis >= depth])
-    if slices:
-        values = r.operation("sum", values, slices)
+    if axes:
+        values = r.operation("sum", values, slices)  # along none of its axes for the dtype alone
     kept = [axis for axis in range(depth) if axis not in axes]
     if not kept:
         return r.operation("sum", values, 0)

@@ -163,6 +163,14 @@ def test_matrices_are_of_the_values(ask, given, kind):
     parts = {"i": INDICES, "v": given["a"]["values"].value, "w": W}
     expected = ask.answer(same, parts, kind=kind, sources="v").derivatives[kind]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    inside = ask.value(f"{kind}({text}, [a])", given)
+    np.testing.assert_allclose(inside if kind == "jacobian" else inside[0], [expected], rtol=1e-12)
+
+
+def test_sums_of_integers_have_numpys_dtypes(ask):
+    for values in (np.array([True, False, True, True]), np.array([1, 2, 3, 4], np.int32)):
+        found = ask.value("sum(a, axis=1), sum(a), to_dense(a)", {"a": sparse(values)})
+        assert [x.dtype for x in found] == [np.int64, np.int64, values.dtype]
 
 
 def test_a_check_is_of_the_values(ask, given):
