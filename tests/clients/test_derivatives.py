@@ -303,6 +303,34 @@ def test_tangents_that_cannot_be_sent_are_named(client):
         client.hvp("x", {"x": 1.0}, {"x": None})
 
 
+def test_many_cotangents_and_tangents_are_answered_at_once(client):
+    rng = np.random.default_rng(4)
+    point = {"a": rng.normal(size=(3, 2)), "b": rng.normal(size=2)}
+    program, asked = "h = tanh(a @ b)\nk = sum(b**3)", {"target": {"h": "h", "k": ["k"]}}
+    stack = rng.normal(size=(7, 3))
+    together = client.gradient(
+        program,
+        point,
+        **asked,
+        output_gradients={"h": stack, "k": [2.0]},
+        batch=["output_gradients.h"],
+    )
+    tangents = {"a": rng.normal(size=(3, 7, 2))}
+    along = client.jvp(program, point, tangents, **asked, batch={"tangents": 1})
+    products = client.hvp(program, point, tangents, **asked, batch={"vectors.a": 1})
+    for k in range(7):
+        one = {"h": stack[k], "k": [2.0]}
+        alone = client.gradient(program, point, **asked, output_gradients=one).gradients
+        np.testing.assert_allclose(together.gradients["a"][k], alone["a"])
+        np.testing.assert_allclose(together.gradients["b"][k], alone["b"])
+        tangent = {"a": tangents["a"][:, k]}
+        moved = client.jvp(program, point, tangent, **asked).jvp
+        np.testing.assert_allclose(along.jvp["h"][k], moved["h"])
+        assert moved["k"] == along.jvp["k"] == [None]
+        product = client.hvp(program, point, tangent, **asked).hvp
+        np.testing.assert_allclose(products.hvp["a"][k], product["a"])
+
+
 def test_a_jacobian_of_several_arrays_is_refused(client):
     with pytest.raises(gradwire.APIError) as caught:
         client.jacobian("y = x\nz = x", {"x": 1.0}, target=["y", "z"])
@@ -333,7 +361,7 @@ def test_a_wrong_gradient_is_found(client):
 METHODS = [name for name in vars(Derivatives) if not name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", [*METHODS, "evaluate"])
+@pytest.mark.parametrize("name", [*METHODS, "evaluate", "tape"])
 def test_the_examples_of_the_methods_are_true(client, name):
     shown = {"client": client, "np": np, "scipy": scipy}
     (example,) = doctest.DocTestFinder(recurse=False).find(getattr(client, name), name, globs=shown)

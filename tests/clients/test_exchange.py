@@ -18,7 +18,7 @@ def read(reply: Reply) -> Any:
 
 
 def exchange(max_retries: int = 2) -> Exchange[Any]:
-    call = Call("POST", "/v1/evaluate", {"program": "y = q(x)"}, read)
+    call = Call("POST", "/v1/evaluate", {"program": "y = q(x)"}, read, "y = q(x)")
     return Exchange(call, Options("http://service", None, 60.0, max_retries))
 
 

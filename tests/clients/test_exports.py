@@ -4,7 +4,7 @@ import pkgutil
 
 import gradwire
 
-PUBLIC_MODULES = ("client", "errors", "nodes", "ragged", "results", "sparse")
+PUBLIC_MODULES = ("client", "errors", "nodes", "ragged", "results", "sparse", "tapes")
 
 
 def defined_in(module):
@@ -29,7 +29,7 @@ def test_every_public_class_is_exported():
         for module in PUBLIC_MODULES
         for name in defined_in(importlib.import_module(f"gradwire.{module}"))
     }
-    assert defined - set(gradwire.__all__) == {"Connection"}
+    assert defined - set(gradwire.__all__) == {"Connection", "Recorded", "TapeBeingMade"}
 
 
 def test_every_module_and_public_class_says_what_it_is():
@@ -39,17 +39,19 @@ def test_every_module_and_public_class_says_what_it_is():
         assert name == "__version__" or inspect.getdoc(getattr(gradwire, name)), name
 
 
-def test_both_clients_have_the_same_methods_with_the_same_signatures():
+def test_both_clients_have_the_same_methods_with_the_same_parameters():
     def methods(client):
         special = {"__enter__", "__exit__", "__aenter__", "__aexit__"}
         return {
-            name.replace("__a", "__"): inspect.signature(member)
+            name.replace("__a", "__"): inspect.signature(member).parameters
             for name, member in inspect.getmembers(client, callable)
             if not name.startswith("_") or name in special
         }
 
     blocking, awaiting = methods(gradwire.Client), methods(gradwire.AsyncClient)
     assert blocking == awaiting
-    assert {"evaluate", "gradient", "jvp", "value_and_grad", "with_options", "close"} <= set(
-        blocking
-    )
+    some = {"evaluate", "gradient", "jvp", "value_and_grad", "tape", "with_options", "close"}
+    assert some <= set(blocking)
+    assert methods(gradwire.Tape) | {"__enter__": ..., "__exit__": ...} == methods(
+        gradwire.AsyncTape
+    ) | {"__enter__": ..., "__exit__": ...}

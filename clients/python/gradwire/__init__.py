@@ -55,21 +55,25 @@ from gradwire.results import (
     Gradient,
     Hessian,
     Hvp,
+    Instruction,
     Jacobian,
     Jvp,
     Nonfinite,
     Notice,
     Range,
+    Recording,
     Result,
     SourceCheck,
     Unconnected,
 )
 from gradwire.sparse import SparseArray
+from gradwire.tapes import AsyncTape, Tape
 from gradwire.version import __version__
 
 __all__ = [
     "APIError",
     "AsyncClient",
+    "AsyncTape",
     "BadArgument",
     "BadRequest",
     "BodyTooLarge",
@@ -87,6 +91,7 @@ __all__ = [
     "GradwireError",
     "Hessian",
     "Hvp",
+    "Instruction",
     "InvalidProgram",
     "InvalidRequest",
     "Jacobian",
@@ -107,12 +112,14 @@ __all__ = [
     "RaggedArray",
     "Range",
     "RateLimited",
+    "Recording",
     "RequestTimeout",
     "Result",
     "ServerError",
     "ShapeMismatch",
     "SourceCheck",
     "SparseArray",
+    "Tape",
     "TapeConsumed",
     "TooLarge",
     "TransportError",

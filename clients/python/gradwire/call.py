@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A successful answer: its document, and the response that carried it."""
+    """A successful answer: its document, if it has one, and the response that carried it."""
 
     document: Any
     response: httpx.Response
@@ -34,8 +34,11 @@ class Call(Generic[T]):
 
     method: str
     path: str
-    document: Mapping[str, Any]
+    #: The body, if the method has one.
+    document: Mapping[str, Any] | None
     read: Callable[[Reply], T]
+    #: The program's text, of which an error shows a line.
+    source: str | None = None
 
 
 class Blocking(Protocol):

@@ -7,7 +7,7 @@ import dataclasses
 import time
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar, Unpack
 
 import httpx
 
@@ -22,6 +22,9 @@ from gradwire.options import (
     Timeout,
     Unset,
 )
+from gradwire.requests import Program, TapeOptions
+from gradwire.tapes import AsyncTape, Tape, TapeBeingMade, record
+from gradwire.trees import Variables
 
 T = TypeVar("T")
 Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
@@ -102,6 +105,20 @@ class Client(Connection[httpx.Client]):
                 exchange.fail(failure)
         return exchange.result()
 
+    def tape(
+        self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
+    ) -> Tape:
+        r"""Run a program and keep it with its values, to be asked for derivatives.
+
+        It answers once, unless it is ``persistent``. Sources are the trainable variables, or none
+        without ``watch_accessed_variables``, and what ``watch`` names, intermediates too.
+
+        >>> with client.tape("h = x**2\ny = sum(h)", {"x": [1.0, 2.0]}, watch=["h"]) as tape:
+        ...     tape.gradient(sources=["x", "h"]).gradients
+        [array([2., 4.]), array([1., 1.])]
+        """
+        return self.send(record(Tape, self, program, variables, options))
+
     def close(self) -> None:
         """Close the connections, unless they were given or are another client's."""
         if self._owns_pool:
@@ -147,6 +164,16 @@ class AsyncClient(Connection[httpx.AsyncClient]):
             except httpx.RequestError as failure:
                 exchange.fail(failure)
         return exchange.result()
+
+    def tape(
+        self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
+    ) -> TapeBeingMade:
+        """The same as of ``Client``, to be awaited or entered.
+
+        >>> async with client.tape("x**2", {"x": 3.0}) as tape:
+        ...     answer = await tape.gradient()
+        """
+        return TapeBeingMade(self.send(record(AsyncTape, self, program, variables, options)))
 
     async def close(self) -> None:
         """Close the connections, unless they were given or are another client's."""

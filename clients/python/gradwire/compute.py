@@ -6,7 +6,7 @@ from typing import Unpack
 
 from gradwire.call import Call, Reply, sent
 from gradwire.derivatives import Derivatives
-from gradwire.requests import Options, Program, document_of
+from gradwire.requests import Options, Program, document_of, point
 from gradwire.results import Evaluation, shared_fields
 from gradwire.trees import Variables
 from gradwire.values import decode
@@ -31,4 +31,5 @@ class Compute(Derivatives):
             values = decode(reply.document["outputs"], options.get("outputs"))
             return Evaluation(outputs=values, **shared_fields(reply))
 
-        return Call("POST", "/v1/evaluate", document_of(program, variables, options), read)
+        of = point(program, variables)
+        return Call("POST", f"{of.path}/evaluate", document_of(of, options), read, of.source)

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar, Unpack
+from typing import Any, Protocol, Unpack
 
+from gradwire import questions
 from gradwire.call import Call, Reply, sent, sent_later
 from gradwire.requests import (
+    CheckOptions,
     DerivativeOptions,
-    MatrixFormat,
-    Mode,
+    GradientOptions,
+    HessianOptions,
+    JacobianOptions,
     Program,
-    SparseGradients,
-    document_of,
+    point,
 )
-from gradwire.results import (
-    Check,
-    Derivative,
-    Gradient,
-    Hessian,
-    Hvp,
-    Jacobian,
-    Jvp,
-    shared_fields,
-    source_checks,
-    unconnected_sources,
-)
-from gradwire.trees import Names, Variables, outermost, template
-from gradwire.values import decode, decode_rows, encode_seeds, encode_variables
-
-D = TypeVar("D", bound=Derivative)
+from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
+from gradwire.trees import Names, Variables, outermost
 
 
 class PointCall(Protocol):
@@ -44,10 +31,11 @@ class Derivatives:
     """Derivatives of a program's ``target``, by default its output.
 
     Each takes the options ``target``, ``outputs`` (names of further values to return), ``batch``
-    (names of variables with an axis of examples, the first or as given by name: of everything in
-    the answer each example has its own, along a first axis), ``unconnected_gradients`` (``"zero"``
-    for zeros where there is no derivative), ``promotion`` (``"strict"`` makes mixing dtypes an
-    error) and ``timeout_ms``.
+    (names of variables, or of ``output_gradients``, ``tangents`` or ``vectors``, with an axis of
+    examples, the first or as given by name: of everything in the answer each example has its own,
+    along a first axis), ``unconnected_gradients`` (``"zero"`` for zeros where there is no
+    derivative), ``promotion`` (``"strict"`` makes mixing dtypes an error) and ``timeout_ms``; all
+    but ``jvp`` and ``hvp`` also ``sources``.
     """
 
     @sent
@@ -55,11 +43,7 @@ class Derivatives:
         self,
         program: Program,
         variables: Variables | None = None,
-        *,
-        sources: Names = None,
-        output_gradients: Any = None,
-        sparse_gradients: SparseGradients | None = None,
-        **options: Unpack[DerivativeOptions],
+        **options: Unpack[GradientOptions],
     ) -> Call[Gradient]:
         """A target's value, and its gradient at every source.
 
@@ -73,62 +57,29 @@ class Derivatives:
         >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}, sources="x").gradients
         array([ 4., 12.])
         """
-        seeds = encode_seeds(output_gradients, options.get("target"))
-        like = template(sources, variables)
-        fields = {"sources": sources, "output_gradients": seeds}
-        return _derivative(
-            Gradient,
-            "/v1/gradient",
-            document_of(program, variables, options, **fields, sparse_gradients=sparse_gradients),
-            lambda document: {"gradients": decode(document["gradients"], like)},
-        )
+        return questions.gradient(point(program, variables), options)
 
     @sent
     def check(
-        self,
-        program: Program,
-        variables: Variables | None = None,
-        *,
-        sources: Names = None,
-        output_gradients: Any = None,
-        step: float | None = None,
-        rtol: float | None = None,
-        atol: float | None = None,
-        **options: Unpack[DerivativeOptions],
+        self, program: Program, variables: Variables | None = None, **options: Unpack[CheckOptions]
     ) -> Call[Check]:
-        """The gradient beside central differences of the target's values, of one point.
+        """The gradient beside central differences of the target's values.
 
         Elements are moved by ``step`` times their size, or times one if that is larger. A source
         is ``ok`` within ``atol`` and ``rtol`` of its largest difference; without these, by what
-        can be told in its dtype.
+        can be told in its dtype. In a batch, a source's check is of its worst example.
 
         >>> client.check("log(det(a))", {"a": [[2.0, 1.0], [0.5, 3.0]]}).ok
         True
         """
-        seeds = encode_seeds(output_gradients, options.get("target"))
-        like = template(sources, variables)
-        fields = {"sources": sources, "output_gradients": seeds}
-        return _derivative(
-            Check,
-            "/v1/check",
-            document_of(program, variables, options, **fields, step=step, rtol=rtol, atol=atol),
-            lambda document: {
-                "ok": document["ok"],
-                "checks": source_checks(document),
-                **{part: decode(document[part], like) for part in ("gradients", "differences")},
-            },
-        )
+        return questions.check(point(program, variables), options)
 
     @sent
     def jacobian(
         self,
         program: Program,
         variables: Variables | None = None,
-        *,
-        sources: Names = None,
-        mode: Mode | None = None,
-        format: MatrixFormat | None = None,
-        **options: Unpack[DerivativeOptions],
+        **options: Unpack[JacobianOptions],
     ) -> Call[Jacobian]:
         """The derivative of each element of a target, one array, in each element of the sources.
 
@@ -139,23 +90,14 @@ class Derivatives:
         >>> client.jacobian("stack([x * y, x + y])", {"x": 2.0, "y": 3.0}).jacobian
         {'x': array([3., 1.]), 'y': array([2., 1.])}
         """
-        like = template(sources, variables)
-        return _derivative(
-            Jacobian,
-            "/v1/jacobian",
-            document_of(program, variables, options, sources=sources, mode=mode, format=format),
-            lambda document: {"jacobian": decode(document["jacobian"], like)},
-        )
+        return questions.jacobian(point(program, variables), options)
 
     @sent
     def hessian(
         self,
         program: Program,
         variables: Variables | None = None,
-        *,
-        sources: Names = None,
-        format: MatrixFormat | None = None,
-        **options: Unpack[DerivativeOptions],
+        **options: Unpack[HessianOptions],
     ) -> Call[Hessian]:
         """A target's second derivatives in each pair of sources, and its gradients.
 
@@ -166,16 +108,7 @@ class Derivatives:
         array([[ 6.,  0.],
                [ 0., 12.]])
         """
-        like = template(sources, variables)
-        return _derivative(
-            Hessian,
-            "/v1/hessian",
-            document_of(program, variables, options, sources=sources, format=format),
-            lambda document: {
-                "gradients": decode(document["gradients"], like),
-                "hessian": decode_rows(document["hessian"], document["gradients"], like),
-            },
-        )
+        return questions.hessian(point(program, variables), options)
 
     @sent
     def jvp(
@@ -193,14 +126,7 @@ class Derivatives:
         >>> client.jvp("x * y", {"x": [1.0, 2.0], "y": 3.0}, {"x": [1.0, -1.0]}).jvp
         array([ 3., -3.])
         """
-        along = encode_variables(tangents, "tangents")
-        target = options.get("target")
-        return _derivative(
-            Jvp,
-            "/v1/jvp",
-            document_of(program, variables, options, tangents=along),
-            lambda document: {"jvp": decode(document["jvp"], target)},
-        )
+        return questions.jvp(point(program, variables), tangents, options)
 
     @sent
     def hvp(
@@ -218,15 +144,7 @@ class Derivatives:
         >>> client.hvp("sum(x**4)", {"x": [1.0, 2.0]}, {"x": [1.0, -1.0]}).hvp
         {'x': array([ 12., -48.])}
         """
-        along = encode_variables(vectors, "vectors")
-        return _derivative(
-            Hvp,
-            "/v1/hvp",
-            document_of(program, variables, options, vectors=along),
-            lambda document: {
-                part: decode(document[part], vectors) for part in ("gradients", "hvp")
-            },
-        )
+        return questions.hvp(point(program, variables), vectors, options)
 
     @sent_later
     def value_and_grad(
@@ -245,33 +163,14 @@ class Derivatives:
         def value_and_grad(
             variables: Variables | None = None, /, **named: Any
         ) -> Call[tuple[Any, Any]]:
-            point = variables if not named else {**outermost(variables or {}), **named}
-            call = Derivatives.gradient(self, program, point, target=target, sources=sources)
+            given = variables if not named else {**outermost(variables or {}), **named}
+            asked = GradientOptions(target=target, sources=sources)
+            call = questions.gradient(point(program, given), asked)
 
             def read(reply: Reply) -> tuple[Any, Any]:
                 answer = call.read(reply)
                 return answer.value, answer.gradients
 
-            return Call(call.method, call.path, call.document, read)
+            return Call(call.method, call.path, call.document, read, call.source)
 
         return value_and_grad
-
-
-def _derivative(
-    kind: type[D],
-    path: str,
-    document: dict[str, Any],
-    parts: Callable[[Mapping[str, Any]], dict[str, Any]],
-) -> Call[D]:
-    """A call whose answer has a value and, beside it, the parts that are read from the reply."""
-
-    def read(reply: Reply) -> D:
-        return kind(
-            value=decode(reply.document["value"], document.get("target")),
-            outputs=decode(reply.document.get("outputs"), document.get("outputs")),
-            unconnected=unconnected_sources(reply.document),
-            **parts(reply.document),
-            **shared_fields(reply),
-        )
-
-    return Call("POST", path, document, read)

@@ -16,7 +16,7 @@ import random
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import httpx
 
@@ -52,7 +52,7 @@ class Exchange(Generic[T]):
         self.method: str = call.method
         self.url: str = options.base_url + call.path
         self.headers: dict[str, str] = options.headers()
-        self.content: bytes = codec.encode(call.document)
+        self.content: bytes = b"" if call.document is None else codec.encode(call.document)
         #: How long to wait before the next attempt.
         self.delay_seconds: float = 0.0
         self.done: bool = False
@@ -68,7 +68,7 @@ class Exchange(Generic[T]):
             self._response = response
             self._finish(None)
             return
-        error = _refusal(response, self._call.document)
+        error = _refusal(response, self._call.source)
         timed_out = error.code == "deadline_exceeded"
         self._settle(error, response.status_code in RETRIED_STATUSES and not timed_out)
 
@@ -87,7 +87,10 @@ class Exchange(Generic[T]):
         if self._response is None:
             raise RuntimeError("the exchange is not done")
         try:
-            return self._call.read(Reply(codec.decode(self._response.content), self._response))
+            content = self._response.content
+            return self._call.read(
+                Reply(codec.decode(content) if content else None, self._response)
+            )
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise MalformedReply(
                 f"{self.url} answered {self._response.status_code} with a document that "
@@ -118,7 +121,7 @@ def _delay_seconds(retries: int, asked: float | None) -> float:
     return backoff * (1.0 + jitter) / 2.0 if asked is None else asked + backoff * jitter / 4.0
 
 
-def _refusal(response: httpx.Response, request: Mapping[str, Any]) -> APIError:
+def _refusal(response: httpx.Response, source: str | None) -> APIError:
     """The error that a response stands for: a problem document, or whatever a proxy says."""
     try:
         problem = codec.decode(response.content)
@@ -128,7 +131,6 @@ def _refusal(response: httpx.Response, request: Mapping[str, Any]) -> APIError:
         problem = {}
     status = response.status_code
     code = problem.get("code")
-    program = request.get("program")
     return error_class(status, code)(
         problem.get("detail") or problem.get("title") or _reason(response),
         status=status,
@@ -139,7 +141,7 @@ def _refusal(response: httpx.Response, request: Mapping[str, Any]) -> APIError:
         request_id=request_id(response),
         retry_after_seconds=_retry_after_seconds(response),
         problem=problem,
-        source=program if isinstance(program, str) else None,
+        source=source,
     )
 
 

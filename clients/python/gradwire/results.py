@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import httpx
@@ -160,6 +161,61 @@ class Hvp(Gradient):
     """Gradients and the Hessian's product with vectors, in the structure of the vectors."""
 
     hvp: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction of a tape."""
+
+    slot: int
+    op: str
+    #: Slots of the operands.
+    args: tuple[int, ...]
+    #: Dtype and shape, as ``float64[2,3]``.
+    type: str
+    node: Node | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recording:
+    """What a tape has recorded."""
+
+    program: str
+    persistent: bool
+    #: Paths of the watched variables, as declared.
+    watched: tuple[str, ...]
+    #: When it is forgotten, unless it is used before.
+    expires_at: datetime
+    #: What the values of all instructions take.
+    memory_bytes: int
+    #: How many instructions there are, of which the first are told.
+    length: int
+    instructions: tuple[Instruction, ...]
+    #: What to quote when reporting a problem.
+    request_id: str | None
+    #: The response as it came.
+    raw: httpx.Response = field(repr=False)
+
+    @classmethod
+    def read(cls, reply: Reply) -> Recording:
+        """The same of a reply."""
+        document = reply.document
+        return cls(
+            program=document["program"],
+            persistent=document["persistent"],
+            watched=tuple(document["watched"]),
+            expires_at=datetime.fromisoformat(document["expires_at"]),
+            memory_bytes=document["memory_bytes"],
+            length=document["length"],
+            instructions=tuple(
+                Instruction(
+                    row["slot"], row["op"], tuple(row["args"]), row["type"], Node.read(row["node"])
+                )
+                for row in document["instructions"]
+            ),
+            request_id=request_id(reply.response),
+            raw=reply.response,
+        )
 
 
 def shared_fields(reply: Reply) -> dict[str, Any]:

@@ -1,0 +1,174 @@
+"""Tapes: programs that the service has run, and is asked about later."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Generator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar, Unpack
+
+from gradwire import questions
+from gradwire.call import Awaiting, Blocking, Call, Reply, sent
+from gradwire.errors import UnknownTape
+from gradwire.requests import (
+    CheckOptions,
+    DerivativeOptions,
+    GradientOptions,
+    HessianOptions,
+    JacobianOptions,
+    Program,
+    Subject,
+    TapeOptions,
+    document_of,
+    point,
+)
+from gradwire.results import (
+    Check,
+    Evaluation,
+    Gradient,
+    Hessian,
+    Hvp,
+    Jacobian,
+    Jvp,
+    Recording,
+    shared_fields,
+)
+from gradwire.trees import Variables
+from gradwire.values import decode
+
+C = TypeVar("C", Blocking, Awaiting)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recorded(Evaluation, Generic[C]):
+    """What both tapes are: the program's ``outputs``, and the questions that they answer.
+
+    Each is as the client's own, but for program and variables, of which the tape has the values.
+    """
+
+    id: str
+    #: Paths of the watched variables, as declared.
+    watched: tuple[str, ...]
+    client: C = field(repr=False)
+    of: Subject = field(repr=False)
+
+    @sent
+    def gradient(self, **options: Unpack[GradientOptions]) -> Call[Gradient]:
+        """A target's value, and its gradient at every source."""
+        return questions.gradient(self.of, options)
+
+    @sent
+    def check(self, **options: Unpack[CheckOptions]) -> Call[Check]:
+        """The gradient beside central differences of the target's values."""
+        return questions.check(self.of, options)
+
+    @sent
+    def jacobian(self, **options: Unpack[JacobianOptions]) -> Call[Jacobian]:
+        """The derivative of each element of a target in each element of the sources."""
+        return questions.jacobian(self.of, options)
+
+    @sent
+    def hessian(self, **options: Unpack[HessianOptions]) -> Call[Hessian]:
+        """A target's second derivatives in each pair of sources, and its gradients."""
+        return questions.hessian(self.of, options)
+
+    @sent
+    def jvp(self, tangents: Variables, **options: Unpack[DerivativeOptions]) -> Call[Jvp]:
+        """A target's derivative along tangents, in the target's structure."""
+        return questions.jvp(self.of, tangents, options)
+
+    @sent
+    def hvp(self, vectors: Variables, **options: Unpack[DerivativeOptions]) -> Call[Hvp]:
+        """The Hessian times vectors and the gradients, both in the structure of the vectors."""
+        return questions.hvp(self.of, vectors, options)
+
+    @sent
+    def show(self) -> Call[Recording]:
+        """What was recorded, and the memory that it takes."""
+        return Call("GET", self.of.path, None, Recording.read)
+
+    @sent
+    def delete(self) -> Call[None]:
+        """Forget the tape, which would be done later anyhow."""
+        return Call("DELETE", self.of.path, None, lambda _: None)
+
+
+class Tape(Recorded[Blocking]):
+    """A tape whose answers are waited for; as a context, it is deleted at the end."""
+
+    def send(self, call: Call[T]) -> T:
+        """Send a call as the client does."""
+        return self.client.send(call)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with suppress(UnknownTape):
+            self.delete()
+
+
+class AsyncTape(Recorded[Awaiting]):
+    """A tape whose answers are awaited."""
+
+    async def send(self, call: Call[T]) -> T:
+        """Send a call as the client does."""
+        return await self.client.send(call)
+
+
+class TapeBeingMade:
+    """A tape to await, or to enter: as a context, it is deleted at the end."""
+
+    def __init__(self, tape: Coroutine[Any, Any, AsyncTape]) -> None:
+        self._making = tape
+
+    def __await__(self) -> Generator[Any, Any, AsyncTape]:
+        return self._making.__await__()
+
+    async def __aenter__(self) -> AsyncTape:
+        self._tape = await self._making
+        return self._tape
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with suppress(UnknownTape):
+            await self._tape.delete()
+
+
+R = TypeVar("R", Tape, AsyncTape)
+
+
+def record(
+    kind: type[R],
+    client: Any,
+    program: Program,
+    variables: Variables | None,
+    options: TapeOptions,
+) -> Call[R]:
+    """Run a program and keep it: the reply reads as a tape of this kind."""
+    recorded = point(program, variables)
+
+    def read(reply: Reply) -> R:
+        token = reply.document["tape"]
+        return kind(
+            id=token,
+            watched=tuple(reply.document["watched"]),
+            outputs=decode(reply.document["outputs"]),
+            client=client,
+            of=Subject(f"{recorded.path}/tapes/{token}", {}, program, variables),
+            **shared_fields(reply),
+        )
+
+    document = document_of(recorded, options)
+    return Call("POST", f"{recorded.path}/tapes", document, read, recorded.source)

@@ -1,0 +1,139 @@
+"""Tapes through the SDK, of the real service."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import gradwire
+import numpy as np
+import pytest
+
+PROGRAM = "h = x * w.a\nlr = 0.1\nloss = sum(h**2) * w.b"
+POINT = {"x": [1.0, 2.0], "w": {"a": 3.0, "b": np.float32(0.5)}}
+ASKED: dict[str, Callable[..., Any]] = {
+    "gradient": lambda of: of.gradient(sources=["w"]),
+    "seeded": lambda of: of.gradient(target=["h"], output_gradients=[[1.0, -1.0]], sources="w"),
+    "jacobian": lambda of: of.jacobian(target="h", sources={"w": "w"}, mode="forward"),
+    "coo": lambda of: of.jacobian(target="h", sources={"x": "x", "a": "w.a"}, format="coo"),
+    "hessian": lambda of: of.hessian(outputs=["lr"]),
+    "jvp": lambda of: of.jvp({"w": {"a": 1.0, "b": 2.0}}, target={"y": "h", "z": "loss"}),
+    "hvp": lambda of: of.hvp({"w": {"a": 1.0, "b": 2.0}}),
+    "check": lambda of: of.check(sources="w", step=1e-3),
+    "batch": lambda of: of.gradient(
+        target="h", output_gradients=np.eye(2), batch=["output_gradients"]
+    ),
+}
+
+
+class Point:
+    """The same questions, asked of a client about the program and its variables."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def __getattr__(self, kind):
+        return lambda *args, **options: getattr(self.client, kind)(PROGRAM, POINT, *args, **options)
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_tape_answers_as_its_client_does(client, kind):
+    with client.tape(PROGRAM, POINT, persistent=True) as tape:
+        found, expected = ASKED[kind](tape), ASKED[kind](Point(client))
+    assert type(found) is type(expected)
+    assert found.raw.json() == expected.raw.json()
+    assert [*found.timings] == [*expected.timings]
+
+
+@dataclass
+class Layer:
+    a: Any
+    b: Any
+
+
+def test_answers_have_the_variables_structure(client):
+    with client.tape(PROGRAM, {"x": [1.0, 2.0], "w": Layer(3.0, np.float32(0.5))}) as tape:
+        answer = tape.hessian(target="loss")
+    assert isinstance(answer.gradients["w"], Layer)
+    assert answer.gradients["w"].b.dtype == np.float32
+    np.testing.assert_array_equal(answer.hessian["w"].a["w"].b, 30.0)
+
+
+def test_a_tape_tells_what_was_run(client):
+    before = datetime.now(UTC)
+    with client.tape(PROGRAM, POINT, persistent=True, watch=["h"]) as tape:
+        assert tape.outputs == 22.5
+        assert tape.watched == ("x", "w.a", "w.b")
+        assert len(tape.id) >= 32
+        assert tape.id in repr(tape)
+        shown = tape.show()
+        assert shown.persistent
+        assert shown.watched == tape.watched
+        assert shown.program == tape.program
+        assert shown.expires_at > before
+        assert shown.length == len(shown.instructions)
+        assert shown.memory_bytes > 0
+        multiply = shown.instructions[3]
+        assert (multiply.slot, multiply.op, multiply.args) == (3, "multiply", (0, 1))
+        assert multiply.type == "float64[2]"
+        assert multiply.node == gradwire.Node(op="multiply", id="h", line=1, column=5)
+        assert shown.request_id == shown.raw.headers["X-Request-ID"]
+
+
+def test_only_what_is_watched_is_a_source(client):
+    fields = {"watch_accessed_variables": False, "watch": ["h"]}
+    with client.tape(PROGRAM, POINT, **fields) as tape:
+        answer = tape.gradient(sources={"h": "h", "w": "w"})
+    np.testing.assert_array_equal(answer.gradients["h"], [3.0, 6.0])
+    assert answer.gradients["w"] == {"a": None, "b": None}
+    assert answer.unconnected["w.a"].reason == "not_watched"
+
+
+def test_a_tape_is_used_up_by_its_first_answer_unless_it_is_persistent(client):
+    with client.tape(PROGRAM, POINT) as tape:
+        with pytest.raises(gradwire.UnknownName):
+            tape.gradient(target="nothing")
+        tape.gradient()
+        with pytest.raises(gradwire.TapeConsumed, match="only be used to compute one set"):
+            tape.jacobian(target="h")
+    with client.tape(PROGRAM, POINT, persistent=True) as tape:
+        assert [tape.gradient(sources="w").gradients["a"] for _ in range(3)] == [15.0] * 3
+
+
+def test_a_tape_is_forgotten_at_the_end(client):
+    with client.tape(PROGRAM, POINT) as tape:
+        pass
+    for ask in tape.gradient, tape.show, tape.delete:
+        with pytest.raises(gradwire.UnknownTape):
+            ask()
+    kept = client.tape(PROGRAM, POINT)
+    kept.delete()
+    with kept:  # that it is gone already does not matter
+        pass
+    with pytest.raises(ZeroDivisionError), client.tape(PROGRAM, POINT) as tape:
+        1 / 0  # noqa: B018
+    with pytest.raises(gradwire.UnknownTape):
+        tape.show()
+
+
+def test_an_error_in_making_a_tape_shows_the_line(client):
+    with pytest.raises(gradwire.ShapeMismatch) as caught:
+        client.tape("a = 2\nb = a * x @ w", {"x": np.ones((3, 4)), "w": np.ones((5, 2))})
+    assert "line 2: b = a * x @ w" in str(caught.value)
+
+
+async def test_the_awaiting_client_has_tapes_too(awaiting_client):
+    async with awaiting_client.tape(PROGRAM, POINT) as tape:
+        answer = await tape.gradient(sources="w")
+        assert answer.gradients == {"a": 15.0, "b": 45.0}
+        with pytest.raises(gradwire.TapeConsumed):
+            await tape.gradient()
+    with pytest.raises(gradwire.UnknownTape):
+        await tape.show()
+    tape = await awaiting_client.tape(PROGRAM, POINT, persistent=True)
+    assert (await tape.show()).watched == tape.watched
+    product = await tape.jvp({"w": {"a": 1.0, "b": 0.0}})
+    assert product.jvp == 15.0
+    await tape.delete()
+    with pytest.raises(gradwire.UnknownTape):
+        await tape.gradient()
