@@ -10,7 +10,7 @@ EngineError
 │   ├── BadArgument
 │   ├── ShapeMismatch
 │   └── DtypeMismatch
-├── DerivativeError           the question about derivatives makes no sense
+├── DerivativeError           a part of the derivative is not known
 ├── InputError                a value sent with the request is unusable
 ├── DomainError               the mathematics has no answer (a singular matrix)
 ├── LimitExceeded
@@ -86,7 +86,7 @@ class DtypeMismatch(ArgumentError):
 
 
 class DerivativeError(EngineError):
-    """A derivative was asked for where none can be defined."""
+    """A derivative was asked for of which the operations' rules do not know a part."""
 
 
 class InputError(EngineError):

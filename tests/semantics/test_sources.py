@@ -141,6 +141,31 @@ async def test_s42_what_has_no_derivative_is_named_and_no_harm_beside_another_pa
     assert await wire.gradients(f"sum(x) + sum({op}(x))", variables) == {"x": [1.0] * 3}
 
 
+HELD = [
+    ("struve(v, {})", 2.0),
+    ("modstruve(v, {})", 2.0),
+    ("hyperu(v, 1.5, {})", 2.0),
+    ("hyperu(1.5, v, {})", 2.0),
+    ("jv(v, {})", {"re": 1.0, "im": 1.0}),
+    ("hyp1f1(v, 1.5, {})", {"re": 1.0, "im": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("text", "x"), HELD, ids=[text for text, _ in HELD])
+async def test_s42_a_gradient_that_would_lack_a_part_is_refused(wire, text, x):
+    op = text.partition("(")[0]
+    answer = await wire.answer(text.format("x"), {"v": 0.5, "x": x}, sources=["v", "x"])
+    assert answer["gradients"][0] is None
+    assert answer["gradients"][1] is not None
+    assert answer["unconnected"]["v"]["detail"] == f"{op} has no derivative in this operand"
+    fields = {"variables": {"x": x}, "sources": "x"}
+    program = "v = {}\n" + text.format("x")
+    problem = (await wire.post("/v1/gradient", program.format("real(x)"), **fields)).json()
+    assert (problem["code"], problem["node"]["op"]) == ("not_differentiable", op)
+    held = await wire.gradients(program.format("stop_gradient(real(x))"), **fields)
+    assert held == await wire.gradients(program.format("1.0" if x != 2.0 else "2.0"), **fields)
+
+
 @pytest.mark.parametrize("unconnected", ["none", "zero"])
 async def test_s47_what_is_not_trainable_has_no_gradient(wire, unconnected):
     variables = {"x": 2.0, "c": {"value": X, "trainable": False}}

@@ -51,6 +51,8 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
                 return _cut(op, kind, origin)
             beside = beside or _cut(op, kind, origin)  # of a rule, not what the program says
             continue
+        if slot in needed and op.holds(kind) and args[-1] not in reached:
+            return Cut("no_path", f"{op.name} has no derivative in this operand", origin)
         if decision is None and isinstance(op, Guard):
             decision = origin
         used = origin if slot <= ends else used  # a decision may follow the value it chose

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from gradwire_engine.autodiff import loops
 from gradwire_engine.autodiff.laziness import Mask, branch_masks, operand_mask
+from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item
@@ -24,6 +25,8 @@ def pullback(
     """Cotangents of ``sources`` for the cotangents ``seeds`` of ``targets``; None without a path.
 
     ``x_bar = Σ_t J_t(x)ᵀ seed_t``, each of its source's shape and dtype.
+
+    Raises: ``DerivativeError``, where a part of one is not known.
     """
     if not sources or not targets:
         return [None] * len(sources)
@@ -39,7 +42,20 @@ def pullback(
         if slot in walk.cotangents:
             walk.step(slot)
     b.origin = origin
+    for slot in walk.holding:
+        _refuse_partial(b, slot, [source for source in sources if source.slot in walk.cotangents])
     return [walk.cotangents.get(source.slot) for source in sources]
+
+
+def _refuse_partial(b: Builder, slot: int, sources: Sequence[Var]) -> None:
+    """Refuse cotangents that lack what flows through an operand which a rule holds constant."""
+    op, args, _, origin = b.instructions[slot]
+    for source in sources:
+        reached = dependents(b, [source], slot)
+        if any(reached[arg] for arg in args[:-1]):
+            b.origin = origin
+            message = f"{op.name} has no derivative in an operand that depends on the source"
+            raise DerivativeError(message, hint="stop_gradient holds the operand constant")
 
 
 def dependents(b: Builder, sources: Sequence[Var], last: int) -> bytearray:
@@ -67,6 +83,8 @@ class _Walk:
         self.cotangents: dict[int, Var] = {}
         self.items: dict[int, dict[int, Var]] = {}
         self.masks: dict[int, Mask] = {}
+        #: Slots whose rules hold operands constant that are not.
+        self.holding: list[int] = []
 
     def step(self, slot: int) -> None:
         """Hand the cotangent of ``slot`` on to its operands."""
@@ -81,6 +99,8 @@ class _Walk:
             return
         variables = b.vars
         z, operands = variables[slot], [variables[a] for a in args]
+        if op.holds(kind):
+            self.holding.append(slot)
         bars: Cotangents
         if isinstance(kind, TupleType):
             reached = tuple([self.items[slot].get(i) for i in range(len(kind.items))])

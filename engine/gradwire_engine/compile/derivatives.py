@@ -16,7 +16,7 @@ from gradwire_engine.compile.blocks import Coordinates, Dense, Form
 from gradwire_engine.compile.compiled import Slices
 from gradwire_engine.compile.differences import BESIDE, Differences
 from gradwire_engine.compile.names import Source, Sources
-from gradwire_engine.errors import InputError, Place
+from gradwire_engine.errors import DerivativeError, InputError, Place
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.record.calculus import leaves, rebuild, summed
 from gradwire_engine.record.recorder import Recorder
@@ -75,7 +75,11 @@ class Derivatives:
             "jvp": self._jvp,
             "hvp": self._hvp,
         }
-        derivatives = rules[self.query.kind]()
+        try:
+            derivatives = rules[self.query.kind]()
+        except DerivativeError as error:
+            error.at = error.at or self.r.program.place(self.b.origin)
+            raise
         self._warn_of_state()
         return derivatives
 

@@ -90,6 +90,10 @@ class Op:
         """Cotangents of the operands: the transposed derivative applied to ``z_bar``."""
         raise InternalError(f"{self.name} has no derivative")
 
+    def holds(self, result: Type) -> bool:
+        """Whether ``vjp`` takes all operands but the last for constant, though they are not."""
+        return False
+
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Record on all examples at once; axis 0 counts them where marked, and in the result.
 

@@ -21,6 +21,7 @@ from gradwire_engine.ops.special.bessel_orders import (
     YvInOrder,
     slope,
 )
+from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -48,6 +49,10 @@ class OfOrder(SpecialBinary):
         if x.dtype.kind == "c":
             v = xp.where(v.imag == 0, v.real, math.nan)
         return getattr(xp.special, self.routine or self.name)(v, x)
+
+    def holds(self, result: Type) -> bool:
+        """The order beside complex ``x``."""
+        return isinstance(result, ArrayType) and result.dtype.kind == "c"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` by the neighbouring orders, ``v_bar`` by a contour integral."""

@@ -15,6 +15,7 @@ from gradwire_engine.ops.base import Cotangents, macro, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special, conj
 from gradwire_engine.ops.promotion import special_promoted
+from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -45,6 +46,10 @@ class Series(Special):
         if x.dtype.kind == "c":
             parameters = [xp.where(p.imag == 0, p.real, math.nan) for p in parameters]
         return getattr(xp.special, self.name)(*_bounded(xp, parameters), x)
+
+    def holds(self, result: Type) -> bool:
+        """Parameters beside complex ``x``."""
+        return isinstance(result, ArrayType) and result.dtype.kind == "c"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (Π aᵢ / b F(aᵢ + 1; b + 1; x))*``; parameters by their series."""
@@ -230,6 +235,10 @@ class HyperU(Special):
         """SciPy's routine; NaN for parameters beyond a million."""
         *parameters, x = operands
         return xp.special.hyperu(*_bounded(xp, parameters), x)
+
+    def holds(self, result: Type) -> bool:
+        """Both parameters."""
+        return True
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = -z_bar a U(a + 1, b + 1, x)``."""

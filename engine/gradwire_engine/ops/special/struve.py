@@ -10,6 +10,7 @@ from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import SpecialBinary
 from gradwire_engine.ops.pointwise.exponential import Exp, XLogY
 from gradwire_engine.ops.special.gamma import RGamma
+from gradwire_engine.tape import Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -31,6 +32,10 @@ class Struve(SpecialBinary):
     ufunc = "special.struve"
     flops_per_element = 100
 
+    def holds(self, result: Type) -> bool:
+        """The order."""
+        return True
+
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (H_(v-1) - H_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2))) / 2``."""
         v, x = StopGradient()(operands[0]), operands[1]
@@ -48,6 +53,10 @@ class ModStruve(SpecialBinary):
 
     ufunc = "special.modstruve"
     flops_per_element = 100
+
+    def holds(self, result: Type) -> bool:
+        """The order."""
+        return True
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (L_(v-1) + L_(v+1) + (x/2)^v / (sqrt(π) Γ(v + 3/2))) / 2``."""
