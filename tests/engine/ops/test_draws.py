@@ -41,7 +41,11 @@ def test_an_integer_is_the_pair_with_zero():
     pair = draw("uniform", np.array([7, 0]), (5,))
     assert (draw("uniform", 7, (5,)) == pair).all()
     assert (draw("uniform", draw("key", 7), (5,)) == pair).all()
-    assert (draw("uniform", np.array(7, "uint8"), (5,)) == pair).all()
+    for other in np.array(7, "uint8"), np.array(7.0), np.array([7.0, 0.0], "float32"):
+        assert (draw("uniform", other, (5,)) == pair).all()
+    for wrong in 7.5, np.nan, 2.0**63, [7.0, 0.5]:
+        with pytest.raises(ValueError, match="not whole"), np.errstate(invalid="ignore"):
+            draw("uniform", np.array(wrong), (5,))
 
 
 def test_keys_made_of_a_key_are_independent_of_its_draws():
@@ -213,7 +217,7 @@ def test_a_hard_choice_has_the_gradient_of_the_relaxed_one(gradients):
 
 
 REFUSED = [
-    (Call.of("random.normal", np.array(1.0)), DtypeMismatch, "of integers, got float64[]"),
+    (Call.of("random.normal", np.array(1j)), DtypeMismatch, "of integers, got complex128[]"),
     (Call.of("random.normal", np.array([1, 2, 3])), ShapeMismatch, "an integer or a pair"),
     (Call.of("random.normal", 1, (2, -1)), BadArgument, "negative lengths"),
     (Call.of("random.normal", 1, (2,), "int64"), DtypeMismatch, "floating numbers, not int64"),

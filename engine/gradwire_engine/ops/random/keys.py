@@ -19,6 +19,7 @@ from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.arrays.slicing import Pad, sliced
 from gradwire_engine.ops.axes import integer, lengths
 from gradwire_engine.ops.base import Op, Static, macro, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.promotion import DTYPES, dtype_of, inexact_promoted
 from gradwire_engine.tape import ArrayType, DType, Shape, Type
@@ -99,12 +100,36 @@ class Uniform(Stream):
         return z.astype(self.dtype, copy=False)
 
 
+@register("random_key", public=False)
+class Key(Op):
+    """Floating numbers as the integers that they are: JSON's 7 is 7.0."""
+
+    differentiable = False
+    batch = over_stacks
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """Integers."""
+        return ArrayType(_INT64, types[0].shape)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Convert, or fail where that changes a number."""
+        z = operands[0].astype(_INT64)
+        if (z != operands[0]).any():
+            raise ValueError("a key is not whole")
+        return z
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A conversion and a comparison."""
+        return 2 * types[0].size
+
+
 def place_of(b: Builder, key: Any) -> Var:
     """The place at which ``key`` begins to draw."""
     x = b.array(key)
+    if x.dtype.kind == "f":
+        x = Key()(x)
     if x.dtype.kind not in "iu":
-        hint = 'send it as {"value": 7, "dtype": "int64"}, or write a literal'
-        raise DtypeMismatch(f"a random key must be of integers, got {x.type}", hint=hint)
+        raise DtypeMismatch(f"a random key must be of integers, got {x.type}")
     if x.type.shape not in ((), (2,)):
         hint = "split gives several keys, one a row"
         raise ShapeMismatch(f"a random key is an integer or a pair, got {x.type}", hint=hint)
