@@ -129,20 +129,19 @@ def _keeps_places(op: Op) -> bool:
 
 
 def _is_linear(name: str, args: Sequence[Any]) -> bool:
-    """Whether a sparse operand may be taken element by element: zeros stay, and sums are kept."""
-    ahead = isinstance(args[0], Sparse) or name == "multiply"
-    alone = sum(isinstance(x, Composite) for x in args) == 1
-    return name in _LINEAR and ahead and alone
+    """Whether sparse operands may be taken element by element: zeros stay, and sums are kept."""
+    if all(isinstance(x, Sparse) for x in args[:2]) and len(args) == 2:
+        return name in ("add", "subtract")
+    return name in _LINEAR and (isinstance(args[0], Sparse) or name == "multiply")
 
 
 def _check_alike(r: Recorder, x: Composite, y: Composite) -> None:
-    """Refuse ragged tensors of different rows; which they have is decided now."""
-    if not isinstance(y, Ragged):
-        raise _refusal("an operation on rows", y)
-    if y["row_splits"] is not x["row_splits"]:
-        same = r.operation("array_equal", x["row_splits"], y["row_splits"])
-        if not r.truth(same):
-            raise ShapeMismatch("ragged tensors go together where their rows are of equal lengths")
+    """Refuse tensors whose values are at different places; which they are is decided now."""
+    place = "row_splits" if isinstance(x, Ragged) else "indices"
+    if type(x) is not type(y) or x.shape != y.shape:
+        raise BadArgument(f"{x} and {y} have different places", hint=_HINT)
+    if x[place] is not y[place] and not r.truth(r.operation("array_equal", x[place], y[place])):
+        raise ShapeMismatch(f"these go together where their {place} are equal", hint=_HINT)
 
 
 def _product(r: Recorder, x: Any, y: Any) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.loops import Rows, Stacked, Unrollable
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.ops.regions import Piece, Region, item, loop, of_stack, region
@@ -296,6 +297,10 @@ class _One:
 
     def _fit(self, start: Any, after: Any, given: list[Var]) -> Any:
         """``start`` as it has to be for ``after`` to follow it; gathers the values of carries."""
+        if isinstance(start, Composite):
+            if type(after) is not type(start) or after.shape != start.shape:
+                raise _Unsettled
+            return start.of(**{name: self._fit(x, after[name], given) for name, x in start.items()})
         if isinstance(start, dict):
             if not isinstance(after, dict) or after.keys() != start.keys():
                 raise _Unsettled

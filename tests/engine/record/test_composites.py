@@ -53,6 +53,9 @@ OF_SPARSE = [
     ("a.to_dense() * w", "A * w"),
     ("tf.sparse.to_dense(2.0 * a / w[0])", "2.0 * A / w[0]"),
     ("dot(copy(a), x) * stop_gradient(a).dot(x)", "(A @ x) * stop_gradient(A @ x)"),
+    ("b = a\nfor i in range(3):\n    b = b - 0.5 * a\nb @ x + x[:3]", "-0.5 * A @ x + x[:3]"),
+    ("b = a\nfor i in range(3001):\n    b = 0.5 * b + 0.5 * a\nb @ x", "A @ x"),
+    ("b = a\nfor i in range(3001):\n    b = 1.0 * b.T\nx.T @ b", "x.T @ A.T"),
     ("sum(a)**2", "sum(A)**2"),
     ("sum(a, axis=0)**2", "sum(A, axis=0)**2"),
     ("tf.reduce_sum(a, axis=-1)**2", "sum(A, axis=1)**2"),
@@ -126,7 +129,7 @@ def test_ragged_tensors_go_together_where_their_rows_do(ask, given):
     other = ragged(RNG.normal(size=5))
     found = ask.gradients("r * o", {"r": given["r"], "o": other}, sources="r")
     np.testing.assert_array_equal(found["values"], other["values"].value)
-    with pytest.raises(EngineError, match="rows are of equal lengths"):
+    with pytest.raises(EngineError, match="row_splits are equal"):
         ask.value("r * o", {"r": given["r"], "o": ragged(np.ones(5), np.array([0, 1, 2, 5]))})
 
 
@@ -197,7 +200,9 @@ def test_the_shape_is_part_of_the_type(ask):
     "text",
     [
         "sin(a)",
-        "a + a",
+        "a + s",
+        "a * a",
+        "r + a",
         "a * x",
         "2 / a",
         "a @ a",
