@@ -86,8 +86,10 @@ class _Sweep:
             found = self._before_repeating(op, args, kind)
             if found is not None:
                 return found
-        if self._origin < 0 and (better := cheaper(op, args, self.instructions)) is not None:
-            return self._recorded(better)
+        if self._origin < 0 and isinstance(kind, ArrayType) and kind.shape:
+            better = cheaper(op, args, self.instructions)
+            if better is not None:
+                return self._recorded(better)
         return self._keep(op, args, kind)
 
     def _recorded(self, expression: Expression) -> int:

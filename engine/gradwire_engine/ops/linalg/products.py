@@ -60,6 +60,10 @@ class MatMul(Op):
         if x.ndim == y.ndim == 1:
             return z_bar * conj(y), z_bar * conj(x)
         row, column = x.ndim == 1, y.ndim == 1
+        if row and y.ndim == 2:
+            return self(conj(y), z_bar), pairs(conj(x), z_bar)
+        if column and x.ndim == 2:
+            return pairs(z_bar, conj(y)), self(conj(swap_last(x)), z_bar)
         rows = unsqueeze(x, (0,)) if row else x
         columns = unsqueeze(y, (1,)) if column else y
         bar = unsqueeze(z_bar, (z_bar.ndim - row,)) if row or column else z_bar
@@ -99,6 +103,11 @@ def squeezed(x: Var, axis: int) -> Var:
 def times(x: Var, y: Var) -> Var:
     """Matrix product, as a plain product where there is nothing to add."""
     return Multiply()(x, y) if x.type.shape[-1] == 1 else MatMul()(x, y)
+
+
+def pairs(x: Var, y: Var) -> Var:
+    """Products of all pairs of elements."""
+    return reshape(x, (x.type.size, 1)) * reshape(y, (1, y.type.size))
 
 
 @macro("dot")
@@ -175,8 +184,7 @@ def inner(builder: Builder, a: Any, b: Any) -> Any:
 @macro("outer", "linalg.outer")
 def outer(builder: Builder, a: Any, b: Any) -> Any:
     """Products of all pairs: ``z[i, j] = a_i b_j``; arrays are flattened."""
-    x, y = builder.promote(a, b)
-    return reshape(x, (x.type.size, 1)) * reshape(y, (1, y.type.size))
+    return pairs(*builder.promote(a, b))
 
 
 @macro("tensordot", "linalg.tensordot")
