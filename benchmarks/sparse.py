@@ -1,4 +1,4 @@
-"""What sparse Jacobians and Hessians take, from the function to the nonzeros and again after."""
+"""What sparse Jacobians and Hessians take, from the function to the nonzeros, and slices."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from time import thread_time
 from typing import Any
 
 import numpy as np
+from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jacobian
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
@@ -38,10 +39,13 @@ def report(*, quick: bool) -> list[str]:
             ours, theirs = ([1e3 * ms / n for ms in spent[n]] for n in (long, short))
             growth.append(Row.of(f"{name}, {long:,}", ours, theirs, "us/row", ratio_bar=2.0))
         replays.append(Row.of(f"{name}, 10,000", replay, hand, "ms"))
+    slices, hand = interleave(rounds, *_slices())
+    gathered = Row.of("1,000 of 1,000,000 rows of 16", slices, hand, "ms")
     return [
         compared("New function to its nonzeros, CPU", "a replay", first),
         compared("The same for each row", "of a tenth", growth),
         compared("Replay of the nonzeros, CPU", "by hand", replays),
+        compared("Gradient by slices, CPU", "by hand", [gathered]),
     ]
 
 
@@ -112,6 +116,33 @@ def _rosenbrock_by_hand(x: Array) -> Array:
     diagonal = np.append(1200 * x[:-1] ** 2 - 400 * x[1:] + 2, 0)
     diagonal[1:] += 200
     return np.stack([np.roll(beside, 1), diagonal, beside], axis=1).ravel()[1:-1]
+
+
+def _slices() -> tuple[Callable[[int], float], Callable[[int], float]]:
+    """Value and gradient of what a table's rows are gathered for, and the same by hand."""
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(1_000_000, 16)).astype(np.float32)
+    ids = rng.integers(0, len(table), 1_000)
+    engine, variables = Engine(), {"table": Leaf(table), "ids": Leaf(ids)}
+    query = Query("gradient", sources="table", slices="listed")
+    call = engine.call(engine.parse("sum(tanh(table[ids])**2)"), variables, query)
+    for _ in range(2):
+        call.replay(_go_on)
+
+    def by_hand() -> Any:
+        rows = np.tanh(table[ids])
+        return np.sum(rows * rows), rows * (1 - rows * rows) * 2
+
+    def timed(run: Callable[..., Any], *args: Any) -> Callable[[int], float]:
+        def measure(seed: int) -> float:
+            start = thread_time()
+            for _ in range(20):
+                run(*args)
+            return 1e3 * (thread_time() - start) / 20
+
+        return measure
+
+    return timed(call.replay, _go_on), timed(by_hand)
 
 
 def _go_on() -> None:
