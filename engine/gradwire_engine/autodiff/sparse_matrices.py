@@ -22,6 +22,7 @@ from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.composites import Sparse
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.tape import ArrayType, Shape
 
@@ -94,22 +95,16 @@ def sparse_hessian(
     return Nonzeros(pattern, _read(compressed, colors[others], places))
 
 
-def coordinates(parts: Sequence[Nonzeros], target: Var, source: Var) -> dict[str, Var]:
-    """The sum of ``parts``: ``indices``, in ``target.shape + source.shape``, ``values``, ``shape``.
-
-    A row of indices may come more than once.
-    """
+def coordinates(parts: Sequence[Nonzeros], target: Var, source: Var) -> Sparse:
+    """The sum of ``parts``, of shape ``target.shape + source.shape``; places may repeat."""
     b, shape = source.builder, (*target.shape, *source.shape)
     indices = [np.zeros((0, len(shape)), np.int64)]
     for (rows, columns, _), _ in parts:
         places = [_unraveled(rows, target), _unraveled(columns, source)]
         indices.append(np.concatenate(places, axis=-1))
     values = [part.values for part in parts] or [b.full(0, ArrayType(source.dtype, (0,)))]
-    return {
-        "indices": b.constant(np.concatenate(indices)),
-        "values": values[0] if len(values) == 1 else Concatenate(0)(*values),
-        "shape": b.constant(np.array(shape, np.int64)),
-    }
+    found = values[0] if len(values) == 1 else Concatenate(0)(*values)
+    return Sparse({"indices": b.constant(np.concatenate(indices)), "values": found}, shape)
 
 
 def _unraveled(places: Indices, like: Var) -> Indices:

@@ -75,9 +75,11 @@ class Coordinates:
 
     def zeros(self, target: Var, like: Var) -> Any:
         """No elements."""
-        return coordinates([], target, like)
+        return coordinates([], target, like).fields(target.builder)
 
 
 def _present(parts: Sequence[Nonzeros | None], target: Var, source: Source) -> Any:
     found = [part for part in parts if part is not None]
-    return coordinates(found, target, source.group[0]) if found else None
+    if not found:
+        return None
+    return coordinates(found, target, source.group[0]).fields(target.builder)

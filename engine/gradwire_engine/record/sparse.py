@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.autodiff.sparse_matrices import coordinates, sparse_hessian, sparse_jacobian
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.record.calculus import derivative, rebuild, variables
+from gradwire_engine.ops.composites import Sparse
+from gradwire_engine.record.calculus import arrays, derivative, rebuild, variables
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 def _jacobian(r: Recorder, y: Any, x: Any = None) -> Any:
     """The elements of ``∂ y / ∂ x`` that may differ from zero, in ``x``'s structure; as ``grad``.
 
-    Each has ``indices``, a row for each element, ``values`` and ``shape``.  Costs a product for
-    each colour of rows or columns that share no element.  Source: Gebremedhin, Manne and Pothen,
+    Each is a sparse tensor, of ``indices``, ``values`` and ``shape``.  Costs a product for each
+    colour of rows or columns that share no element.  Source: Gebremedhin, Manne and Pothen,
     What Color Is Your Jacobian? (2005).
     """
     return derivative(r, _jacobians, y, x)
@@ -33,10 +34,11 @@ def _hessian(r: Recorder, y: Any, x: Any = None) -> Any:
 
 
 def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
+    x = arrays(x)
     variables(x)
     target, known = r.b.array(y), r.concrete
 
-    def block(source: Var) -> dict[str, Var]:
+    def block(source: Var) -> Sparse:
         versions = r.state.leaves(source)
         found = [sparse_jacobian(r.b, target, version, known=known) for version in versions]
         return coordinates([part for part in found if part is not None], target, source)
@@ -45,6 +47,7 @@ def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
 
 
 def _hessians(r: Recorder, y: Any, x: Any) -> Any:
+    x = arrays(x)
     if len(variables([x])) != 1 or len(r.state.leaves(x)) != 1:
         raise BadArgument("a sparse Hessian is of one value", hint="concatenate them, then split")
     found = sparse_hessian(r.b, r.b.array(y), x, r.concrete)

@@ -166,6 +166,8 @@ def test_matrices_are_of_the_values(ask, given, kind):
     parts = {"i": INDICES, "v": given["a"]["values"].value, "w": W}
     expected = ask.answer(same, parts, kind=kind, sources="v").derivatives[kind]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    coo = ask.value(f"to_dense(sparse.{kind}({text}, a))", given)
+    np.testing.assert_allclose(coo, expected, rtol=1e-12)
     inside = ask.value(f"{kind}({text}, [a])", given)
     np.testing.assert_allclose(inside if kind == "jacobian" else inside[0], [expected], rtol=1e-12)
 

@@ -115,3 +115,13 @@ def test_mapped_examples_have_one_pattern_which_is_full_where_their_numbers_diff
 def test_a_hessian_is_of_one_value(ask):
     with pytest.raises(BadArgument, match="of one value"):
         ask.value("sparse.hessian(sum(x * y), [x, y])", {"x": X, "y": X})
+
+
+def test_a_sparse_jacobian_multiplies_as_a_sparse_matrix(ask):
+    x, v = RNG.normal(size=(2, 40))
+    text = "y = x[1:] ** 2 * x[:-1]\n"
+    found = ask.answer(text + "sum((sparse.jacobian(y, x) @ v) ** 2)", {"x": x, "v": v})
+    expected = ask.answer(text + "sum(jvp(y, x, v) ** 2)", {"x": x, "v": v})
+    np.testing.assert_allclose(found.value, expected.value)
+    for name in ("x", "v"):
+        np.testing.assert_allclose(found.gradients[name], expected.gradients[name])
