@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwire_engine.answer import Answer, Array, Leaf, Limits, Poll, Query
 from gradwire_engine.cache import Cache
-from gradwire_engine.call import Call, all_finite
+from gradwire_engine.call import Call, all_finite, in_order
 from gradwire_engine.compile import Compiled
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.errors import EngineError, InputError, Place, ShapeMismatch
@@ -91,7 +91,8 @@ class BatchedCall(Call):
             tried = [*paths]
             first = int(np.argmax(left))
             with self._entry.locked(poll):
-                compiled = self._record(self._example(first)[0], poll)
+                variables, vectors = self._example(first)
+                compiled = self._record(variables, in_order(vectors), poll)
             tried.append(compiled)
             found = self._part(compiled, left, poll)
             if not found:  # at a threshold, where optimising moved the last digit
@@ -131,9 +132,8 @@ class BatchedCall(Call):
 
     def _alone(self, k: int, poll: Poll) -> list[Part]:
         """The answer of one example by itself."""
-        query, (variables, vectors) = replace(self._query, batch=None), self._example(k)
-        one = Call(self._cache, self._limits, self._program, variables, query, vectors)
-        answer = one._replayed(poll)
+        variables, vectors = self._example(k)
+        answer = self._one(variables, replace(self._query, batch=None), vectors)._replayed(poll)
 
         def stacked(tree: Any) -> Any:
             return rebuild(tree, lambda x: x if x is None else np.asarray(x)[None])
@@ -148,6 +148,9 @@ class BatchedCall(Call):
             updates=stacked(answer.updates),
         )
         return [(took, of_one)]
+
+    def _one(self, variables: Mapping[str, Any], query: Query, vectors: Any) -> Call:
+        return Call(self._cache, self._limits, self._program, variables, query, vectors)
 
 
 def _arrays(vectors: Any, path: str) -> Iterator[tuple[str, Array | None]]:

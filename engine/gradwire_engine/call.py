@@ -57,7 +57,7 @@ class Call:
         self._program = program
         self._variables = variables
         self._query = query
-        self._vectors = None if vectors is None else leaves(vectors)
+        self._vectors = in_order(vectors)
         found = flatten(variables)
         self._inputs: list[Array] = [
             leaf.value for _, leaf in found if not isinstance(leaf.value, str)
@@ -94,7 +94,7 @@ class Call:
         if not self._entry.paths:
             with self._entry.locked(poll):
                 if not self._entry.paths:
-                    self._record(self._variables, poll)
+                    self._record(self._variables, self._vectors, poll)
 
     def replay(self, poll: Poll) -> Answer:
         """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
@@ -114,7 +114,7 @@ class Call:
             answer = self._first([p for p in self._entry.paths if p not in paths], poll)
             if answer is not None:  # another thread has recorded this path meanwhile
                 return answer
-            compiled = self._record(self._variables, poll)
+            compiled = self._record(self._variables, self._vectors, poll)
         try:
             return self._run(compiled, poll)
         except GuardFailed:  # at a threshold, where optimising moved the last digit
@@ -131,8 +131,10 @@ class Call:
             return answer
         return None
 
-    def _record(self, variables: Mapping[str, Any], poll: Poll) -> Compiled:
-        program, query, vectors = self._program, self._query, self._vectors
+    def _record(
+        self, variables: Mapping[str, Any], vectors: Sequence[Array | None] | None, poll: Poll
+    ) -> Compiled:
+        program, query = self._program, self._query
         with collection_held, np.errstate(all="ignore"):
             compiled = compile_query(
                 program, variables, query, vectors, self._limits, poll, self._stacks
@@ -208,6 +210,11 @@ class Call:
             raise error
         found.at = self._program.place(failed.origin)
         return found
+
+
+def in_order(vectors: Any) -> Sequence[Array | None] | None:
+    """Nested cotangents or tangents one after the other; None stands for ones."""
+    return None if vectors is None else leaves(vectors)
 
 
 def _frozen(query: Query) -> Any:

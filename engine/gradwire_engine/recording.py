@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Direction, Limits, Nonfinite, Notice, Poll, Query
+from gradwire_engine.answer import Array, Direction, Limits, Nonfinite, Notice, Poll, Query
 from gradwire_engine.autodiff.reverse import dependents
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.batched_call import BatchedCall
@@ -167,8 +167,10 @@ class RecordedCall(Call):
         """The outputs of an executable that takes the variables."""
         return super()._outputs(Compiled(executable, Template(None), None, {}, {}, {}, ()), poll)
 
-    def _record(self, variables: Mapping[str, Any], poll: Poll) -> Compiled:
-        compiled = self._recording.compile(self._query, self._vectors, self._stacks, poll)
+    def _record(
+        self, variables: Mapping[str, Any], vectors: Sequence[Array | None] | None, poll: Poll
+    ) -> Compiled:
+        compiled = self._recording.compile(self._query, vectors, self._stacks, poll)
         self._cache.add(self._key, self._entry, compiled)
         return compiled
 
@@ -191,3 +193,6 @@ class RecordedCall(Call):
 
 class RecordedBatch(RecordedCall, BatchedCall):
     """The same for many vectors at once."""
+
+    def _one(self, variables: Mapping[str, Any], query: Query, vectors: Any) -> Call:
+        return RecordedCall(self._recording, query, vectors)

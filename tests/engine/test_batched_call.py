@@ -1,11 +1,12 @@
 """Many examples in one query: as a loop over them, also where they take different paths."""
 
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Leaf, Query
+from gradwire_engine import Leaf, Limits, Query, Recording
 from gradwire_engine.errors import InputError, ShapeMismatch
 
 RNG = np.random.default_rng(6)
@@ -91,6 +92,33 @@ def test_examples_may_each_have_their_own_direction(ask, text, kind):
         given = {"x": X[k], "y": Y[k], "w": W}
         for name, expected in leaves(ask.answer(text, given, one, **asked)).items():
             np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
+
+
+#: Rules that decide on the cotangent: one fails on what the other path is for.
+DECIDING = [
+    "f = custom_gradient(lambda x: (x, lambda g: 2*g if sum(g) > 0 else -g))\nf(m)",
+    "f = custom_gradient(lambda x: (x, lambda g: inv(g) if sum(g) > 0 else -g))\nf(m)",
+]
+
+
+@pytest.mark.parametrize("text", DECIDING)
+@pytest.mark.parametrize("order", [1, -1])
+def test_rules_may_decide_on_each_cotangent(ask, text, order):
+    seeds = np.stack([np.eye(2), np.zeros((2, 2)), -np.ones((2, 2)), 2 * np.eye(2)])[::order]
+    given = {"m": np.eye(2)}
+    program, query = ask.engine.parse(text), Query("gradient", sources="m")
+    recording = Recording(program, {"m": Leaf(given["m"])}, Limits(), ask.poll)
+    recording.run(ask.poll)
+    batch = replace(query, batch={"output_gradients": 0})
+    together = ask.answer(text, given, seeds, sources="m", batch=batch.batch).gradients
+    of_tape = recording.call(batch, seeds).replay(ask.poll).gradients
+    for k, seed in enumerate(seeds):
+        expected = ask.answer(text, given, seed, sources="m").gradients
+        chosen = (np.linalg.inv(seed) if "inv" in text else 2 * seed) if seed.sum() > 0 else -seed
+        np.testing.assert_allclose(expected, chosen)
+        np.testing.assert_allclose(together[k], chosen)
+        np.testing.assert_allclose(of_tape[k], chosen)
+        np.testing.assert_allclose(recording.call(query, seed).replay(ask.poll).gradients, chosen)
 
 
 def test_a_variable_may_be_called_as_the_vectors_are(ask):

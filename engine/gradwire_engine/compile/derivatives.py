@@ -277,6 +277,7 @@ class Derivatives:
         if vector is None:
             return self.b.full(1, kind)
         var = self.b.input(ArrayType(vector.dtype, vector.shape))
+        self.r.concrete.know(var, vector)  # a rule of the program's own may decide on it
         if not kind.differentiable:
             return var  # nothing flows along it, and the source's reason says so
         if vector.shape != kind.shape or not np.can_cast(vector.dtype, kind.dtype, "same_kind"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwire_engine.ops.constants import Constant, Input, Item
+from gradwire_engine.ops.constants import Constant, Guard, Input, Item
 from gradwire_engine.tape import Instruction, Tape
 
 
@@ -18,11 +18,14 @@ class Known(NamedTuple):
 def resume(tape: Tape, kept: int) -> tuple[Tape, list[Known]]:
     """``tape`` from slot ``kept`` on, and the values of earlier slots that it reads.
 
+    Guards of earlier slots hold, since the values are those that they decided on.
     Its inputs are those of ``tape`` from slot ``kept`` on, then the values that it reads.
     """
     fresh = [slot for slot in tape.inputs if slot >= kept]
-    live = {*tape.outputs, *fresh}
-    for slot in range(len(tape.instructions) - 1, kept - 1, -1):
+    later = range(kept, len(tape.instructions))
+    guards = [slot for slot in later if isinstance(tape.instructions[slot].op, Guard)]
+    live = {*tape.outputs, *fresh, *guards}
+    for slot in reversed(later):
         if slot in live and _known(tape, slot, kept) is None:
             live.update(tape.instructions[slot].args)
     known: list[Known] = []

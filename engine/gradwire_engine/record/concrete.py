@@ -31,6 +31,10 @@ class Concrete:
         #: The examples of the mapped functions that are being recorded, the innermost last.
         self.levels: list[Examples] = []
 
+    def know(self, var: Var, value: Array) -> None:
+        """Take the value of an input that is no variable's."""
+        self._values[var.slot] = value
+
     def value(self, var: Var) -> Any:
         """The value of ``var`` for the inputs at hand."""
         needed: set[int] = set()
