@@ -30,7 +30,7 @@ def batch(
             if decisions is None:
                 op.batch([operand], [True])
             else:
-                decisions.append(op.holds(operand))
+                decisions.append(op.as_expected(operand))
                 b.instructions[slot] = b.instructions[slot]._replace(op=Copy())  # binds no more
     b.origin = before
     return [every(out) for out in outputs]

@@ -138,9 +138,9 @@ class Guard(Op):
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Stop unless the decision is the same for all examples."""
-        return Guard(True)(PRIMITIVES["all"]((0,))(self.holds(*operands)))
+        return Guard(True)(PRIMITIVES["all"]((0,))(self.as_expected(*operands)))
 
-    def holds(self, examples: Var) -> Var:
+    def as_expected(self, examples: Var) -> Var:
         """Which examples of the operand, along its first axis, are as expected."""
         same = examples.equals(self.expected)
         return PRIMITIVES["reshape"]((same.shape[0],))(same)
