@@ -13,6 +13,7 @@ from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record import calculus, composites, indexing, statics
 from gradwire_engine.record.functions.jax import COUNTED_BY_JAX
 from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
+from gradwire_engine.record.functions.loops import counted, repeat
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
@@ -168,20 +169,25 @@ def _cond(r: Recorder, predicate: Any, true: Any, false: Any, *operands: Any) ->
 
 def _while_loop(r: Recorder, condition: Any, body: Any, start: Any) -> Any:
     """Repeat ``carry = body(carry)`` while ``condition(carry)``; a tuple is passed item by item."""
-    carry = start
-    while r.truth(r.apply(condition, _spread(carry), {})):
-        r.poll()
-        carry = _like(start, r.apply(body, _spread(carry), {}))
-    return carry
+
+    def holds(carry: Any) -> Any:
+        return r.apply(condition, _spread(carry), {})
+
+    def step(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
+        return _like(start, r.apply(body, _spread(carry), {})), None
+
+    return repeat(r, start, step, holds=holds)[0]
 
 
 def _fori_loop(r: Recorder, lower: Any, upper: Any, body: Any, start: Any) -> Any:
     """``carry = body(i, carry)`` for i from lower to before upper; a tuple goes item by item."""
-    carry = start
-    for i in range(r.integer(lower), r.integer(upper)):
-        r.poll()
-        carry = _like(start, r.apply(body, (i, *_spread(carry)), {}))
-    return carry
+    first, last = r.integer(lower), r.integer(upper)
+
+    def step(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
+        given = (counted(r, number, first), *_spread(carry))
+        return _like(start, r.apply(body, given, {})), None
+
+    return repeat(r, start, step, length=max(last - first, 0))[0]
 
 
 def _spread(carry: Any) -> tuple[Any, ...]:
@@ -193,7 +199,7 @@ def _like(start: Any, carry: Any) -> Any:
         return carry
     if not isinstance(carry, tuple | list) or len(carry) != len(start):
         raise BadArgument(f"the body must give {len(start)} values, as many as it takes")
-    return carry
+    return type(start)(carry)
 
 
 #: Those that are NumPy's, so that its prefix may stand before them.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.autodiff.paths import ancestors
-from gradwire_engine.errors import EngineError
+from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.loops import Rows, Stacked, Unrollable
@@ -49,7 +49,8 @@ class Passes:
 
     #: How many passes there are, where that is known.
     length: int | None = None
-    #: Whether only what is known while recording decides how many there are.
+    #: Whether a condition is looked at before each, and whether it is known while recording.
+    conditional = False
     counts = False
     #: Whether it matters to the program how the loop ended.
     tells_endings = False
@@ -57,9 +58,17 @@ class Passes:
     def __init__(self, r: Recorder) -> None:
         self.r = r
 
-    def begins(self) -> bool:
-        """Whether there is a pass at all, where a condition comes before it."""
+    def holds(self) -> Any:
+        """What decides whether there is another pass."""
         return True
+
+    def begins(self) -> bool:
+        """Decide on the first pass as values do, unless these are of many passes or examples."""
+        if not self.conditional or self.r.b.regions or self.r.concrete.levels:
+            return True
+        value = self.holds()
+        self.counts = not isinstance(value, Var)
+        return self.r.truth(value)
 
     def arrays(self, first: int) -> list[Var]:
         """The arrays of whose rows each pass takes one, from pass ``first`` on."""
@@ -95,7 +104,7 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
     peeled = 0 if passes.length is None or passes.length > 2 else _MOST_PEELED
     for number in count():
         if number == passes.length or (number == 0 and not passes.begins()):
-            return "over", written
+            return "over", _stacked(r, written)
         long = not passes.counts or len(r.b.vars) - start > _COUNTED_INSTRUCTIONS
         if long and peeled < _MOST_PEELED:
             peeled += 1
@@ -112,7 +121,7 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
         r.poll()
         ending, value = passes.turn(number, ())
         if ending != "on":
-            return ending, value if ending == "return" else written
+            return ending, value if ending == "return" else _stacked(r, written)
         written.append(value)
     raise AssertionError
 
@@ -217,11 +226,8 @@ class _One:
         stacked = rebuild(self.beside, lambda _: Stacked(left, 0)(item(made, next(numbers))))
         if not self.written:
             return stacked
-        columns = zip(*[leaves(wrote) for wrote in self.written], strict=True)
-        return rebuild(
-            stacked,
-            lambda x: r.operation("concatenate", [r.operation("stack", list(next(columns))), x]),
-        )
+        before = iter(leaves(_stacked(r, self.written)))
+        return rebuild(stacked, lambda x: r.operation("concatenate", [next(before), x]))
 
     # Ways through the body
 
@@ -376,6 +382,17 @@ class _One:
 
     def _first_value(self, carry: _Carry) -> Var | None:
         return carry.first if isinstance(carry.first, Var) else None
+
+
+def _stacked(r: Recorder, written: Sequence[Any]) -> Any:
+    """What passes wrote by themselves, stacked; None where they wrote nothing."""
+    if not written or written[0] is None:
+        return None
+    rows = [leaves(wrote) for wrote in written]
+    if len({len(row) for row in rows}) != 1:
+        raise BadArgument("what passes write differs in structure")
+    columns = zip(*rows, strict=True)
+    return rebuild(written[0], lambda _: r.operation("stack", list(next(columns))))
 
 
 def _carried(x: Any, *, first: bool = True, value: Any = None) -> Any:

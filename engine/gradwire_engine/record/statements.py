@@ -76,19 +76,15 @@ class While(Statement):
     def __init__(self, r: Recorder, condition: Block, body: Block, otherwise: Block) -> None:
         super().__init__(r, body, otherwise, stored_names(condition))
         self.condition = condition
+        self.conditional = [node.kind for node in condition.nodes] != ["literal"]
 
-    def begins(self) -> bool:
-        """Decide on the first pass as values do, unless these are of many passes or examples."""
-        if self.r.b.regions or self.r.concrete.levels:
-            return True
-        value = self.r.value(self.condition)
-        literal = [node.kind for node in self.condition.nodes] == ["literal"]
-        self.counts = not isinstance(value, Var) and not literal
-        return self.r.truth(value)
+    def holds(self) -> Any:
+        """What the condition gives now."""
+        return self.r.value(self.condition)
 
     def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
         """Look at the condition, then run the body."""
-        return self.run() if self.r.truth(self.r.value(self.condition)) else ("over", None)
+        return self.run() if self.r.truth(self.holds()) else ("over", None)
 
 
 class For(Statement):

@@ -118,7 +118,6 @@ def test_a_whole_that_is_read_beside_its_part_gets_both_gradients():
 def test_rule_12_no_example_decides_for_another(order):
     for body in (
         "x if x > 0 else -x",
-        "while_loop(lambda y: y < 3, lambda y: y + 2, x)",
         "ones(int(x + 2)).sum()",
         "sum(ones(2)[stack([x, -1]) > 0])",
         "vmap(lambda y: x if x * y > 0 else y)(array([1.0, 1.0]))",
@@ -128,6 +127,13 @@ def test_rule_12_no_example_decides_for_another(order):
             ask(f"vmap(lambda x: {body})(xs)", xs=order)
         assert caught.value.at
         assert "where" in (caught.value.hint or "")
+
+
+def test_rule_12_loops_of_examples_end_where_each_ends():
+    loop = "while_loop(lambda y: y < 3, lambda y: y * a + 2, x)"
+    xs = np.array([1.0, -1.0, 4.0, 0.5])
+    mapped = ask(f"sum(vmap(lambda x: {loop})(xs) ** 2)", xs=xs, a=0.9)
+    same(mapped, ask(f"sum(stack([{loop} for x in xs]) ** 2)", xs=xs, a=0.9))
 
 
 def test_rule_12_a_decision_that_all_share_is_guarded_for_all():

@@ -5,13 +5,14 @@ What goes in and out of the functions may be nested: an array, or lists and dict
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.functions.loops import arrays_of, counted, flipped, mapped, repeat
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -33,20 +34,21 @@ def _switch(r: Recorder, index: Any, branches: Any, *operands: Any) -> Any:
 
 def _while_loop(r: Recorder, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
     """Repeat ``carry = body_fun(carry)`` while ``cond_fun(carry)``."""
-    carry = init_val
-    while r.truth(r.apply(cond_fun, (carry,), {})):
-        r.poll()
-        carry = r.apply(body_fun, (carry,), {})
-    return carry
+
+    def body(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
+        return r.apply(body_fun, (carry,), {}), None
+
+    return repeat(r, init_val, body, holds=lambda carry: r.apply(cond_fun, (carry,), {}))[0]
 
 
 def _fori_loop(r: Recorder, lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
     """``carry = body_fun(i, carry)`` for i from lower to before upper."""
-    carry = init_val
-    for i in range(r.integer(lower), r.integer(upper)):
-        r.poll()
-        carry = r.apply(body_fun, (i, carry), {})
-    return carry
+    first, last = r.integer(lower), r.integer(upper)
+
+    def body(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
+        return r.apply(body_fun, (counted(r, number, first), carry), {}), None
+
+    return repeat(r, init_val, body, length=max(last - first, 0))[0]
 
 
 def _scan(
@@ -58,27 +60,26 @@ def _scan(
     reverse: Any = False,
 ) -> list[Any]:
     """``carry, y = f(carry, x)`` for each row of ``xs``: the last carry, and all ``y`` stacked."""
-    rows = [None] * r.integer(length or 0) if xs is None else _rows(r, xs)
-    if length is not None and len(rows) != r.integer(length):
-        raise BadArgument(f"scan over {len(rows)} rows has no length of {length}")
-    carry, made = init, []
-    for row in reversed(rows) if r.truth(reverse) else rows:
-        r.poll()
+    backwards = r.truth(reverse)
+    count = None if length is None else r.integer(length)
+    rows = None if xs is None else arrays_of(r, xs)
+    if rows is not None and count not in (None, *[x.shape[0] for x in leaves(rows)[:1]]):
+        raise BadArgument(f"scan over {leaves(rows)[0].shape[0]} rows has no length of {count}")
+
+    def body(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
         found = r.apply(f, (carry, row), {})
         if not isinstance(found, list | tuple) or len(found) != 2:
             raise BadArgument("the function of scan gives two values: the carry, and what to stack")
-        carry, y = found
-        made.append(y)
-    return [carry, _stacked(r, made[::-1] if r.truth(reverse) else made)]
+        return found[0], found[1]
+
+    given = flipped(r, rows) if backwards else rows
+    carry, made = repeat(r, init, body, length=count or 0, rows=given)
+    return [carry, flipped(r, made) if backwards else made]
 
 
 def _map(r: Recorder, f: Any, xs: Any) -> Any:
     """What ``f`` gives for each row of ``xs``, stacked."""
-    made = []
-    for row in _rows(r, xs):
-        r.poll()
-        made.append(r.apply(f, (row,), {}))
-    return _stacked(r, made)
+    return mapped(r, lambda row: r.apply(f, (row,), {}), arrays_of(r, xs))
 
 
 def _associative_scan(r: Recorder, fn: Any, elems: Any, reverse: Any = False, axis: Any = 0) -> Any:
@@ -108,31 +109,6 @@ def _part(elems: Any, axis: int, start: int, stop: int) -> Any:
 def _joined(r: Recorder, first: Any, second: Any, axis: int) -> Any:
     following = iter(leaves(second))
     return rebuild(first, lambda x: r.operation("concatenate", [x, next(following)], axis))
-
-
-def _rows(r: Recorder, xs: Any) -> list[Any]:
-    """The rows of arrays that are nested in any way, each nested so."""
-    if not isinstance(xs, dict | list | tuple):
-        return r.items(r.b.array(xs))
-    columns = [_rows(r, part) for part in (xs.values() if isinstance(xs, dict) else xs)]
-    if len({len(column) for column in columns}) != 1:
-        raise BadArgument("arrays that are gone through together have equally many rows")
-    rows = zip(*columns, strict=True)
-    if isinstance(xs, dict):
-        return [dict(zip(xs, row, strict=True)) for row in rows]
-    return [list(row) for row in rows]
-
-
-def _stacked(r: Recorder, made: Sequence[Any]) -> Any:
-    if not made:
-        raise BadArgument("of no rows the shape of the result is not known")
-    if made[0] is None:
-        return None
-    if isinstance(made[0], dict):
-        return {key: _stacked(r, [item[key] for item in made]) for key in made[0]}
-    if isinstance(made[0], list | tuple):
-        return [_stacked(r, part) for part in zip(*made, strict=True)]
-    return r.operation("stack", list(made))
 
 
 _CONTROL: dict[str, Callable[..., Any]] = {

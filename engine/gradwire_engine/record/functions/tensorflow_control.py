@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.slicing import sliced
+from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.functions.loops import arrays_of, flipped, mapped, repeat
+from gradwire_engine.record.sequences import RowsOf
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -50,33 +54,16 @@ def _while_loop(
 ) -> Any:
     """Repeat ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)``, at most so many times."""
     carry = r.items(loop_vars)
-    left = None if maximum_iterations is None else r.integer(maximum_iterations)
-    while left != 0 and r.truth(r.apply(cond, carry, {})):
-        r.poll()
+    most = None if maximum_iterations is None else r.integer(maximum_iterations)
+
+    def step(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
         found = r.apply(body, carry, {})
         found = list(found) if isinstance(found, list | tuple) else [found]
         if len(found) != len(carry):
             raise BadArgument(f"the body must give {len(carry)} values, as many as it takes")
-        carry, left = found, None if left is None else left - 1
-    return carry
+        return found, None
 
-
-def _rows(r: Recorder, elems: Any) -> list[Any]:
-    """What a function is applied to in turn: rows of an array, or tuples of those of several."""
-    if not isinstance(elems, list | tuple):
-        return r.items(elems)
-    parts = [r.items(part) for part in elems]
-    if len({len(part) for part in parts}) != 1:
-        raise BadArgument("arrays that are gone through together have equally many rows")
-    return list(zip(*parts, strict=True))
-
-
-def _stacked(r: Recorder, found: Sequence[Any]) -> Any:
-    if not found:
-        raise BadArgument("of no rows the shape of the result is not known")
-    if isinstance(found[0], list | tuple):
-        return [_stacked(r, part) for part in zip(*found, strict=True)]
-    return r.operation("stack", list(found))
+    return repeat(r, carry, step, holds=lambda carry: r.apply(cond, carry, {}), length=most)[0]
 
 
 def _map_fn(
@@ -86,7 +73,7 @@ def _map_fn(
 
     What it gives is what it computes, whatever ``fn_output_signature`` announces.
     """
-    return _stacked(r, [r.apply(fn, (row,), {}) for row in _rows(r, elems)])
+    return mapped(r, lambda row: r.apply(fn, (_tuples(row),), {}), arrays_of(r, elems))
 
 
 def _vectorized_map(r: Recorder, fn: Any, elems: Any) -> Any:
@@ -94,27 +81,38 @@ def _vectorized_map(r: Recorder, fn: Any, elems: Any) -> Any:
     return _map_fn(r, fn, elems)
 
 
-def _folded(r: Recorder, fn: Any, rows: list[Any], start: Any) -> list[Any]:
-    """All totals of ``total = fn(total, row)``, from ``start``, or from the first row."""
-    if start is None and not rows:
-        raise BadArgument("there is nothing to begin with: give an initializer")
-    total, rest = (rows[0], rows[1:]) if start is None else (start, rows)
-    totals = [total] if start is None else []
-    for row in rest:
-        r.poll()
-        total = r.apply(fn, (total, row), {})
-        totals.append(total)
-    return totals or [total]
+def _folded(r: Recorder, fn: Any, elems: Any, start: Any, *, last: bool = False) -> list[Any]:
+    """The last total of ``total = fn(total, row)``, and all stacked, from ``start`` or a row on."""
+    rows = flipped(r, arrays_of(r, elems)) if last else arrays_of(r, elems)
+    if start is None:
+        if not all(x.shape[0] for x in leaves(rows)):
+            raise BadArgument("there is nothing to begin with: give an initializer")
+        first = rebuild(rows, lambda x: RowsOf(x)[0])
+        start, rows = first, rebuild(rows, lambda x: sliced(x, 0, 1, x.shape[0]))
+    else:
+        first = None
+
+    def body(number: Any, total: Any, row: Any) -> tuple[Any, Any]:
+        total = r.apply(fn, (total, _tuples(row)), {})
+        return total, total
+
+    total, totals = repeat(r, start, body, rows=rows)
+    if first is not None:
+        begun = rebuild(first, lambda x: r.operation("expand_dims", x, 0))
+        rest = iter(() if totals is None else leaves(totals))
+        join = lambda x: r.operation("concatenate", [x, next(rest)]) if totals else x  # noqa: E731
+        totals = rebuild(begun, join)
+    return [total, totals]
 
 
 def _foldl(r: Recorder, fn: Any, elems: Any, initializer: Any = None, name: Any = None) -> Any:
     """``total = fn(total, row)`` over the rows, from ``initializer`` or from the first row."""
-    return _folded(r, fn, _rows(r, elems), initializer)[-1]
+    return _folded(r, fn, elems, initializer)[0]
 
 
 def _foldr(r: Recorder, fn: Any, elems: Any, initializer: Any = None, name: Any = None) -> Any:
     """``total = fn(total, row)`` over the rows from the last, or from ``initializer``, on."""
-    return _folded(r, fn, _rows(r, elems)[::-1], initializer)[-1]
+    return _folded(r, fn, elems, initializer, last=True)[0]
 
 
 def _scan(
@@ -126,9 +124,16 @@ def _scan(
     name: Any = None,
 ) -> Any:
     """All totals of ``total = fn(total, row)`` over the rows, or from the last on, stacked."""
-    rows = _rows(r, elems)
-    totals = _folded(r, fn, rows[::-1] if reverse else rows, initializer)
-    return _stacked(r, totals[::-1] if reverse else totals)
+    backwards = r.truth(reverse)
+    totals = _folded(r, fn, elems, initializer, last=backwards)[1]
+    if totals is None:
+        raise BadArgument("of no rows the shape of the result is not known")
+    return flipped(r, totals) if backwards else totals
+
+
+def _tuples(row: Any) -> Any:
+    """The rows of several arrays as a function takes them."""
+    return tuple(row) if isinstance(row, list) else row
 
 
 #: Called as ``function(recorder, *args, **named)``.

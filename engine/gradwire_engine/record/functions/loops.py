@@ -1,0 +1,121 @@
+"""Loops whose body is a function: of a carry, and of a row of arrays or a counter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.slicing import sliced
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.loops import Passes, run
+from gradwire_engine.record.sequences import RowsOf
+
+if TYPE_CHECKING:
+    from gradwire_engine.record.recorder import Recorder
+
+#: From the number of the pass, the carry and a row to the next carry and what the pass writes.
+Body = Callable[[Any, Any, Any], tuple[Any, Any]]
+
+
+def repeat(
+    r: Recorder,
+    carry: Any,
+    body: Body,
+    *,
+    holds: Callable[[Any], Any] | None = None,
+    length: int | None = None,
+    rows: Any = None,
+) -> tuple[Any, Any]:
+    """The last carry, and all that passes wrote, stacked: None of no pass.
+
+    As long as ``holds(carry)``, or ``length`` times; or for each of the ``rows`` of nested arrays.
+    """
+    passes = _Applied(r, carry, body, holds, length, rows)
+    _, written = run(r, passes)
+    return passes.value, written
+
+
+class _Applied(Passes):
+    def __init__(
+        self,
+        r: Recorder,
+        carry: Any,
+        body: Body,
+        holds: Callable[[Any], Any] | None,
+        length: int | None,
+        rows: Any,
+    ) -> None:
+        super().__init__(r)
+        self.value = carry
+        self._body = body
+        self._holds = holds
+        self._rows = rows
+        self.conditional = holds is not None
+        self.length = length if rows is None else _length(rows)
+
+    def holds(self) -> Any:
+        """What the function of the carry gives."""
+        return True if self._holds is None else self._holds(self.value)
+
+    def arrays(self, first: int) -> list[Var]:
+        """All that rows are taken of."""
+        arrays: list[Var] = leaves(self._rows) if self._rows is not None else []
+        return [sliced(x, 0, first, x.shape[0]) if first else x for x in arrays]
+
+    def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
+        """Apply the function."""
+        if not self.r.truth(self.holds()):
+            return "over", None
+        row = None
+        if self._rows is not None:
+            taken = iter(rows)
+            static = isinstance(number, int)
+            row = rebuild(self._rows, lambda x: RowsOf(x)[number] if static else next(taken))
+        self.value, written = self._body(number, self.value, row)
+        return "on", written
+
+    def carry(self) -> dict[str, Any]:
+        """The value that goes from pass to pass."""
+        return {"carry": self.value}
+
+    def put(self, carry: dict[str, Any]) -> None:
+        """Go on with this value."""
+        self.value = carry["carry"]
+
+
+def arrays_of(r: Recorder, nested: Any) -> Any:
+    """Nested arrays to go through together, as variables."""
+    found = rebuild(nested, r.b.array)
+    if not all(x.ndim for x in leaves(found)):
+        raise BadArgument("a number has no rows to go through")
+    return found
+
+
+def mapped(r: Recorder, f: Callable[[Any], Any], rows: Any) -> Any:
+    """What ``f`` gives for each of the rows of nested arrays, stacked."""
+    _, made = repeat(r, (), lambda number, carry, row: (carry, f(row)), rows=rows)
+    if made is None:
+        raise BadArgument("of no rows the shape of the result is not known")
+    return made
+
+
+def counted(r: Recorder, number: Any, first: int) -> Any:
+    """A counter of passes that begins with ``first``."""
+    if isinstance(number, int):
+        return number + first
+    return r.operation("add", number, first) if first else number
+
+
+def flipped(r: Recorder, nested: Any) -> Any:
+    """The rows of nested arrays, the last one first."""
+    return nested and rebuild(nested, lambda x: r.operation("flip", x, 0))
+
+
+def _length(rows: Any) -> int:
+    lengths = {x.shape[0] for x in leaves(rows)}
+    if len(lengths) != 1:
+        raise BadArgument("arrays that are gone through together have equally many rows")
+    (length,) = lengths
+    return int(length)
