@@ -41,6 +41,15 @@ def test_a_gradient_may_be_sent_back(client):
         np.testing.assert_array_equal(again.values, first.values)
 
 
+def test_a_batch_gives_one_for_each_example(client):
+    program, xs = "sum(a @ x) * sum(r)", RNG.normal(size=(3, 20))
+    found = client.gradient(program, {"a": A, "r": ROWS, "x": xs}, batch=["x"]).gradients
+    for i, x in enumerate(xs):
+        one = client.gradient(program, {"a": A, "r": ROWS, "x": x}).gradients
+        np.testing.assert_allclose(found["a"][i].toarray(), one["a"].toarray())
+        np.testing.assert_allclose(found["r"][i].values, one["r"].values)
+
+
 def test_gradients_by_slices(client):
     table, ids = RNG.normal(size=(100, 3)), np.array([7, 99, 7])
     given = {"table": table, "ids": ids}

@@ -127,10 +127,17 @@ def _unpacked(document: Any) -> Any:
         return document
     if codec.is_packed(document):
         return codec.unpack(document)[()]
-    parts = {part: codec.unpack(document[part]) for part in document}
+    return _joined({part: codec.unpack(document[part]) for part in document})
+
+
+def _joined(parts: Mapping[str, NDArray[Any]]) -> Any:
+    """The array of these parts; of a batch, a list of one for each example."""
+    known = parts["row_splits" if parts.keys() == RAGGED_MEMBERS else "shape"]
+    if known.ndim > 1:
+        return [_joined({part: parts[part][i] for part in parts}) for i in range(len(known))]
     if parts.keys() == RAGGED_MEMBERS:
-        return RaggedArray(**parts)
-    return SparseArray(parts["indices"], parts["values"], tuple(parts["shape"].tolist()))
+        return RaggedArray(parts["values"], known)
+    return SparseArray(parts["indices"], parts["values"], tuple(known.tolist()))
 
 
 def _encode_element(value: Any, name: str) -> Any:
