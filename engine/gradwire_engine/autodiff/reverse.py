@@ -116,7 +116,7 @@ class _Walk:
         elif mask is not None:
             bars, masks = operand_mask(op, mask, bars, z, operands)
         for operand, bar, passed in zip(operands, bars, masks, strict=True):
-            if bar is not None:
+            if bar is not None and self.active[operand.slot]:
                 self.accumulate(operand, bar, passed)
 
     def gather(self, index: int, slot: int, bar: Var, mask: Mask) -> None:
@@ -133,7 +133,8 @@ class _Walk:
             return
         if bar.type.shape != kind.shape:
             bar = unbroadcast(bar, kind)
-        self.pass_on(slot, mask)
+        if mask is not None or slot in self.masks:
+            self.pass_on(slot, mask)
         before = self.cotangents.get(slot)
         self.cotangents[slot] = bar if before is None else _sum(before, bar)
 

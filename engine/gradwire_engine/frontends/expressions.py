@@ -168,6 +168,8 @@ class ExpressionReader(Writer):
 
     def _operation(self, node: ast.expr) -> str | None:
         """The operation that a callee names by itself, whatever the variables are called."""
+        if type(node) is ast.Name:  # most callees are names
+            return None if node.id in self.assigned else node.id
         dotted = _dotted(node)
         if dotted is None:
             return None

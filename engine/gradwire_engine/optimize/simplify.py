@@ -44,41 +44,34 @@ def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None) -> Tape:
     """An equivalent tape without work that is double, constant or unused."""
     instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll))
     sweep = _Sweep(xp)
+    #: Where the value of each old slot is now; inputs are always live.
+    moved = [-1] * len(instructions)
     with np.errstate(all="ignore"):
-        for slot, instruction in enumerate(instructions):
+        for slot, (op, args, kind, sweep.origin) in enumerate(instructions):
             if not slot & 1023:
                 poll()
             if live[slot]:
-                sweep.add(slot, instruction)
-    inputs, outputs = tape.inputs, [sweep.moved[slot] for slot in tape.outputs]
-    return _compact(sweep.instructions, [sweep.moved.get(s) for s in inputs], outputs)
+                moved[slot] = sweep.simplified(op, tuple([moved[a] for a in args]), kind)
+    inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
+    return _compact(sweep.instructions, inputs, outputs)
 
 
 class _Sweep:
-    """Instructions kept so far, where each old slot's value is now, and what is known of slots."""
+    """Instructions kept so far, and what is known of slots; ``origin`` is that of the next."""
 
     def __init__(self, xp: Any) -> None:
         self.xp = xp
         self.instructions: list[Instruction] = []
-        self.moved: dict[int, int] = {}
         self._known: dict[tuple[Op, tuple[int, ...]], int] = {}
         #: Values of constants, operands of broadcasts, and slots whose elements are all 1.
         self._constants: dict[int, Any] = {}
         self._repeated: dict[int, int] = {}
         self._ones: set[int] = set()
-        self._origin = 0
+        self.origin = 0
         self._op: Op | None = None
 
-    def add(self, slot: int, instruction: Instruction) -> None:
-        """Keep an instruction, or find the slot that has its value already."""
-        op, args, kind, self._origin = instruction
-        moved = self.moved
-        moved[slot] = self._simplified(op, tuple([moved[a] for a in args]), kind)
-
-    def _simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
+    def simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
-        if isinstance(op, Item) and isinstance(self.instructions[args[0]].op, Pack | Ruled):
-            return self.instructions[args[0]].args[op.index]
         find, self._op = _ALIASES.get(type(op)), op
         if find is not None and (found := find(self, args, kind)) is not None:
             return found
@@ -86,7 +79,7 @@ class _Sweep:
             found = self._before_repeating(op, args, kind)
             if found is not None:
                 return found
-        if self._origin < 0 and isinstance(kind, ArrayType) and kind.shape:
+        if self.origin < 0 and isinstance(kind, ArrayType) and kind.shape:
             better = cheaper(op, args, self.instructions)
             if better is not None:
                 return self._recorded(better)
@@ -99,7 +92,7 @@ class _Sweep:
         op, parts = expression
         args = tuple([self._recorded(part) for part in parts])
         kind = op.infer(*[self.instructions[arg].type for arg in args])  # type: ignore[arg-type]
-        return self._simplified(op, args, kind)
+        return self.simplified(op, args, kind)
 
     def _keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of an instruction, which may have been kept before."""
@@ -112,7 +105,7 @@ class _Sweep:
             if constant is not None:
                 return self._keep(constant, (), kind)
         slot = self._known[key] = len(self.instructions)
-        self.instructions.append(_new_tuple(Instruction, (op, args, kind, self._origin)))
+        self.instructions.append(_new_tuple(Instruction, (op, args, kind, self.origin)))
         if not args or type(op) is BroadcastTo:
             self._note(slot, op, args)
         return slot
@@ -148,7 +141,7 @@ class _Sweep:
             return None
         assert isinstance(kind, ArrayType)
         shape = broadcast_shapes(*[self.instructions[arg].type.shape for arg in stripped])  # type: ignore[union-attr]
-        small = self._simplified(op, stripped, ArrayType(kind.dtype, shape))
+        small = self.simplified(op, stripped, ArrayType(kind.dtype, shape))
         if shape == kind.shape:
             return small
         return self._keep(BroadcastTo(kind.shape), (small,), kind)
@@ -157,6 +150,12 @@ class _Sweep:
 
     def identity(self, args: tuple[int, ...], kind: Type) -> int | None:
         return args[0]
+
+    def item(self, args: tuple[int, ...], kind: Type) -> int | None:
+        """What was packed, or goes through a rule."""
+        packed, op = self.instructions[args[0]], self._op
+        assert isinstance(op, Item)
+        return packed.args[op.index] if isinstance(packed.op, Pack | Ruled) else None
 
     def unchanged(self, args: tuple[int, ...], kind: Type) -> int | None:
         return args[0] if _same(self.instructions[args[0]].type, kind) else None
@@ -253,6 +252,7 @@ _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] 
     StopGradient: _Sweep.identity,
     Copy: _Sweep.identity,
     Assigned: _Sweep.identity,
+    Item: _Sweep.item,
     AsType: _Sweep.unchanged,
     BroadcastTo: _Sweep.unchanged,
     Multiply: _Sweep.unit_factor,
@@ -274,7 +274,7 @@ def _same(a: Type, b: Type) -> bool:
 
 
 def _compact(
-    instructions: Sequence[Instruction], inputs: Sequence[int | None], outputs: Sequence[int]
+    instructions: Sequence[Instruction], inputs: Sequence[int], outputs: Sequence[int]
 ) -> Tape:
     """Drop what nothing needs any more, and number the rest anew."""
     live = alive(instructions, outputs)
@@ -287,6 +287,6 @@ def _compact(
             kept.append(_new_tuple(Instruction, (op, renumbered, kind, origin)))
     return Tape(
         tuple(kept),
-        tuple([moved[s] for s in inputs if s is not None]),
+        tuple([moved[s] for s in inputs]),
         tuple([moved[s] for s in outputs]),
     )

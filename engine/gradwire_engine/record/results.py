@@ -41,8 +41,10 @@ class Results(list[Any]):
 
 def with_names(function: str, result: Any) -> Any:
     """What a function gave, with the names of its items where they have some."""
+    if type(result) is not list:
+        return result
     names = _BY_FUNCTION.get(function, ())
-    if type(result) is not list or len(result) != len(names):
+    if len(result) != len(names):
         return result
     results = Results(result)
     results.names = names

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.tape import Tape
+from gradwire_engine.tape import Instruction, Tape
 
 #: Operations between two looks at the deadline: about a millisecond's work.
 _FLOPS_BETWEEN_POLLS = 1_000_000
@@ -42,27 +44,45 @@ def plan(tape: Tape) -> Plan:
     for slot, reader in enumerate(last):
         if reader >= 0:
             dead[reader].append(slot)
-    polls: list[int] = []
-    flops = since_poll = alive_bytes = peak_bytes = 0
-    sizes: dict[int, int] = {}  # by identity: instructions share their types
-    nbytes: list[int] = []
-    for slot, (op, args, kind, _) in enumerate(instructions):
-        size = sizes.get(id(kind))
-        if isinstance(op, Loop):
-            size = op.nbytes
-        elif size is None:
-            size = sizes[id(kind)] = kind.nbytes
-        nbytes.append(0 if isinstance(op, Constant) else size)
-        alive_bytes += nbytes[slot]
+    alive_bytes = peak_bytes = 0
+    nbytes = _sizes(instructions)
+    for size, gone in zip(nbytes, dead, strict=True):
+        alive_bytes += size
         if alive_bytes > peak_bytes:
             peak_bytes = alive_bytes
-        for gone in dead[slot]:
-            alive_bytes -= nbytes[gone]
-        if isinstance(op, Loop):
-            since_poll += op.flops(kind)
-        elif size > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args):
+        for slot in gone:
+            alive_bytes -= nbytes[slot]
+    return Plan(dead, *_work(instructions, nbytes), peak_bytes)
+
+
+def _sizes(instructions: Sequence[Instruction]) -> list[int]:
+    """Bytes of each result, none of constants."""
+    found: dict[int, int] = {}  # by identity: instructions share their types
+    sizes: list[int] = []
+    for op, _, kind, _ in instructions:
+        size = 0
+        if type(op) is Loop:
+            size = op.nbytes
+        elif type(op) is not Constant:
+            size = found.get(id(kind), -1)
+            if size < 0:
+                size = found[id(kind)] = kind.nbytes
+        sizes.append(size)
+    return sizes
+
+
+def _work(instructions: Sequence[Instruction], nbytes: list[int]) -> tuple[frozenset[int], int]:
+    """After which slots to look at the deadline, and all arithmetic on what is not small."""
+    loops = Loop in map(type, map(itemgetter(0), instructions))
+    if not loops and max(nbytes, default=0) <= _SMALL_BYTES:
+        return frozenset(), 0
+    polls: list[int] = []
+    flops = since_poll = 0
+    for slot, (op, args, kind, _) in enumerate(instructions):
+        looped = isinstance(op, Loop)
+        if looped or nbytes[slot] > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args):
             since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
-            if since_poll > _FLOPS_BETWEEN_POLLS:
+            if since_poll > _FLOPS_BETWEEN_POLLS and not looped:  # a loop looks itself
                 polls.append(slot)
                 flops, since_poll = flops + since_poll, 0
-    return Plan(dead, frozenset(polls), flops + since_poll, peak_bytes)
+    return frozenset(polls), flops + since_poll
