@@ -87,12 +87,12 @@ def call(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) 
 def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """Record an operation as the registry has it."""
     function = resolve(name)
-    if not COMPOSITES.isdisjoint(map(type, args)) and (rule := composites.rule(function)):
-        return _invoke(name, rule, r, args, named)
     positions, names = _static_parameters(function)
     if names:
         args = [_static(r, a) if i in positions else a for i, a in enumerate(args)]
         named = {k: _static(r, a) if k in names else a for k, a in named.items()}
+    if not COMPOSITES.isdisjoint(map(type, args)) and (rule := composites.rule(function)):
+        return _invoke(name, rule, r, args, named)
     return with_names(function.name, _invoke(name, function.record, r.b, args, named))
 
 

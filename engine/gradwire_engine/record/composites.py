@@ -119,7 +119,8 @@ def _by_elements(name: str, called: str, r: Recorder, *args: Any, **named: Any) 
     values = [x["values"] if isinstance(x, Composite) else x for x in args]
     z = r.operation(called, *values, **named)
     made = r.b.instructions[start:]
-    if not isinstance(z, Var) or not all(_keeps_places(i.op) for i in made if i.args):
+    kept = isinstance(z, Var) and z.shape == first["values"].shape
+    if not kept or not all(_keeps_places(i.op) for i in made if i.args):
         raise _refusal(name, first)
     return first.of(values=z)
 

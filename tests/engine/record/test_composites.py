@@ -118,6 +118,12 @@ def test_values_may_have_further_axes(ask, given):
     np.testing.assert_allclose(ask.value("max(m)", given), values.max())
 
 
+def test_an_axis_may_be_an_integer_variable(ask, given):
+    one = given | {"n": Leaf(np.array(1))}
+    np.testing.assert_array_equal(ask.value("sum(r, n)", one), ask.value("sum(r, 1)", given))
+    np.testing.assert_array_equal(ask.value("sum(a, axis=n)", one), ask.value("sum(a, 1)", given))
+
+
 def test_rows_of_other_lengths_are_recorded_anew(ask):
     for splits in ([0, 1, 2], [0, 2, 2], [0, 0, 2]):
         given = {"r": ragged(np.array([1.0, 2.0]), np.array(splits)), "n": Leaf(np.array(0))}
@@ -210,6 +216,8 @@ def test_the_shape_is_part_of_the_type(ask):
         "a @ a",
         "s @ x",
         "[v for v in a]",
+        "r * [[w[0]]]",
+        "r * w[:1][newaxis]",
         "[1, 2, 3, 4, 5] * r",
         "max(a)",
         "a.foo",
