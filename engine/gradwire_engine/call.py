@@ -28,7 +28,7 @@ from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.compile.differences import judged
 from gradwire_engine.errors import EngineError, Place
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.ops.constants import GuardFailed, Input
+from gradwire_engine.ops.constants import GuardFailed, Input, WayUnknown
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
@@ -117,6 +117,9 @@ class Call:
             compiled = self._record(self._variables, self._vectors, poll)
         try:
             return self._run(compiled, poll)
+        except WayUnknown:
+            compiled = self._record(self._variables, self._vectors, poll, unroll=True)
+            return self._run(compiled, poll)
         except GuardFailed:  # at a threshold, where optimising moved the last digit
             return self._run(compiled.unguarded(), poll)
 
@@ -132,13 +135,21 @@ class Call:
         return None
 
     def _record(
-        self, variables: Mapping[str, Any], vectors: Sequence[Array | None] | None, poll: Poll
+        self,
+        variables: Mapping[str, Any],
+        vectors: Sequence[Array | None] | None,
+        poll: Poll,
+        *,
+        unroll: bool = False,
     ) -> Compiled:
-        program, query = self._program, self._query
+        program, query, limits = self._program, self._query, self._limits
         with collection_held, np.errstate(all="ignore"):
-            compiled = compile_query(
-                program, variables, query, vectors, self._limits, poll, self._stacks
-            )
+            try:
+                compiled = compile_query(
+                    program, variables, query, vectors, limits, poll, self._stacks, unroll=unroll
+                )
+            except WayUnknown:  # in what a decision needs
+                return self._record(variables, vectors, poll, unroll=True)
         self._cache.add(self._key, self._entry, compiled)
         return compiled
 

@@ -22,7 +22,7 @@ from gradwire_engine.compile.names import Names
 from gradwire_engine.compile.query import check_budget, new_recorder, resume_query
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.ops.builder import Var, describe
-from gradwire_engine.ops.constants import Input
+from gradwire_engine.ops.constants import Input, WayUnknown
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
@@ -55,14 +55,25 @@ class Recording:
         self.limits = limits
         self.cache = Cache(_CACHE_BYTES)
         self._lock = threading.Lock()
+        self._watching = watch, watch_accessed
+        self._promotion = promotion
+        #: The value of every slot.
+        self.values: Sequence[Any] = ()
+        self._record(poll)
+
+    def _record(self, poll: Poll, *, unroll: bool = False) -> None:
+        program, variables, limits = self.program, self.variables, self.limits
         with collection_held, np.errstate(all="ignore"):
-            recorder = self._recorder = new_recorder(program, variables, promotion, limits, poll)
+            recorder = self._recorder = new_recorder(
+                program, variables, self._promotion, limits, poll, unroll=unroll
+            )
             self._result = recorder.record()
         b = recorder.b
         #: What was recorded.
         self.instructions: Sequence[Instruction] = tuple(b.instructions)
         #: How many of it are the variables'.
         self.inputs = len(b.inputs)
+        watch, watch_accessed = self._watching
         accessed, named = [*self._accessed(watch_accessed)], [*self._named(watch)]
         self._watched = self._dependents([*accessed, *named])
         read = {slot for instruction in self.instructions for slot in instruction.args}
@@ -80,12 +91,14 @@ class Recording:
         check_budget(self._everything, limits)
         #: Bytes of all values together.
         self.nbytes = self._everything.peak_bytes
-        #: The value of every slot.
-        self.values: Sequence[Any] = ()
 
     def run(self, poll: Poll) -> None:
         """Replay all that was recorded, and keep its values."""
-        self.values = self.call(Query("evaluate")).run(self._everything, poll)
+        try:
+            self.values = self.call(Query("evaluate")).run(self._everything, poll)
+        except WayUnknown:
+            self._record(poll, unroll=True)
+            self.run(poll)
 
     def place(self, instruction: Instruction) -> Place:
         """Where the client wrote what an instruction computes, or which variable it is."""
@@ -168,7 +181,12 @@ class RecordedCall(Call):
         return super()._outputs(Compiled(executable, Template(None), None, {}, {}, {}, ()), poll)
 
     def _record(
-        self, variables: Mapping[str, Any], vectors: Sequence[Array | None] | None, poll: Poll
+        self,
+        variables: Mapping[str, Any],
+        vectors: Sequence[Array | None] | None,
+        poll: Poll,
+        *,
+        unroll: bool = False,
     ) -> Compiled:
         compiled = self._recording.compile(self._query, vectors, self._stacks, poll)
         self._cache.add(self._key, self._entry, compiled)

@@ -37,6 +37,8 @@ def compile_query(
     limits: Limits,
     poll: Poll,
     stacks: Mapping[int, ArrayType],
+    *,
+    unroll: bool = False,
 ) -> Compiled:
     """Record ``program`` for these values and compile what ``query`` asks of it.
 
@@ -44,7 +46,7 @@ def compile_query(
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
     examples, of which ``variables`` are one.
     """
-    recorder = new_recorder(program, variables, query.promotion, limits, poll)
+    recorder = new_recorder(program, variables, query.promotion, limits, poll, unroll=unroll)
     asked = query.outputs if query.kind == "evaluate" else query.target
     result = recorder.record(default=asked is None)
     compiled = _Query(recorder, variables, query, vectors).compile(result, stacks)
@@ -81,14 +83,23 @@ def resume_query(
 
 
 def new_recorder(
-    program: Program, variables: Mapping[str, Any], promotion: str, limits: Limits, poll: Poll
+    program: Program,
+    variables: Mapping[str, Any],
+    promotion: str,
+    limits: Limits,
+    poll: Poll,
+    *,
+    unroll: bool = False,
 ) -> Recorder:
-    """A recorder of ``program``, the variables laid out on its tape."""
+    """A recorder of ``program``, the variables laid out on its tape.
+
+    It is to ``unroll`` all loops where their values take ways that cannot be recorded otherwise.
+    """
     inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
     b = Builder(limits, strict=promotion == "strict", poll=poll)
     state = State()
     tree = lay_out(b, variables, state)
-    return Recorder(program, b, tree, state, Concrete(b, inputs), poll)
+    return Recorder(program, b, tree, state, Concrete(b, inputs), poll, unroll=unroll)
 
 
 def check_budget(executable: Executable, limits: Limits) -> None:

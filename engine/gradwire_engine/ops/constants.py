@@ -154,6 +154,10 @@ class GuardFailed(Exception):
     """A replayed tape does not hold for these values; not an error of anybody's."""
 
 
+class WayUnknown(GuardFailed):
+    """Values take a way through a loop that could not be recorded: its passes have to be, each."""
+
+
 class Identity(Op):
     """Give the operand itself."""
 

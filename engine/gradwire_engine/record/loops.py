@@ -36,6 +36,8 @@ _SHORT_INSTRUCTIONS, _SHORT_PASSES = 2000, 8
 _COUNTED_INSTRUCTIONS = 256
 #: Most ways through a body, and most times that its carries are given other types.
 _MOST_PATHS, _MOST_TRIES = 32, 20
+#: Passes that are always recorded one by one.
+_FEW = 2
 #: Passes by themselves, after which a loop whose types do not settle is recorded pass by pass.
 _MOST_PEELED = 3
 #: Carries that no program can name: how the loop ended, and what it returned.
@@ -101,7 +103,8 @@ class Passes:
 def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
     """Record all passes. How the loop ended, and what it returns, or what each pass wrote."""
     start, origin, written = len(r.b.vars), r.b.origin, list[Any]()
-    peeled = 0 if passes.length is None or passes.length > 2 else _MOST_PEELED
+    short = r.unroll or (passes.length is not None and passes.length <= _FEW)
+    peeled = _MOST_PEELED if short else 0
     for number in count():
         if number == passes.length or (number == 0 and not passes.begins()):
             return "over", _stacked(r, written)

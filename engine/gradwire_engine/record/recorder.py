@@ -55,12 +55,16 @@ class Recorder:
         state: State,
         concrete: Concrete,
         poll: Poll,
+        *,
+        unroll: bool = False,
     ) -> None:
         self.program = program
         self.b = b
         self.concrete = concrete
         self.poll = poll
         self.state = state
+        #: Whether every pass of a loop is recorded by itself.
+        self.unroll = unroll
         self.variables = frozenset(variables)
         self.globals = variables
         self.scope = Scope()

@@ -15,7 +15,7 @@ from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant, GuardFailed, Input
+from gradwire_engine.ops.constants import Constant, Input, WayUnknown
 from gradwire_engine.ops.loops import Loop, Way
 from gradwire_engine.tape import StackType
 
@@ -122,7 +122,7 @@ class _Writer:
                 self.text.write(f"if {test}{self._names[decided]}:", indent=indent)
                 self._branch(taken, level + 1, set(known), indent + 1)
         if parted < 2:
-            self.text.write(f"raise {self.text.bind(GuardFailed)}", indent=indent)
+            self.text.write(f"raise {self.text.bind(WayUnknown)}", indent=indent)
 
     def _leaf(self, number: int, way: Way, known: set[int], indent: int) -> None:
         """Write the end of a pass."""
