@@ -60,6 +60,11 @@ class Cache:
         self._lock = threading.Lock()
         self._entries: OrderedDict[Any, Entry] = OrderedDict()
 
+    @property
+    def nbytes(self) -> int:
+        """What all entries take."""
+        return self._bytes
+
     def find(self, key: Any) -> Entry:
         """The entry of ``key``, made where there is none."""
         with self._lock:

@@ -36,7 +36,7 @@ class Tapes:
         self._store = store
         self._most_bytes = values_bytes
         self._lock = threading.Lock()
-        self._recordings: OrderedDict[Key, Recording] = OrderedDict()
+        self._recordings: OrderedDict[Key, tuple[Recording, int]] = OrderedDict()
         self._bytes = 0
 
     def record(self, asked: TapeEnvelope, poll: Poll) -> Recording:
@@ -68,20 +68,21 @@ class Tapes:
         if held.recipe is None:
             raise _consumed()
         with self._lock:
-            recording = self._recordings.get(key)
-            if recording is not None:
+            kept = self._recordings.get(key)
+            if kept is not None:
                 self._recordings.move_to_end(key)
-                return Tape(key, held.recipe, held.expires_at, recording, kept=True)
+                return Tape(key, held.recipe, held.expires_at, kept[0], kept=True)
         asked = read_tape(CODECS[held.recipe.media_type].read(held.recipe.body))
         recording = self.record(asked, poll)
         return Tape(key, held.recipe, held.expires_at, recording, kept=False)
 
     def keep(self, key: Key, recording: Recording) -> None:
         """Hold on to the values of a tape, in place of others where there is no room."""
+        size = _size(recording)
         with self._lock:
             self._discard(key)
-            self._recordings[key] = recording
-            self._bytes += _size(recording)
+            self._recordings[key] = recording, size
+            self._bytes += size
             while self._bytes > self._most_bytes:
                 self._discard(next(iter(self._recordings)))
 
@@ -91,6 +92,7 @@ class Tapes:
         Raises: ``Refusal`` (tape_consumed), where another answer was faster.
         """
         if tape.recipe.persistent:
+            self.keep(tape.key, tape.recording)  # larger by what was compiled
             return
         self._drop(tape.key)
         if not self._store.consume(tape.key):
@@ -110,13 +112,13 @@ class Tapes:
             self._discard(key)
 
     def _discard(self, key: Key) -> None:
-        recording = self._recordings.pop(key, None)
-        if recording is not None:
-            self._bytes -= _size(recording)
+        _, size = self._recordings.pop(key, (None, 0))
+        self._bytes -= size
 
 
 def _size(recording: Recording) -> int:
-    return recording.nbytes + _BYTES_PER_INSTRUCTION * len(recording.instructions)
+    instructions = _BYTES_PER_INSTRUCTION * len(recording.instructions)
+    return recording.nbytes + recording.cache.nbytes + instructions
 
 
 def _unknown() -> Refusal:

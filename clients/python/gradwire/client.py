@@ -110,8 +110,9 @@ class Client(Connection[httpx.Client]):
     ) -> Tape:
         r"""Run a program and keep it with its values, to be asked for derivatives.
 
-        It answers once, unless it is ``persistent``. Sources are the trainable variables, or none
-        without ``watch_accessed_variables``, and what ``watch`` names, intermediates too.
+        It answers once, unless it is ``persistent``; an answer that is lost on its way counts.
+        Sources are the trainable variables, or none without ``watch_accessed_variables``, and what
+        ``watch`` names, intermediates too.
 
         >>> with client.tape("h = x**2\ny = sum(h)", {"x": [1.0, 2.0]}, watch=["h"]) as tape:
         ...     tape.gradient(sources=["x", "h"]).gradients

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request
 from gradwire_engine import Engine, Query
@@ -32,6 +32,14 @@ _PARSE, _COMPILE, _REPLAY, _ENCODE = range(4)
 _MOST_SHOWN = 10_000
 
 
+class Asked(NamedTuple):
+    """How a question was answered: from kept values, by a cached executable, with what lapses."""
+
+    kept: bool
+    cached: bool
+    nonfinite: Collection[str]
+
+
 class Exchange:
     """One request about tapes: its body and codecs, its deadline, and how long its phases took."""
 
@@ -45,6 +53,8 @@ class Exchange:
         self.body = b""
         self.deadline = Deadline(settings.default_timeout_ms)
         self.seconds = [0.0, 0.0, 0.0, 0.0]
+        #: What there is to count once a question is answered.
+        self.asked: Asked | None = None
         self._most_ms = settings.max_timeout_ms
 
     @cached_property
@@ -73,9 +83,8 @@ class Exchange:
 class Answering:
     """What the routes do, each in a thread."""
 
-    def __init__(self, tapes: Tapes, metrics: Metrics) -> None:
+    def __init__(self, tapes: Tapes) -> None:
         self._tapes = tapes
-        self._metrics = metrics
 
     def create(self, x: Exchange) -> bytes:
         """Record a program, run it, and keep both."""
@@ -108,8 +117,7 @@ class Answering:
         told = replies.derivative(tape.recording.program.id, answer)
         reply = x.reply(told, as_bytes=asked.as_bytes)
         self._tapes.use(tape)
-        self._metrics.asked_tape(kept=tape.kept)
-        self._metrics.computed(x.seconds, cached=cached)
+        x.asked = Asked(tape.kept, cached, answer.nonfinite)
         return reply
 
     def show(self, x: Exchange, token: str) -> bytes:
@@ -164,7 +172,7 @@ def router(
 ) -> APIRouter:
     """The routes of tapes."""
     routes = APIRouter(prefix="/v1/tapes", tags=["tapes"])
-    answering = Answering(Tapes(engine, store, settings.tape_values_bytes), metrics)
+    answering = Answering(Tapes(engine, store, settings.tape_values_bytes))
 
     async def answered(
         request: Request, work: Callable[[Exchange], bytes], status: int = 200
@@ -178,6 +186,11 @@ def router(
             body = await capacity.run(lambda: work(x), x.deadline, len(x.body))
         finally:
             capacity.leave()
+        if x.asked is not None:
+            metrics.asked_tape(kept=x.asked.kept)
+            metrics.computed(x.seconds, cached=x.asked.cached)
+            for direction in x.asked.nonfinite:
+                metrics.nonfinite(direction)
         headers = {"server-timing": server_timing(x.seconds)}
         if body:
             headers["content-type"] = x.writer.media_type
