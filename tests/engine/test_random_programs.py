@@ -27,13 +27,13 @@ LIMITS = Limits(array_bytes=1 << 24, total_bytes=1 << 26, instructions=20_000, f
 def ask(
     program: Any, values: dict[str, Any], *, engine: Engine | None = None, **query: Any
 ) -> Answer:
-    engine = engine or Engine(LIMITS)
+    engine = engine or Engine()
     polls = 0
 
     def poll():
         nonlocal polls
         polls += 1
-        if polls > 2_000:
+        if polls > 10_000:
             raise DeadlineExceeded("the time is up")
 
     leaves = {
@@ -153,31 +153,36 @@ def scripts(draw: st.DrawFn) -> str:
         return "(" + form.format(left, right) + ")"
 
     def statement(indent: str, depth: int) -> None:
-        kind = draw(
-            st.sampled_from(["s", "v", "element", "if", "for", "while", "function", "list"])
-        )
+        kind = draw(st.sampled_from("s v element if for while until function list".split()))
         kind = kind if depth < 2 else "s"
         if kind == "s":
             lines.append(f"{indent}s = tanh({expression()})")
         elif kind == "v":
-            lines.append(f"{indent}v = v*{expression()} + sin(x)")
+            lines.append(f"{indent}v = tanh(v*{expression()}) + sin(x)")
         elif kind == "element":
             lines.append(f"{indent}v[{draw(st.integers(-3, 2))}] = {expression()}")
         elif kind == "if":
             lines.append(
-                f"{indent}if {draw(st.sampled_from(['a > 0', 'b > 0', 'a < b', 'x[1] > a']))}:"
+                f"{indent}if {draw(st.sampled_from(['a > 0', 'a < b', 'x[1] > a', 's > v[0]']))}:"
             )
             statement(indent + "  ", depth + 1)
             lines.append(f"{indent}else:")
             statement(indent + "  ", depth + 1)
         elif kind == "for":
-            lines.append(f"{indent}for i in range({draw(st.integers(0, 3))}):")
+            lines.append(
+                f"{indent}for i in range({draw(st.sampled_from([0, 1, 3, 3 if depth else 12]))}):"
+            )
             statement(indent + "  ", depth + 1)
         elif kind == "while":
             lines.append(f"{indent}k = 0")
             lines.append(f"{indent}while k < 2:")
             statement(indent + "  ", depth + 1)
             lines.append(f"{indent}  k += 1")
+        elif kind == "until":  # values decide how often
+            lines.append(f"{indent}t{depth} = a*a")
+            lines.append(f"{indent}while t{depth} < {draw(st.sampled_from([0, 2, 9]))}:")
+            statement(indent + "  ", depth + 1)
+            lines.append(f"{indent}  t{depth} = t{depth} + 1 + x[0]*x[0]")
         elif kind == "function":
             lines.append(f"{indent}f = lambda t, u=2: tanh(t*u) + s")
             lines.append(f"{indent}s = f({expression()}, u={expression()})")
@@ -244,7 +249,7 @@ def mapped(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
 
 def replayed(text: str, rng: np.random.Generator) -> tuple[Any, Any]:
     """Other values: the tapes that are there where their guards hold, and a new recording."""
-    engine, points = Engine(LIMITS), [VALUES, *[values_of(rng) for _ in range(4)]]
+    engine, points = Engine(), [VALUES, *[values_of(rng) for _ in range(4)]]
     known = [gradients(text, point, engine=engine) for point in points]
     return known, [gradients(text, point) for point in points]
 
@@ -434,7 +439,8 @@ def test_no_graph_raises_anything_but_typed_errors(op, args, attrs, variables):
 
 def assert_answered(program: Any, variables: dict[str, Any], kind: str) -> None:
     try:
-        ask(program, {key: leaf(value) for key, value in variables.items()}, kind=kind)
+        leaves = {key: leaf(value) for key, value in variables.items()}
+        ask(program, leaves, engine=Engine(LIMITS), kind=kind)
     except InternalError:
         raise
     except EngineError:
