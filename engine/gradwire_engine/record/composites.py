@@ -15,10 +15,11 @@ from gradwire_engine.ops.arrays.segments import at_ids
 from gradwire_engine.ops.arrays.shape import swap_last
 from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.axes import axes_of, without
-from gradwire_engine.ops.base import FUNCTIONS, Function, Op
+from gradwire_engine.ops.base import Function, Op
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite, Ragged, Sparse
 from gradwire_engine.ops.constants import Copy, StopGradient
+from gradwire_engine.ops.linalg.sparse import matrix_parts
 from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.sequences.bins import SearchSorted
 
@@ -150,13 +151,10 @@ def _product(r: Recorder, x: Any, y: Any) -> Any:
     sparse, other, turned = (x, y, False) if isinstance(x, Sparse) else (y, x, True)
     if not isinstance(sparse, Sparse) or isinstance(other, Composite):
         raise BadArgument(f"matmul does not take {describe(x)} and {describe(y)}", hint=_HINT)
-    if len(sparse.shape) != 2 or sparse["indices"].shape[1] != 2:
-        raise ShapeMismatch(f"matmul needs a matrix, got {sparse}", hint=_HINT)
+    values, places, shape = matrix_parts(sparse)
     dense = r.b.array(other)
     dense = swap_last(dense) if turned and dense.ndim > 1 else dense
-    places = [picked(sparse["indices"], 1, axis) for axis in (0, 1)]
-    product = FUNCTIONS["sparse.coo_matmul"].record
-    z: Var = product(r.b, sparse["values"], *places, sparse.shape, dense, turned)
+    z: Var = r.operation("sparse.coo_matmul", values, *places, shape, dense, turned)
     return swap_last(z) if turned and z.ndim > 1 else z
 
 

@@ -230,11 +230,15 @@ def test_the_shape_is_part_of_the_type(ask):
         "r[3]",
         "exp(r, 3)",
         "tf.sparse.to_dense(r)",
+        "tf.sparse.to_dense(s)",
+        "torch.sparse.mm(p, x)",
+        "p @ x",
         "tf.SparseTensor([0, 1], w[:2], [2, 3])",
         "tf.SparseTensor([[0.5, 1]], w[:1], [2, 3])",
     ],
 )
 def test_what_has_no_meaning_is_refused_with_its_place(ask, given, text):
+    given["p"] = sparse(np.ones((4, 4)), (3, 4), INDICES[:, :1])
     with pytest.raises(EngineError) as refused:
         ask.value(text, given)
     assert refused.value.at is not None

@@ -11,7 +11,7 @@ from gradwire_engine.ops.axes import flag, lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.composites import Sparse
-from gradwire_engine.ops.linalg.sparse import matrix_shape, sparse_of
+from gradwire_engine.ops.linalg.sparse import matrix_parts, sparse_of
 from gradwire_engine.tape import Shape
 
 if TYPE_CHECKING:
@@ -24,16 +24,12 @@ def sparse_tensor(b: Builder, indices: Any, values: Any, dense_shape: Static) ->
     return sparse_of(b, b.array(indices), values, lengths(dense_shape))
 
 
-def _parts(b: Builder, tensor: Any) -> tuple[Var, list[Var], Shape]:
+def _parts(tensor: Any) -> tuple[Var, list[Var], Shape]:
     """Values, places by axis, and shape of a matrix."""
     if not isinstance(tensor, Sparse):
         hint = "tf.SparseTensor(indices, values, dense_shape)"
         raise BadArgument(f"a sparse tensor is needed, got {describe(tensor)}", hint=hint)
-    return (
-        tensor["values"],
-        recorded("unstack")(b, tensor["indices"], 1),
-        matrix_shape(tensor.shape),
-    )
+    return matrix_parts(tensor)
 
 
 @TF.macro("sparse.sparse_dense_matmul")
@@ -41,7 +37,7 @@ def sparse_dense_matmul(
     builder: Builder, sp_a: Any, b: Any, adjoint_a: Static = False, adjoint_b: Static = False
 ) -> Any:
     """Product of a sparse and a dense matrix, of their adjoints if asked for."""
-    values, (row, column), shape = _parts(builder, sp_a)
+    values, (row, column), shape = _parts(sp_a)
     turned = flag(adjoint_a, "adjoint_a")
     values = recorded("conjugate")(builder, values) if turned else values
     dense = builder.array(b)
@@ -53,7 +49,7 @@ def sparse_dense_matmul(
 @TF.macro("sparse.to_dense")
 def to_dense(b: Builder, sp_input: Any) -> Any:
     """The dense matrix with these elements."""
-    values, (row, column), shape = _parts(b, sp_input)
+    values, (row, column), shape = _parts(sp_input)
     return recorded("sparse.coo_todense")(b, values, row, column, shape)
 
 
@@ -68,11 +64,11 @@ def embedding_lookup_sparse(
     """
     if combiner not in ("sum", "mean", "sqrtn"):
         raise BadArgument("combiner must be 'sum', 'mean' or 'sqrtn'")
-    ids, (row, _), (count, _) = _parts(b, sp_ids)
+    ids, (row, _), (count, _) = _parts(sp_ids)
     table = b.inexact(params)
     weights = recorded("ones_like")(b, ids, table.dtype)
     if sp_weights is not None:
-        weights = _parts(b, sp_weights)[0]
+        weights = _parts(sp_weights)[0]
     shape = (count, table.type.shape[0])
     z = recorded("sparse.coo_matmul")(b, weights, row, ids, shape, table)
     if combiner == "sum":

@@ -11,7 +11,7 @@ from gradwire_engine.ops.axes import lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.composites import Sparse
-from gradwire_engine.ops.linalg.sparse import matrix_shape, sparse_of
+from gradwire_engine.ops.linalg.sparse import matrix_parts, sparse_of
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
@@ -37,5 +37,5 @@ def mm(b: Builder, sparse: Any, dense: Any) -> Any:
     if not isinstance(sparse, Sparse):
         hint = "torch.sparse_coo_tensor(indices, values, size)"
         raise BadArgument(f"a sparse matrix is needed, got {describe(sparse)}", hint=hint)
-    shape, places = matrix_shape(sparse.shape), recorded("unstack")(b, sparse["indices"], 1)
-    return recorded("sparse.coo_matmul")(b, sparse["values"], *places, shape, dense)
+    values, places, shape = matrix_parts(sparse)
+    return recorded("sparse.coo_matmul")(b, values, *places, shape, dense)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.shape import reshape, transpose
+from gradwire_engine.ops.arrays.slicing import picked
 from gradwire_engine.ops.axes import flag, lengths
 from gradwire_engine.ops.base import Op, Static, macro
 from gradwire_engine.ops.composites import Sparse
@@ -50,6 +51,13 @@ def sparse_of(b: Builder, indices: Var, values: Any, shape: Shape) -> Sparse:
             f"each value and axis, got {indices.shape}"
         )
     return Sparse({"indices": indices, "values": numbers}, shape)
+
+
+def matrix_parts(x: Sparse) -> tuple[Var, list[Var], Shape]:
+    """Values, row and column of each, and shape of a sparse matrix."""
+    if len(x.shape) != 2 or x["indices"].type.shape[1] != 2:
+        raise ShapeMismatch(f"this needs the elements of a matrix, got {x}")
+    return x["values"], [picked(x["indices"], 1, axis) for axis in (0, 1)], x.shape
 
 
 def matrix_shape(shape: Any) -> Shape:
