@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,16 +14,14 @@ from gradwire_engine.cache import Cache
 from gradwire_engine.call import Call, all_finite, in_order
 from gradwire_engine.compile import Compiled
 from gradwire_engine.compile.derivatives import VECTORS
-from gradwire_engine.errors import EngineError, InputError, Place, ShapeMismatch
+from gradwire_engine.errors import EngineError, InputError, Place
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import rebuild
 from gradwire_engine.record.variables import flatten
+from gradwire_engine.stacking import Part, merged
 from gradwire_engine.tape import ArrayType
-
-#: Which examples an answer is of, and the answer of these alone.
-Part = tuple[Array, Answer]
 
 
 class BatchedCall(Call):
@@ -87,7 +85,7 @@ class BatchedCall(Call):
             for compiled in [p for p in paths if p not in tried]:
                 parts += self._part(compiled, left, poll)
                 if not left.any():
-                    return _merged(parts)
+                    return merged(parts)
             tried = [*paths]
             first = int(np.argmax(left))
             with self._entry.locked(poll):
@@ -100,7 +98,7 @@ class BatchedCall(Call):
                 left[first] = False
             parts += found
             if not left.any():
-                return _merged(parts)
+                return merged(parts)
 
     def _part(self, compiled: Compiled, left: Array, poll: Poll) -> list[Part]:
         """The answer for those of the examples ``left`` that decide as recorded; they are then not.
@@ -185,55 +183,3 @@ def _stacked(arrays: Mapping[str, Any], axes: Mapping[str, int], field: str) -> 
     if 0 in sizes.values():
         raise InputError("a batch needs at least one example", at=Place(pointer="/batch"))
     return stacked
-
-
-def _merged(parts: Sequence[Part]) -> Answer:
-    """One answer, what it says of each example taken from the part that holds for it."""
-    if len(parts) == 1:
-        return parts[0][1]
-    masks, every = zip(*parts, strict=True)
-
-    def merge(trees: Iterable[Any]) -> Any:
-        return _merge(masks, [*trees])
-
-    names = dict.fromkeys(name for answer in every for name in answer.derivatives)
-    updated = dict.fromkeys(path for answer in every for path in answer.updates)
-    return Answer(
-        merge(answer.value for answer in every),
-        merge(answer.outputs for answer in every),
-        {name: merge(answer.derivatives.get(name) for answer in every) for name in names},
-        {path: why for answer in every[::-1] for path, why in answer.unconnected.items()},
-        {path: merge(answer.updates.get(path) for answer in every) for path in updated},
-        list(dict.fromkeys(notice for answer in every for notice in answer.warnings)),
-        next((answer.nonfinite for answer in every if answer.nonfinite), {}),
-    )
-
-
-def _merge(masks: Sequence[Array], trees: Sequence[Any]) -> Any:
-    """The nested arrays with each example's from its tree, zeros where that has none."""
-    present = [tree for tree in trees if tree is not None]
-    if not present:
-        return None
-    first = present[0]
-    if isinstance(first, dict | list):
-        keys = [*first] if isinstance(first, dict) else [*range(len(first))]
-        if any(type(x) is not type(first) or len(x) != len(first) for x in present):
-            raise _unlike("structures")
-        items = [[x if x is None else x[key] for x in trees] for key in keys]
-        merged = [_merge(masks, item) for item in items]
-        return dict(zip(keys, merged, strict=True)) if isinstance(first, dict) else merged
-    if len({(x.dtype, x.shape[1:]) for x in present}) > 1:
-        raise _unlike("shapes")
-    whole = np.zeros((masks[0].size, *first.shape[1:]), first.dtype)
-    for took, tree in zip(masks, trees, strict=True):
-        if tree is not None:
-            whole[took] = tree
-    return whole
-
-
-def _unlike(what: str) -> ShapeMismatch:
-    return ShapeMismatch(
-        f"the examples give results of different {what}, which do not stack",
-        at=Place(pointer="/batch"),
-        hint="send such examples one by one",
-    )

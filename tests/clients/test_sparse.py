@@ -32,6 +32,16 @@ def test_a_hessian_by_coordinates_has_the_structure_of_the_sources_twice(client)
             np.testing.assert_array_equal(block.toarray(), whole)
 
 
+def test_of_a_batch_each_example_has_its_own_matrix(client):
+    x = np.random.default_rng(0).normal(size=(4, 6))
+    asked = {"target": "y", "sources": "x", "batch": ["x"]}
+    found = client.jacobian(BAND, {"x": x, "w": 1.0}, **asked, format="coo").jacobian
+    expected = client.jacobian(BAND, {"x": x, "w": 1.0}, **asked).jacobian
+    for one, whole in zip(found, expected, strict=True):
+        assert len(one.values) == 2 * 5
+        np.testing.assert_array_equal(one.toarray(), whole)
+
+
 async def test_the_awaiting_client_reads_coordinates_too(awaiting_client):
     answer = await awaiting_client.jacobian("x * 2", {"x": [1.0, 2.0]}, format="coo")
     np.testing.assert_array_equal(answer.jacobian["x"].toarray(), [[2, 0], [0, 2]])

@@ -94,6 +94,35 @@ def test_examples_may_each_have_their_own_direction(ask, text, kind):
             np.testing.assert_allclose(together[name][k], expected, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.parametrize("kind", ["jacobian", "hessian"])
+@pytest.mark.parametrize("text", ["w[0] * x[ids] * x[::-1]", "x**2 if y > 0 else -x * exp(x)"])
+def test_coordinates_are_those_of_each_example(ask, text, kind):
+    ids = np.array([[0, 1, 2], [2, 1, 0], [0, 1, 2], [1, 2, 0], [2, 1, 0]])
+    asked = {"kind": kind, "sources": "x", "format": "coo"}
+    given = {"x": X, "y": Y, "w": W, "ids": ids}
+    together = ask.answer(text, given, batch={"x": 0, "y": 0, "ids": 0}, **asked)
+    for k in range(len(Y)):
+        one = ask.answer(text, {"x": X[k], "y": Y[k], "w": W, "ids": ids[k]}, **asked)
+        found = {part: every[k] for part, every in together.derivatives[kind].items()}
+        assert [*found["shape"]] == [*one.derivatives[kind]["shape"]]
+        np.testing.assert_allclose(whole(found), whole(one.derivatives[kind]), atol=1e-12)
+
+
+def whole(coordinates):
+    array = np.zeros(coordinates["shape"])
+    np.add.at(array, tuple(coordinates["indices"].T), coordinates["values"])
+    return array
+
+
+def test_an_example_without_a_matrix_has_one_of_zeros(ask):
+    asked = {"kind": "jacobian", "sources": "w", "format": "coo", "batch": {"x": 0, "y": 0}}
+    given = {"x": X, "y": Y, "w": W}
+    found = ask.answer("w * x if y > 0 else x", given, **asked).derivatives["jacobian"]
+    for k in range(len(Y)):
+        one = whole({part: every[k] for part, every in found.items()})
+        np.testing.assert_array_equal(one, np.diag(X[k]) if Y[k] > 0 else np.zeros((3, 3)))
+
+
 #: Rules that decide on the cotangent: one fails on what the other path is for.
 DECIDING = [
     "f = custom_gradient(lambda x: (x, lambda g: 2*g if sum(g) > 0 else -g))\nf(m)",

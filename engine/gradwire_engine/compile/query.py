@@ -154,9 +154,8 @@ class _Query:
         }
         value = self._template(targets)
         further = None if outputs is None else self._template(outputs)
-        for field, asked in (("format", query.format == "coo"), ("sparse_gradients", query.slices)):
-            if stacks and asked:
-                raise InputError("coordinates are of one example", at=Place(pointer=f"/{field}"))
+        if stacks and query.slices:
+            raise InputError("slices are of one example", at=Place(pointer="/sparse_gradients"))
         decided = self._for_examples(stacks) if stacks else None
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:

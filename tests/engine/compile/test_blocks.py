@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from gradwire_engine.errors import InputError
 
 RNG = np.random.default_rng(14)
 GIVEN = {"x": RNG.normal(size=6), "w": RNG.normal(size=(2, 3)), "c": np.float64(0.7)}
@@ -84,9 +83,3 @@ def test_a_stencil_has_three_diagonals_at_any_size(ask, text):
     rows, columns = coo["indices"].T
     np.testing.assert_array_equal(np.bincount(columns - rows + 1), [n - 1, n, n - 1])
     np.testing.assert_array_equal(coo["values"], np.choose(columns - rows + 1, [3, -2, 1]))
-
-
-def test_coordinates_are_of_one_example(ask):
-    given = {"x": np.ones((2, 3))}
-    with pytest.raises(InputError, match="one example"):
-        ask.answer("x * x", given, kind="jacobian", format="coo", batch={"x": 0})
