@@ -14,9 +14,10 @@ import numpy as np
 from gradwire_engine.answer import Mode
 from gradwire_engine.autodiff.coloring import Colors, color_columns, color_symmetric
 from gradwire_engine.autodiff.forward import pushforward
+from gradwire_engine.autodiff.known import Known
 from gradwire_engine.autodiff.matrices import for_seeds, stand_in
 from gradwire_engine.autodiff.reverse import gradient, pullback
-from gradwire_engine.autodiff.sparsity import Indices, Known, Pattern, distinct, sparsity
+from gradwire_engine.autodiff.sparsity import Indices, Pattern, distinct, sparsity
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate

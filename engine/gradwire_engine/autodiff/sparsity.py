@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire_engine.autodiff.known import Known, Value, Values
 from gradwire_engine.autodiff.paths import ancestors
+from gradwire_engine.autodiff.sparse_loops import results
 from gradwire_engine.autodiff.terms import aligned, stack, terms
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.boundaries import Example
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Input, Item
-from gradwire_engine.tape import ArrayType, Shape, TupleType
+from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.loops import AddStacks, Loop, Rows, Stacked
+from gradwire_engine.tape import ArrayType, Instruction, Shape, TupleType
 
 Indices: TypeAlias = NDArray[np.int64]
 
@@ -34,18 +36,6 @@ class Pattern(NamedTuple):
     shape: tuple[int, int]
 
 
-class Known(Protocol):
-    """Values while recording."""
-
-    def value(self, var: Var) -> Any:
-        """The value of what constants make."""
-        ...
-
-    def integers(self, var: Var) -> Any:
-        """The value of given integers, with which the tape holds from then on; None if unknown."""
-        ...
-
-
 def sparsity(b: Builder, target: Var, source: Var, known: Known | None = None) -> Pattern:
     """The pattern of ``∂ target / ∂ source``, both in row-major order.
 
@@ -54,47 +44,70 @@ def sparsity(b: Builder, target: Var, source: Var, known: Known | None = None) -
     Constants and integers that are given have the values that ``known`` tells. The time is linear,
     up to sorting, in the pairs of all instructions between.
     """
-    walk = _Walk(b, target, source, known)
-    needed = [slot for slot in sorted(ancestors(b, [target])) if slot > source.slot]
-    last = {arg: slot for slot in needed for arg in b.instructions[slot].args}
-    for slot in needed:
-        b.poll()
-        walk.step(slot)
-        for arg in b.instructions[slot].args:
-            if last[arg] == slot:
-                walk.pairs.pop(arg, None)
-    columns = source.type.size
-    rows, places = np.divmod(walk.pairs.get(target.slot, _NONE), max(columns, 1))
-    return Pattern(rows, places, (target.type.size, columns))
+    values = Values(b, target, known)
+    walk = Walk(b, b.instructions, source.type.size, values)
+    walk.pairs[source.slot] = np.arange(source.type.size) * (walk.columns + 1)
+    walk.go([slot for slot in sorted(ancestors(b, [target])) if slot > source.slot], target.slot)
+    rows, places = np.divmod(walk.pairs.get(target.slot, NONE), walk.columns)
+    return Pattern(rows, places, (target.type.size, source.type.size))
 
 
-_NONE: Indices = np.zeros(0, np.int64)
+NONE: Indices = np.zeros(0, np.int64)
 
 
-class _Walk:
-    """Pairs of the slots that depend on the source."""
+class Walk:
+    """Pairs of the slots that depend on the source, which has so many ``columns``."""
 
-    def __init__(self, b: Builder, target: Var, source: Var, known: Known | None) -> None:
+    def __init__(
+        self, b: Builder, instructions: Sequence[Instruction], size: int, value: Value
+    ) -> None:
         self.b = b
-        self.known = known
-        self.given = _given(b, target.slot + 1)
-        self.columns = max(source.type.size, 1)
-        self.pairs = {source.slot: np.arange(source.type.size) * (self.columns + 1)}
+        self.instructions = instructions
+        self.value = value
+        self.columns = max(size, 1)
+        self.pairs: dict[int, Indices] = {}
         #: How an instruction with several results is stacked: these share the pairs of a stack.
         self.stacks: dict[int, Shape] = {}
+        #: The pairs of each result of a loop.
+        self.results: dict[int, Sequence[Indices]] = {}
+
+    def go(self, slots: Sequence[int], *kept: int) -> None:
+        """Find the pairs of ``slots``, of all but those ``kept`` for as long as they are read."""
+        last = {arg: slot for slot in slots for arg in self.instructions[slot].args}
+        for slot in slots:
+            self.b.poll()
+            self.step(slot)
+            for arg in self.instructions[slot].args:
+                if last[arg] == slot and arg not in kept:
+                    self.pairs.pop(arg, None)
 
     def step(self, slot: int) -> None:
         """Find the pairs of ``slot``."""
-        op, args, kind, _ = self.b.instructions[slot]
+        op, args, kind, _ = self.instructions[slot]
         if not op.differentiable or not any(arg in self.pairs for arg in args):
             return
+        if not isinstance(kind, TupleType) and not kind.differentiable:
+            return
         found = None
-        if isinstance(kind, ArrayType):
-            if not kind.differentiable:
-                return
-            if op.linear and not (op.elementwise or isinstance(op, Item)):
-                found = self._moved(op, args, kind)
+        if isinstance(op, Loop):
+            self.results[slot] = results(self, op, args)
+            found = NONE  # marks it as reached
+        elif isinstance(op, Item) and args[0] in self.results:
+            found = self.results[args[0]][op.index]
+        elif isinstance(op, Rows | Stacked):
+            found = self._restacked(op, args[0], kind)
+        elif op.linear and not (op.elementwise or isinstance(op, Item | AddStacks)):
+            assert isinstance(kind, ArrayType)
+            found = self._moved(op, args, kind)
         self.pairs[slot] = self._combined(slot) if found is None else found
+
+    def _restacked(self, op: Rows | Stacked, arg: int, kind: Any) -> Indices:
+        """Pairs of an array's parts, taken for any of them, or of an array of such."""
+        whole = kind.shape if isinstance(op, Stacked) else self._shape(arg)
+        part = (*whole[: op.axis], 1, *whole[op.axis + 1 :])
+        numbers = _numbered(part, part, whole)
+        move = self._selected if isinstance(op, Stacked) else self._grouped
+        return move(self.pairs[arg], numbers)
 
     def _moved(self, op: Op, args: Sequence[int], kind: ArrayType) -> Indices | None:
         """Pairs where each element is one of the operands' or zero, or adds up what moved to it.
@@ -102,15 +115,15 @@ class _Walk:
         The operation, or its transpose, then takes the elements' numbers to those of where each
         comes from, or to 0, and squares of numbers to squares of what it takes the numbers to.
         """
-        types = [self.b.vars[arg].type for arg in args]
+        types: list[Any] = [self.instructions[arg].type for arg in args]
         numbered: list[Any] = []
         parts, before = [], 0
         for arg, x in zip(args, types, strict=True):
             if x.differentiable:
                 numbered.append(np.arange(before + 1.0, before + 1 + x.size).reshape(x.shape))
-                parts.append(self.pairs.get(arg, _NONE) + before * self.columns)
+                parts.append(self.pairs.get(arg, NONE) + before * self.columns)
                 before += x.size
-            elif (value := self._value(arg)) is not None:
+            elif (value := self.value(arg, False)) is not None:
                 numbered.append(value)
             else:
                 return None
@@ -149,23 +162,10 @@ class _Walk:
 
         return kernel
 
-    def _value(self, slot: int) -> Any:
-        """The value of what constants, or integers that are given, make; None of all else."""
-        if self.known is None or self.given[slot] == _REALS:
-            return None
-        know = self.known.integers if self.given[slot] else self.known.value
-        return know(self.b.vars[slot])
-
-    def _constant(self, slot: int) -> Any:
-        """The value of what constants make; None of all else."""
-        return None if self.given[slot] else self._value(slot)
-
     def _combined(self, slot: int) -> Indices:
         """Pairs where elements are combined: of each operand, along the axes that are mixed."""
-        op, args, kind, _ = self.b.instructions[slot]
-        shapes = [
-            self.stacks[arg] if arg in self.stacks else self.b.vars[arg].type.shape for arg in args
-        ]
+        op, args, kind, _ = self.instructions[slot]
+        shapes = [self._shape(arg) for arg in args]
         if isinstance(kind, TupleType):
             result = self.stacks[slot] = stack(op, shapes)
         else:
@@ -179,6 +179,10 @@ class _Walk:
         first, *more = parts.values()
         return distinct(np.concatenate([first, *more])) if more else first
 
+    def _shape(self, slot: int) -> Shape:
+        kind = self.instructions[slot].type
+        return self.stacks[slot] if isinstance(kind, TupleType) else kind.shape
+
     def _read(
         self,
         op: Op,
@@ -189,8 +193,7 @@ class _Walk:
         pairs: Indices,
     ) -> Indices:
         """What operand ``number``, of these pairs, adds to the result's."""
-        know = self._constant if op.elementwise else self._value
-        found = terms(op, number, shapes, result, lambda i: know(args[i]))
+        found = terms(op, number, shapes, result, lambda i: self.value(args[i], op.elementwise))
         if found and math.prod(found.shape) * pairs.itemsize <= self.b.limits.array_bytes:
             results, reads = found.filled()
             return self._grouped(self._selected(pairs, reads), results)
@@ -235,21 +238,6 @@ def _indices(numbers: Any) -> Indices:
     """Numbers counted from 1 as indices, -1 for 0."""
     found: Indices = numbers.ravel().astype(np.int64) - 1
     return found
-
-
-#: What the value of a slot depends on that comes with the request: nothing, integers, all else.
-_NOTHING, _INTEGERS, _REALS = range(3)
-
-
-def _given(b: Builder, count: int) -> bytearray:
-    """On what the values of the first slots depend."""
-    given = bytearray(count)
-    for slot, (op, args, kind, _) in enumerate(b.instructions[:count]):
-        own = _INTEGERS if isinstance(op, Input | Example) else _NOTHING
-        most = max([own, *[given[arg] for arg in args]])
-        countable = isinstance(kind, ArrayType) and kind.dtype.kind in "biu"
-        given[slot] = most if countable or not most else _REALS
-    return given
 
 
 def _numbered(cells: Shape, aligned: Shape, shape: Shape) -> Indices:

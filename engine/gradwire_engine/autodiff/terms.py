@@ -20,6 +20,7 @@ from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.coordinates import CooMatMul, Sampled
 from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.loops import AddStacks
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.signals.convolution import Convolve
@@ -167,7 +168,7 @@ def aligned(op: Op, shapes: Sequence[Shape], number: int, result: Shape) -> tupl
         axes = getattr(op, "axes", None) or (op.axis,)  # type: ignore[attr-defined]
         cells = with_ones(shape, axes)
         reads = cells if len(shape) == len(result) else without(shape, axes)
-    elif not op.elementwise:
+    elif not (op.elementwise or isinstance(op, AddStacks)):
         axes = stack(op, shapes)
         own = shape[: len(axes)] if len(shape) == max(map(len, shapes)) else ()
         cells = (*own, *(1,) * (len(shape) - len(own)))

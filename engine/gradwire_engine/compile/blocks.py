@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from gradwire_engine.answer import Mode
+from gradwire_engine.autodiff.known import Known
 from gradwire_engine.autodiff.matrices import jacobian
 from gradwire_engine.autodiff.sparse_matrices import (
     Nonzeros,
@@ -13,7 +14,6 @@ from gradwire_engine.autodiff.sparse_matrices import (
     sparse_hessian,
     sparse_jacobian,
 )
-from gradwire_engine.autodiff.sparsity import Known
 from gradwire_engine.compile.names import Source
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.record.calculus import summed

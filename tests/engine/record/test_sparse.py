@@ -72,6 +72,48 @@ weights[:, None] * (distorted * camera[:, 6:7] + principal - features)
     assert [len(coo["values"]) for coo in found] == [2 * count * each for each in (11, 3, 1)]
 
 
+LOOPS = {
+    "elements": ("y = x\nfor i in range(200):\n  y = y + 0.01 * sin(y)\ny", 6, 6),
+    "while": ("y = x ** 2\nwhile sum(y) < 100:\n  y = y * 1.01 + 0.1\ny", 6, 6),
+    "choices": (
+        "y = x\nfor i in range(200):\n  y = y * 1.01 if sum(y) < 5 else sin(y)\ny * y",
+        6,
+        6,
+    ),
+    "numbers": ("y = x\nfor i in range(200):\n  y = y + 0.01 * y[ids]\ny", None, None),
+    "parts": ("y = x[:3]\nfor i in range(200):\n  y = 0.99 * y + 0.1 * x[3:]**2\ny", 6, 12),
+    "lists": (
+        "y = x\nys = []\nfor i in range(99):\n  y = sin(y)\n  ys.append(y)\nsum(stack(ys), 0)",
+        6,
+        6,
+    ),
+    "rows": (
+        "y = x[0]\nfor row in outer(x, ones(100)).T:\n  y = 0.9 * y + sum(row[:2] ** 2)\ny * x",
+        None,
+        None,
+    ),
+    "loops": (
+        "y = x\nfor i in range(100):\n  for j in range(100):\n    y = y + 1e-6 * y**2\ny",
+        6,
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_has_the_pattern_of_any_number_of_passes(ask, name):
+    text, nonzeros, second = LOOPS[name]
+    given = {"x": np.abs(X), "ids": np.array([1, 0, 2, 2, 3, 3])}
+    *before, last = text.split("\n")
+    for kind, count in (("jacobian", nonzeros), ("hessian", second)):
+        asked = {"kind": kind, "sources": "x"}
+        text = "\n".join([*before, last if kind == "jacobian" else f"sum(({last}) ** 3)"])
+        whole = ask.answer(text, given, **asked).derivatives[kind]
+        coo = ask.answer(text, given, format="coo", **asked).derivatives[kind]
+        np.testing.assert_allclose(filled(coo), whole, rtol=1e-9, atol=1e-12)
+        assert len(coo["values"]) == (count or np.count_nonzero(whole))
+
+
 def test_a_hessian_inside_a_program(ask):
     given = {"x": X, "ids": np.array([4, 1, 2])}
     text = "y = sum(x[ids] ** 2 * x[:3] + x[3:] ** 3)\n"
