@@ -149,6 +149,23 @@ async def test_s8_recording_goes_on_however_the_pause_ends(record, program):
     assert (await tape.gradient())["gradients"] == {"x": 9.0}
 
 
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "t = x\nwhile t < 50:\n{}  t = t + 0.1 * h + x\nt * x",
+        "t = x\nfor _ in range(1500):\n{}  t = t - 0.0001 * h * x\nt",
+    ],
+    ids=["as values decide", "long"],
+)
+async def test_s8_a_pause_in_a_loop_is_stop_gradient_in_each_pass(wire, loop):
+    pause = "  with stop_recording():\n    h = grad(t ** 3, t)\n"
+    written_out = "  h = stop_gradient(grad(t ** 3, t))\n"
+    paused = await wire.answer(loop.format(pause), {"x": 0.7})
+    constant = await wire.answer(loop.format(written_out), {"x": 0.7})
+    for field in "value", "gradients":
+        assert paused[field] == constant[field]
+
+
 async def test_s10_a_tape_made_anew_knows_nothing_of_the_one_before(record):
     request = {"program": "y = x * c", "variables": {"x": 2.0, "c": FROZEN}}
     tape = await record(**request, watch=["c"])
