@@ -13,10 +13,11 @@ from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record import calculus, composites, indexing, statics
 from gradwire_engine.record.functions.jax import COUNTED_BY_JAX
 from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
-from gradwire_engine.record.functions.loops import counted, repeat
+from gradwire_engine.record.functions.loops import counted, passes_between, repeat
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
+from gradwire_engine.record.sequences import Counter
 from gradwire_engine.record.solvers import SOLVERS
 from gradwire_engine.record.sparse import SPARSE
 from gradwire_engine.record.transformations import TRANSFORMATIONS
@@ -52,8 +53,16 @@ def _len(r: Recorder, x: Any) -> int:
     raise BadArgument(f"{describe(x)} has no length")
 
 
-def _range(r: Recorder, *bounds: Any) -> range:
-    """Counts from start (0) to before stop by step (1), all integers known while recording."""
+def _range(r: Recorder, *bounds: Any) -> range | Counter:
+    """Counts from start (0) to before stop by step (1), all integers known while recording.
+
+    The stop and start of a range that a ``for`` goes through may be decided by values.
+    """
+    if any(isinstance(bound, Var) for bound in bounds) and r.feeds_loop():
+        start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        whole = all(isinstance(x, int) or (_is_count(x) and not x.ndim) for x in (start, stop))
+        if whole and isinstance(step, int) and step:
+            return Counter(r, start, stop, step)
     numbers = [r.integer(bound) for bound in bounds]
     if not 1 <= len(numbers) <= 3 or numbers[2:] == [0]:
         raise BadArgument("range takes stop; start, stop; or start, stop, step (not 0)")
@@ -61,6 +70,10 @@ def _range(r: Recorder, *bounds: Any) -> range:
     if counted and abs(counted[-1] - counted[0]) >> 62:
         raise BadArgument("a range has less than 2**62 items")
     return counted
+
+
+def _is_count(x: Any) -> bool:
+    return isinstance(x, Var) and x.dtype.kind in "iu"
 
 
 def _enumerate(r: Recorder, items: Any, start: Any = 0) -> list[Any]:
@@ -181,13 +194,13 @@ def _while_loop(r: Recorder, condition: Any, body: Any, start: Any) -> Any:
 
 def _fori_loop(r: Recorder, lower: Any, upper: Any, body: Any, start: Any) -> Any:
     """``carry = body(i, carry)`` for i from lower to before upper; a tuple goes item by item."""
-    first, last = r.integer(lower), r.integer(upper)
+    first, length = passes_between(r, lower, upper)
 
     def step(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
         given = (counted(r, number, first), *_spread(carry))
         return _like(start, r.apply(body, given, {})), None
 
-    return repeat(r, start, step, length=max(last - first, 0))[0]
+    return repeat(r, start, step, length=length)[0]
 
 
 def _spread(carry: Any) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from gradwire_engine.record import calls, indexing, loops, statics
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.loops import Passes
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal
+from gradwire_engine.record.sequences import Counter
 from gradwire_engine.record.statements import For, While
 
 if TYPE_CHECKING:
@@ -158,7 +159,8 @@ def _while(r: Recorder, node: Node, results: list[Any]) -> Any:
 
 def _for(r: Recorder, node: Node, results: list[Any]) -> Any:
     body, otherwise = node.blocks
-    items = r.iterate(results[node.args[0]])
+    given = results[node.args[0]]
+    items = given if isinstance(given, Counter) else r.iterate(given)
     return _loop(r, For(r, node.value, items, body, otherwise), otherwise)
 
 

@@ -172,6 +172,14 @@ class Recorder:
             return RowsOf(value)
         raise BadArgument(f"cannot go through {describe(value)}")
 
+    def feeds_loop(self) -> bool:
+        """Whether a ``for`` goes through what the node at hand gives, and nothing else reads it."""
+        nodes = self.nodes
+        for i, node in enumerate(nodes[:-1]):
+            if node is self.node:
+                return nodes[i + 1].kind == "for" and nodes[i + 1].args == (i,)
+        return False
+
     def operation(self, name: str, /, *args: Any, **named: Any) -> Any:
         """Record an operation as the registry has it."""
         return calls.operation(self, name, args, named)

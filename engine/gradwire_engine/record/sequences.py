@@ -45,6 +45,24 @@ class SideBySide(Sequence[Any]):
         return tuple([part[i] for part in self.parts])
 
 
+class Counter:
+    """A range of which values decide how long it is: what a ``for`` goes through."""
+
+    def __init__(self, r: Recorder, start: Any, stop: Any, step: int) -> None:
+        self.start = start
+        self.step = step
+        behind = stop if start == 0 else r.operation("subtract", stop, start)
+        if abs(step) != 1:
+            behind = r.operation("add", behind, step - (1 if step > 0 else -1))
+        #: How many numbers there are, if it is positive.
+        self.count = behind if step == 1 else r.operation("floor_divide", behind, step)
+
+    def item(self, r: Recorder, number: Any) -> Any:
+        """The number of a pass."""
+        scaled = number if self.step == 1 else r.operation("multiply", number, self.step)
+        return r.operation("add", scaled, self.start)
+
+
 def arrays(r: Recorder, items: Sequence[Any], first: int) -> list[Var]:
     """The arrays of whose rows the items from number ``first`` on are made."""
     if isinstance(items, range):

@@ -11,6 +11,7 @@ from gradwire_engine.program import Block, Target, flat_names, rebound_names, st
 from gradwire_engine.record import sequences
 from gradwire_engine.record.loops import Passes
 from gradwire_engine.record.scope import MISSING
+from gradwire_engine.record.sequences import Counter
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -91,25 +92,47 @@ class For(Statement):
     """A pass for each item."""
 
     def __init__(
-        self, r: Recorder, target: Target, items: Sequence[Any], body: Block, otherwise: Block
+        self,
+        r: Recorder,
+        target: Target,
+        items: Sequence[Any] | Counter,
+        body: Block,
+        otherwise: Block,
     ) -> None:
         super().__init__(r, body, otherwise, frozenset(flat_names(target)))
         self.target = target
         self.items = items
-        self.length = len(items)
+        self.conditional = isinstance(items, Counter)
+        if not isinstance(items, Counter):
+            self.length = len(items)
+
+    def holds(self) -> Any:
+        """Whether there is a first pass, where values decide how many there are."""
+        return self._is_within(0)
 
     def arrays(self, first: int) -> list[Var]:
         """What the items are rows of."""
-        return [*super().arrays(first), *sequences.arrays(self.r, self.items, first)]
+        items = () if isinstance(self.items, Counter) else self.items
+        return [*super().arrays(first), *(sequences.arrays(self.r, items, first) if items else ())]
 
     def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
         """Bind the item, then run the body."""
-        if isinstance(number, int):
+        if isinstance(self.items, Counter):
+            if not self.r.truth(self._is_within(number)):
+                return "over", None
+            item = self.items.item(self.r, number)
+        elif isinstance(number, int):
             item = self.items[number]
         else:
             item = sequences.item(self.r, self.items, number, iter(rows))
         self.r.bind(self.target, item)
         return self.run()
+
+    def _is_within(self, number: int | Var) -> Any:
+        """Whether a range that values decide on has this number of items and more."""
+        if not isinstance(self.items, Counter):
+            return True
+        return self.r.operation("less", number, self.items.count)
 
     def ended(self, *, early: bool) -> None:
         """The counter of a range keeps its last value, known as before."""

@@ -12,7 +12,14 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.record.calculus import leaves, rebuild
-from gradwire_engine.record.functions.loops import arrays_of, counted, flipped, mapped, repeat
+from gradwire_engine.record.functions.loops import (
+    arrays_of,
+    counted,
+    flipped,
+    mapped,
+    passes_between,
+    repeat,
+)
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -43,12 +50,12 @@ def _while_loop(r: Recorder, cond_fun: Any, body_fun: Any, init_val: Any) -> Any
 
 def _fori_loop(r: Recorder, lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
     """``carry = body_fun(i, carry)`` for i from lower to before upper."""
-    first, last = r.integer(lower), r.integer(upper)
+    first, length = passes_between(r, lower, upper)
 
     def body(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
         return r.apply(body_fun, (counted(r, number, first), carry), {}), None
 
-    return repeat(r, init_val, body, length=max(last - first, 0))[0]
+    return repeat(r, init_val, body, length=length)[0]
 
 
 def _scan(

@@ -25,13 +25,25 @@ def repeat(
     body: Body,
     *,
     holds: Callable[[Any], Any] | None = None,
-    length: int | None = None,
+    length: int | Var | None = None,
     rows: Any = None,
 ) -> tuple[Any, Any]:
     """The last carry, and all that passes wrote, stacked: None of no pass.
 
-    As long as ``holds(carry)``, or ``length`` times; or for each of the ``rows`` of nested arrays.
+    As long as ``holds(carry)``, or ``length`` times, which values may decide; or for each of the
+    ``rows`` of nested arrays.
     """
+    if isinstance(length, Var):
+        counter, length = length, None
+
+        def step(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
+            value, written = body(number, carry[0], row)
+            return (value, r.operation("add", carry[1], 1)), written
+
+        (carry, _), written = repeat(
+            r, (carry, 0), step, holds=lambda carry: r.operation("less", carry[1], counter)
+        )
+        return carry, written
     passes = _Applied(r, carry, body, holds, length, rows)
     _, written = run(r, passes)
     return passes.value, written
@@ -101,11 +113,20 @@ def mapped(r: Recorder, f: Callable[[Any], Any], rows: Any) -> Any:
     return made
 
 
-def counted(r: Recorder, number: Any, first: int) -> Any:
+def passes_between(r: Recorder, lower: Any, upper: Any) -> tuple[Any, Any]:
+    """The first number and how many there are before ``upper``, which values may decide."""
+    bounds = [lower, upper]
+    if any(isinstance(x, Var) and x.dtype.kind in "iu" and not x.ndim for x in bounds):
+        return lower, r.operation("subtract", upper, lower)
+    first, last = [r.integer(x) for x in bounds]
+    return first, max(last - first, 0)
+
+
+def counted(r: Recorder, number: Any, first: Any) -> Any:
     """A counter of passes that begins with ``first``."""
-    if isinstance(number, int):
+    if isinstance(number, int) and isinstance(first, int):
         return number + first
-    return r.operation("add", number, first) if first else number
+    return number if isinstance(first, int) and not first else r.operation("add", number, first)
 
 
 def flipped(r: Recorder, nested: Any) -> Any:

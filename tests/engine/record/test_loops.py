@@ -1,0 +1,478 @@
+"""Loops as one instruction: the same as pass by pass, whatever is asked of them."""
+
+import numpy as np
+import pytest
+from gradwire_engine.answer import Leaf, Limits, Query
+from gradwire_engine.engine import Engine
+from gradwire_engine.errors import DeadlineExceeded, OverBudget
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.record import loops
+from gradwire_engine.record.calculus import leaves
+from gradwire_engine.recording import Recording
+
+V = np.random.default_rng(0).normal(size=(5, 3)) * 0.6
+#: Programs of x, w and V that loop.
+PROGRAMS = {
+    "for-sum": """
+s = 0.0
+for i in range(12):
+  s = s + sin(x * i) * w
+s
+""",
+    "for-rows": """
+s = 0.0
+for v in V:
+  s = s + tanh(v @ v * x) * w
+s
+""",
+    "while": """
+y = x
+while y < 5:
+  y = y * 1.5 + w*0.1
+y
+""",
+    "while-branch": """
+y = x
+while y < 20:
+  if y < 3:
+    y = y * w + 1
+  else:
+    y = y + x
+y
+""",
+    "break": """
+y = x
+for i in range(30):
+  y = y * 1.3
+  if y > w + 4:
+    break
+  y = y + 0.1 * i
+y*2
+""",
+    "continue": """
+y = x
+s = 0.0
+for i in range(14):
+  y = y + 0.3
+  if sin(y) < 0:
+    continue
+  s = s + y * w
+s
+""",
+    "return": """
+def f(a):
+  while True:
+    a = a * 1.2 + w * .1
+    if a > 6:
+      return a * a
+f(x)
+""",
+    "return2": """
+def f(a):
+  for i in range(20):
+    a = a * 1.2 + w * .1
+    if a > 6:
+      return a * i
+  return a
+f(x)
+""",
+    "else": """
+y = x
+for i in range(9):
+  y = y + w
+  if y > 8:
+    break
+else:
+  y = y * 10
+y
+""",
+    "nested": """
+s = 0.0
+for i in range(5):
+  t = x
+  for j in range(4):
+    t = t * w + 0.1 * i
+  s = s + t
+s
+""",
+    "nested-while": """
+s = x
+for i in range(10):
+  t = s
+  while t > 2:
+    t = t * 0.7 * w
+  s = s + t + 0.2
+s
+""",
+    "grad-inside": """
+y = x
+for i in range(12):
+  l = (y - 2) ** 2 * w + y**4 * 0.01
+  y = y - 0.1 * grad(l, y)
+y
+""",
+    "grad-func": """
+def f(z): return (z - w)**2 + 0.1*z**4
+y = x
+for i in range(15):
+  v, g = value_and_grad(f)(y)
+  y = y - 0.1*g
+y + v
+""",
+    "momentum": """
+y = x
+m = 0.0
+for i in range(12):
+  l = (y - 2) ** 2 * w
+  m = 0.9 * m + grad(l, y)
+  y = y - 0.1 * m
+y + m
+""",
+    "array-carry": """
+y = V[0]
+for i in range(9):
+  y = tanh(V.T @ (V @ y) * x) + w
+sum(y**2)
+""",
+    "gather": """
+s = 0.0
+for i in range(5):
+  s = s + V[i, 1] * x + V[4 - i, 0] ** 2 * w
+s
+""",
+    "setitem": """
+a = zeros(6)
+for i in range(6):
+  a[i] = sin(x * i) * w
+sum(a**2)
+""",
+    "two": """
+a, b = x, w
+for i in range(9):
+  a, b = b, a * 0.5 + b * 0.4
+a * b
+""",
+    "tuple": """
+p = (x, w)
+for i in range(9):
+  p = (p[1], p[0] * 0.5 + sin(p[1]))
+p[0] + p[1]
+""",
+    "dict": """
+p = {'a': x, 'b': w}
+for i in range(9):
+  p = {'a': p['b'], 'b': p['a'] * 0.5 + sin(p['b'])}
+p['a'] + p['b']
+""",
+    "count": """
+k = 0
+y = x
+while y < 2.9:
+  y = y * w + 1
+  k = k + 1
+y * k
+""",
+    "enumerate": """
+s = 0.0
+for i, v in enumerate(V):
+  s = s + v[0] * i * x
+s * w
+""",
+    "zip": """
+s = 0.0
+for u, v in zip(V, V[::-1]):
+  s = s + u @ v * x
+s * w
+""",
+    "cond-carry": """
+y = x
+z = w
+for i in range(10):
+  if i % 3 == 0:
+    z = z * y
+  y = y + 0.1
+z
+""",
+    "newname": """
+for i in range(12):
+  t = x * i
+  u = t + w
+u * t
+""",
+    "sorted": """
+y = V[:, 0]
+for i in range(7):
+  y = sort(y * 1.1 + V[:, 1] * x)
+y[0] * w
+""",
+    "int": """
+k = 7
+n = 0
+y = x
+while k > 1:
+  k = k // 2 if k % 2 == 0 else 3 * k + 1
+  n += 1
+  y = y + w / k
+y * n
+""",
+    "boolflag": """
+done = False
+y = x
+while not done:
+  y = y * 1.4 + w * 0.1
+  done = y > 7
+y
+""",
+    "solve": """
+y = V[0]
+for i in range(6):
+  y = solve(eye(3) * (2 + x) + outer(y, y), y + w)
+sum(y)
+""",
+    "triple": """
+s = x
+for i in range(4):
+  for j in range(3):
+    t = s
+    while t > 1.5:
+      t = t * 0.6
+    s = s + t * w * 0.2
+s
+""",
+    "hess-inside": """
+y = x
+for i in range(10):
+  f = y**4 - w * y**2 + y
+  g = grad(f, y)
+  h = grad(g, y)
+  y = y - 0.3 * g / (abs(h) + 1)
+y
+""",
+    "where": """
+y = x
+for i in range(10):
+  y = where(y > 2, sqrt(abs(y - 1.99)), y * 1.3 + w * .01)
+y
+""",
+    "closure": """
+s = x
+for i in range(9):
+  def g(t): return t * w + 0.1
+  s = g(s) * 0.5
+s
+""",
+    "matmul-chain": """
+M = V.T @ V * 0.1
+for i in range(8):
+  M = M @ M * 0.05 + eye(3) * x
+sum(M) * w
+""",
+    "scan": """
+def f(c, v):
+  n = tanh(c * w + v @ v * x)
+  return n, n * 2
+c, ys = lax.scan(f, 0.1, V)
+sum(ys**2) + c
+""",
+    "fori": """
+fori_loop(0, 11, lambda i, c: c * 0.9 + i * w, x)
+""",
+    "whilef": """
+while_loop(lambda c: c < 9, lambda c: c * 1.2 + w, x)
+""",
+    "tfwhile": """
+tf.while_loop(lambda i, r: i < 12, lambda i, r: (i + 1, r * 1.1 + w), [0, x])[1]
+""",
+}
+#: What is asked of them, and the vectors for it.
+QUERIES = {
+    "gradient": (Query("gradient"), None),
+    "hessian": (Query("hessian", sources=["x", "w"]), None),
+    "forward": (Query("jacobian", mode="forward", sources=["x", "V"]), None),
+    "jvp": (Query("jvp", sources=["x", "w", "V"]), [np.float64(0.3), np.float64(-0.7), V * 0.5]),
+    "hvp": (Query("hvp", sources=["x", "w"]), [np.float64(0.3), np.float64(-0.7)]),
+}
+
+
+def nothing():
+    pass
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Record loops as one instruction, however short they are."""
+    for limit in ("_SHORT_INSTRUCTIONS", "_SHORT_PASSES", "_COUNTED_INSTRUCTIONS"):
+        monkeypatch.setattr(loops, limit, 0)
+
+
+@pytest.fixture
+def singly(monkeypatch):
+    """Record every pass by itself."""
+
+    def unroll():
+        monkeypatch.setattr(loops, "_MOST_PEELED", 0)
+
+    return unroll
+
+
+def call(text, query, vectors=None, **values):
+    engine = Engine()
+    given = {name: Leaf(np.asarray(value)) for name, value in values.items()}
+    return engine.call(engine.parse(text), given, query, vectors)
+
+
+def numbers(answer):
+    return [np.asarray(x) for x in leaves([answer.value, answer.derivatives]) if x is not None]
+
+
+def same(got, want):
+    assert len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        assert a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_loop_gives_what_its_passes_give(at_once, singly, name, kind):
+    query, vectors = QUERIES[kind]
+    made = call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V)
+    got = numbers(made.replay(nothing))
+    tape = made._entry.paths[0].executable.tape
+    assert any(isinstance(i.op, Loop) for i in tape.instructions)
+    singly()
+    same(got, numbers(call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V).replay(nothing)))
+
+
+@pytest.mark.parametrize("kind", ["gradient", "hessian"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_examples_each_go_their_way(at_once, name, kind):
+    points = {"x": np.array([1.3, 0.7, 1.0, 0.2]), "w": np.array([0.8, 1.1, 0.9, 0.95])}
+    query = Query(kind, sources=["x", "w"], batch={"x": 0, "w": 0})
+    got = numbers(call(PROGRAMS[name], query, V=V, **points).replay(nothing))
+    alone = Query(kind, sources=["x", "w"])
+    each = [
+        numbers(call(PROGRAMS[name], alone, x=x, w=w, V=V).replay(nothing))
+        for x, w in zip(*points.values(), strict=True)
+    ]
+    same(got, [np.stack(column) for column in zip(*each, strict=True)])
+
+
+COUNTED = {
+    "range(n)": range,
+    "range(3, n, 2)": lambda n: range(3, n, 2),
+    "range(n, 0, -3)": lambda n: range(n, 0, -3),
+    "range(n, 20)": lambda n: range(n, 20),
+}
+
+
+@pytest.mark.parametrize("counts", COUNTED)
+def test_how_many_passes_there_are_needs_no_new_recording(counts):
+    engine = Engine()
+    program = engine.parse(f"y = x\nfor i in {counts}:\n  y = y + 0.1 * sin(y * i)\ny")
+    for n in (5, 100, 0, 3, 6, 1, 7, 1000):
+        given = {"x": Leaf(np.array(0.7)), "n": Leaf(np.array(n))}
+        made = engine.call(program, given, Query("evaluate"))
+        y = 0.7
+        for i in COUNTED[counts](n):
+            y = y + 0.1 * np.sin(y * i)
+        np.testing.assert_allclose(made.replay(nothing).value, y, rtol=1e-9)
+        assert len(made._entry.paths) <= 2  # with passes, and without
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = x\nwhile y < end:\n  y = y * 1.1\ny",
+        "y = x\nfor i in range(1000):\n  if y > end:\n    break\n  y = y * 1.1\ny",
+        "while_loop(lambda y: y < end, lambda y: y * 1.1, x)",
+        "lax.while_loop(lambda y: y < end, lambda y: y * 1.1, x)",
+        "y, k = x, 0\nwhile y < end:\n  k = k + 1\n  y = y * 1.1\ny + 0*k",
+    ],
+)
+def test_when_values_end_a_loop_is_no_matter_of_the_recording(text):
+    engine = Engine()
+    program = engine.parse(text)
+    for end in (3.0, 1e4, 2.0, 1e9):
+        given = {"x": Leaf(np.array(0.7)), "end": Leaf(np.array(end))}
+        made = engine.call(program, given, Query("gradient"))
+        answer = made.replay(nothing)
+        passes = np.ceil(np.log(end / 0.7) / np.log(1.1))
+        np.testing.assert_allclose(answer.value, 0.7 * 1.1**passes, rtol=1e-9)
+        np.testing.assert_allclose(answer.gradients["x"], 1.1**passes, rtol=1e-9)
+    assert len(made._entry.paths) == 1
+
+
+def test_a_loop_of_many_passes_compiles_as_one_of_few():
+    sizes = []
+    for n in (1000, 100_000):
+        made = call(
+            f"y = x\nfor i in range({n}):\n  y = y + sin(y) / {n}\ny", Query("gradient"), x=1.0
+        )
+        made.compile(nothing)
+        sizes.append(len(made._entry.paths[0].executable.tape.instructions))
+    assert sizes[0] == sizes[1] < 20
+
+
+def test_what_cannot_be_recorded_at_once_is_recorded_pass_by_pass():
+    """Of what values lead to: only these know the shape, or an item of a list."""
+    engine = Engine()
+    text = """
+y = x
+for i in range(40):
+    if y > 4:
+        y = y * [1.01, 1.02][i % 2]
+    y = y*1.02 + w
+y
+"""
+    program = engine.parse(text)
+    for x in (1.0, 2.0, 3.0):
+        given = {"x": Leaf(np.array(x)), "w": Leaf(np.array(0.005))}
+        y = x
+        for i in range(40):
+            y = (y * [1.01, 1.02][i % 2] if y > 4 else y) * 1.02 + 0.005
+        answer = engine.call(program, given, Query("gradient")).replay(nothing)
+        np.testing.assert_allclose(answer.value, y, rtol=1e-12)
+        recorded = Recording(program, given, Limits(), nothing)
+        recorded.run(nothing)
+        again = recorded.call(Query("gradient")).replay(nothing)
+        same(numbers(again), numbers(answer))
+    many = {"x": Leaf(np.array([1.0, 2.0, 3.0])), "w": Leaf(np.array(0.005))}
+    batched = engine.call(program, many, Query("gradient", batch={"x": 0})).replay(nothing)
+    np.testing.assert_allclose(batched.value[-1], y, rtol=1e-12)
+
+
+def test_an_endless_loop_is_stopped_while_it_is_replayed():
+    polls = 0
+
+    def poll():
+        nonlocal polls
+        polls += 1
+        if polls > 500:
+            raise DeadlineExceeded("the time is up")
+
+    with pytest.raises(DeadlineExceeded):
+        call("y = x\nwhile y < 5:\n  y = y * w\ny", Query("evaluate"), x=1.0, w=1.0).replay(poll)
+
+
+def test_what_passes_keep_is_within_the_budget():
+    engine = Engine(Limits(total_bytes=1_000_000))
+    program = engine.parse("y = x\nwhile sum(y) < 1e9:\n  y = y * 1.0001 + sin(y)\nsum(y)")
+    given = {"x": Leaf(np.ones(1000))}
+    with pytest.raises(OverBudget, match="bytes") as caught:
+        engine.call(program, given, Query("gradient")).replay(nothing)
+    assert caught.value.at.line == 2
+    assert "checkpoint" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = x\ns = 0.0\nfor i in range(40):\n  y = y * w\n  s = s + grad(y, w)\ns",
+        "a = x\nb = x*x\nfor i in range(40):\n  b = b + a\n  a = a*w + 0*grad(b, a)\nb",
+    ],
+)
+def test_derivatives_go_back_through_earlier_passes(text, monkeypatch):
+    got = numbers(call(text, Query("gradient"), x=0.9, w=1.01).replay(nothing))
+    monkeypatch.setattr(loops, "_MOST_PEELED", 0)
+    same(got, numbers(call(text, Query("gradient"), x=0.9, w=1.01).replay(nothing)))
