@@ -15,6 +15,7 @@ from gradwire_engine.ops.arrays.segments import at_ids
 from gradwire_engine.ops.arrays.shape import reshape, unsqueeze
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.composites import Sparse
 from gradwire_engine.ops.elementwise import conj
 from gradwire_engine.ops.linalg.coordinates import CooMatMul
 from gradwire_engine.ops.patterns import ARRAY, FULL
@@ -46,24 +47,32 @@ def gathered(
     return [None if None in found else [z for each in found for z in each or ()] for found in every]
 
 
-def slices(reads: Sequence[Var], bars: Sequence[Var | None]) -> tuple[Var, Var] | None:
-    """Indices and slices of the gradient in what ``reads`` were gathered from, as listed there.
+def slices(reads: Sequence[Var], bars: Sequence[Var | None]) -> Sparse | None:
+    """The gradient in what ``reads`` were gathered from, by slices as listed there.
 
-    ``bars`` are their cotangents.  Shapes: (n, 1) and (n, …), the array's without its first length.
+    ``bars`` are the cotangents of ``reads``; None where there are none.
     """
-    parts = [_slices(z, bar) for z, bar in zip(reads, bars, strict=True) if bar is not None]
-    if not parts:
+    present = [(z, bar) for z, bar in zip(reads, bars, strict=True) if bar is not None]
+    if not present:
         return None
+    parts = [_slices(*pair) for pair in present]
     indices, values = [
         x[0] if len(x) == 1 else Concatenate(0)(*x) for x in zip(*parts, strict=True)
     ]
-    return unsqueeze(indices, (1,)), values
+    shape = _table(present[0][0]).shape
+    return Sparse({"indices": unsqueeze(indices, (1,)), "values": values}, shape)
+
+
+def _table(z: Var) -> Var:
+    """What one was gathered from."""
+    op, args, _, _ = z.builder.instructions[z.slot]
+    return z.builder.vars[args[3 if isinstance(op, CooMatMul) else 0]]
 
 
 def _gathers(op: Op, place: int) -> bool:
     """Whether ``op`` takes its operand at ``place`` by slices along the first axis."""
     if isinstance(op, GetItem):
-        return op.pattern[0] == ARRAY and all(item == FULL for item in op.pattern[1:])
+        return op.pattern[:1] == (ARRAY,) and all(item == FULL for item in op.pattern[1:])
     return isinstance(op, CooMatMul) and place == 3
 
 
@@ -71,11 +80,12 @@ def _slices(z: Var, z_bar: Var) -> tuple[Var, Var]:
     """Indices, counted from the start, and slices for one that was gathered."""
     b = z.builder
     op, args, _, _ = b.instructions[z.slot]
+    x = _table(z)
     if isinstance(op, CooMatMul):
-        weights, row, index, x = [b.vars[arg] for arg in args]
+        weights, row, index, _ = [b.vars[arg] for arg in args]
         values = at_ids(z_bar, row) * unsqueeze(conj(weights), (1,))
     else:
-        x, index = [b.vars[arg] for arg in args]
+        _, index = [b.vars[arg] for arg in args]
         values = reshape(z_bar, (index.type.size, *x.shape[1:]))
     index = b.cast(reshape(index, (index.type.size,)), DTYPES["int64"])
     return Remainder()(index, b.scalar(x.shape[0], index.dtype)), values

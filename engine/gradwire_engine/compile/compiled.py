@@ -13,27 +13,24 @@ from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.optimize.resume import Known
 from gradwire_engine.record.calculus import rebuild
-from gradwire_engine.tape import Shape
 
 
 @dataclass(frozen=True, slots=True)
-class Slices:
-    """A gradient by slices of an array of ``shape``: variables, then the numbers of outputs."""
+class Summed:
+    """Slices of one index are to be added up: the parts as variables, then as outputs' numbers.
 
-    indices: Any
-    values: Any
-    shape: Shape
-    summed: bool
+    How many that leaves depends on values, which no shape on a tape does.
+    """
+
+    parts: Mapping[str, Any]
 
     def fill(self, outputs: Sequence[Any]) -> dict[str, Any]:
-        """The arrays; where slices are to be ``summed``, each index once, in rising order."""
-        indices, values = outputs[self.indices], outputs[self.values]
-        if self.summed:
-            indices, places = np.unique(indices, return_inverse=True)
-            totals = np.zeros((indices.size, *values.shape[1:]), values.dtype)
-            np.add.at(totals, places.ravel(), values)
-            indices, values = indices[:, None], totals
-        return {"indices": indices, "values": values, "shape": np.array(self.shape, np.int64)}
+        """The arrays, each index once, in rising order."""
+        found = {name: outputs[number] for name, number in self.parts.items()}
+        indices, places = np.unique(found["indices"], return_inverse=True)
+        totals = np.zeros((indices.size, *found["values"].shape[1:]), found["values"].dtype)
+        np.add.at(totals, places.ravel(), found["values"])
+        return {**found, "indices": indices[:, None], "values": totals}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ class Template:
             return outputs[self.nested]
 
         def filled(leaf: Any) -> Any:
-            if isinstance(leaf, Slices):
+            if isinstance(leaf, Summed):
                 return leaf.fill(outputs)
             return None if leaf is None else outputs[leaf]
 

@@ -13,7 +13,7 @@ from gradwire_engine.autodiff.paths import Cut, assignments_between, cut_between
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.autodiff.slices import gathered, slices
 from gradwire_engine.compile.blocks import Coordinates, Dense, Form
-from gradwire_engine.compile.compiled import Slices
+from gradwire_engine.compile.compiled import Summed
 from gradwire_engine.compile.differences import BESIDE, Differences
 from gradwire_engine.compile.names import Source, Sources
 from gradwire_engine.errors import DerivativeError, InputError, Place
@@ -129,7 +129,7 @@ class Derivatives:
         found: list[Any] = []
         for source, group, read in zip(self.sources, groups, reads, strict=True):
             own = [next(bars) for _ in group]
-            total = summed([group], own)[0] if read is None else self._slices(source, read, own)
+            total = summed([group], own)[0] if read is None else self._slices(read, own)
             found.append(self._found(source, total))
         return found
 
@@ -139,12 +139,10 @@ class Derivatives:
         pairs = zip(self.sources, found, strict=True)
         return [None if s.leaf is None or s.whole is not None else reads for s, reads in pairs]
 
-    def _slices(
-        self, source: Source, reads: Sequence[Var], bars: Sequence[Var | None]
-    ) -> Slices | None:
-        parts = slices(reads, bars)
-        summed = self.query.slices == "summed"
-        return parts and Slices(*parts, source.group[0].shape, summed)
+    def _slices(self, reads: Sequence[Var], bars: Sequence[Var | None]) -> Any:
+        found = slices(reads, bars)
+        parts = None if found is None else found.fields(self.b)
+        return parts and (Summed(parts) if self.query.slices == "summed" else parts)
 
     def _jacobian(self) -> dict[str, Any]:
         """``∂ target / ∂ source``, of shape ``target.shape + source.shape``."""

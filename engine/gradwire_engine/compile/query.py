@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -11,7 +10,7 @@ from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.compile.compiled import Compiled, Slices, Template
+from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
@@ -154,8 +153,10 @@ class _Query:
         }
         value = self._template(targets)
         further = None if outputs is None else self._template(outputs)
-        if stacks and query.slices:
-            raise InputError("slices are of one example", at=Place(pointer="/sparse_gradients"))
+        if stacks and query.slices == "summed":
+            hint = "true lists them as they were read, as many in each example"
+            place = Place(pointer="/sparse_gradients")
+            raise InputError("slices are added up in one example", at=place, hint=hint)
         decided = self._for_examples(stacks) if stacks else None
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:
@@ -184,8 +185,8 @@ class _Query:
         """The structure, its variables numbered as outputs."""
 
         def numbered(x: Any) -> Any:
-            if isinstance(x, Slices):
-                return replace(x, indices=self._output(x.indices), values=self._output(x.values))
+            if isinstance(x, Summed):
+                return Summed(rebuild(x.parts, self._output))
             return None if x is None else self._output(x)
 
         return Template(rebuild(nested, numbered))

@@ -70,6 +70,11 @@ def test_a_target_has_a_dense_gradient_in_itself(ask):
     np.testing.assert_array_equal(found["x"][:, 0], [1.0, 3.0, 1.0, 1.0, 1.0])
 
 
+def test_an_array_without_axes_has_no_slices(ask):
+    found = ask.gradients("x[...] * x[newaxis]", {"x": 3.0}, slices="listed")
+    np.testing.assert_array_equal(found["x"], 6.0)
+
+
 def test_without_a_path_there_is_the_reason(ask):
     answer = ask.answer("sum(stop_gradient(x[[1]]))", {"x": TABLE}, slices="listed")
     assert answer.gradients == {"x": None}
@@ -87,9 +92,19 @@ def test_nothing_of_the_whole_shape_is_made(ask_within):
         engine.gradients("sum(x[ids]**2)", given, sources="x")
 
 
-def test_slices_are_of_one_example(ask):
+def test_examples_have_their_own_slices(ask):
+    given = {"x": TABLE, "ids": np.array([[0, -1], [2, 2]]), "w": np.array([1.0, 3.0])}
+    text, asked = "sum(w[:, newaxis] * x[ids]**2)", {"sources": "x", "slices": "listed"}
+    found = ask.gradients(text, given, **asked, batch={"ids": 0})
+    for i, ids in enumerate(given["ids"]):
+        alone = ask.gradients(text.replace("ids", "i"), given | {"i": ids}, **asked)
+        for part, array in alone.items():
+            np.testing.assert_array_equal(found[part][i], array)
+
+
+def test_slices_are_added_up_in_one_example(ask):
     given = {"x": TABLE, "ids": np.array([[0, 1], [2, 2]])}
     with pytest.raises(InputError) as refused:
-        ask.gradients("sum(x[ids])", given, sources="x", slices="listed", batch={"ids": 0})
+        ask.gradients("sum(x[ids])", given, sources="x", slices="summed", batch={"ids": 0})
     assert refused.value.at is not None
     assert refused.value.at.pointer == "/sparse_gradients"
