@@ -76,7 +76,9 @@ class Recording:
         watch, watch_accessed = self._watching
         accessed, named = [*self._accessed(watch_accessed)], [*self._named(watch)]
         self._watched = self._dependents([*accessed, *named])
-        read = {slot for instruction in self.instructions for slot in instruction.args}
+        paused = recorder.state.paused
+        told_of = [i for slot, i in enumerate(self.instructions) if slot not in paused]
+        read = {slot for instruction in told_of for slot in instruction.args}
         read.update(x.slot for x in leaves(self._result) if isinstance(x, Var))
         told = {var.slot for var in accessed if var.slot in read}.union(var.slot for var in named)
         versions = recorder.state.versions

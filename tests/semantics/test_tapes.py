@@ -104,9 +104,11 @@ async def test_s7_watched_variables_are_told_as_they_were_declared(record):
         "s": "text",
         "unread": 1.0,
         "unread_but_named": 1.0,
+        "paused": 1.0,
         "k": 1.0,
     }
-    program = "h = a * z\ny = sum(h) * n\ng = c\nreturn y, k"
+    pause = "with stop_recording():\n  p = paused * k\n"
+    program = f"h = a * z\n{pause}y = sum(h) * n + p\ng = c\nreturn y, k"
     watch = ["h", "z", "unread_but_named"]
     tape = await record(program, variables, watch=watch, persistent=True)
     assert tape.made["watched"] == ["z", "n", "a", "unread_but_named", "k"]

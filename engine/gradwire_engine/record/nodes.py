@@ -175,6 +175,7 @@ def _stop_recording(r: Recorder, node: Node, results: list[Any]) -> Signal | Non
     """Run a block on no tape but those within: what it computed is constant afterwards."""
     first, known = len(r.b.vars), dict[int, Var]()
     signal = r.run(node.blocks[0])
+    r.state.paused.update(range(first, len(r.b.vars)))
     r.b.origin = node.at
 
     def fixed(value: Any) -> Any:

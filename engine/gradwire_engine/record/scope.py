@@ -75,6 +75,8 @@ class State:
     owners: dict[int, tuple[str, Any, Any]] = field(default_factory=dict)
     #: All leaves of a variable, by its path: the value sent, then each value assigned.
     versions: dict[str, list[Var]] = field(default_factory=dict)
+    #: Slots of what was computed while recording was stopped.
+    paused: set[int] = field(default_factory=set)
 
     def declare(self, path: str, container: Any, key: Any, var: Var) -> None:
         """Enter a variable's first value."""
