@@ -251,7 +251,7 @@ def all_finite(outputs: Sequence[Any]) -> bool:
     with np.errstate(all="ignore"):
         return all(
             output.dtype.kind not in "fc"
-            or np.isfinite(_add_up(output, axis=None))
+            or np.isfinite(_add_up(output, axis=None) if output.ndim else output)
             or np.isfinite(output).all()
             for output in outputs
         )

@@ -188,17 +188,20 @@ def _bound_names(body: Sequence[ast.stmt]) -> Iterator[str]:
     pending = list(body)
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.FunctionDef):
-            yield node.name
-        targets = list(getattr(node, "targets", ())) or [getattr(node, "target", None)]
+        if isinstance(node, ast.Assign):  # as most statements are; it has no others in it
+            targets: list[ast.expr | None] = [*node.targets]
+        else:
+            if isinstance(node, ast.FunctionDef):
+                yield node.name
+            targets = [getattr(node, "target", None)]
+            pending += getattr(node, "body", [])
+            pending += getattr(node, "orelse", [])
         while targets:
             target = targets.pop()
             if isinstance(target, ast.Name):
                 yield target.id
             elif isinstance(target, ast.Tuple | ast.List):
                 targets = [*targets, *target.elts]
-        pending += getattr(node, "body", [])
-        pending += getattr(node, "orelse", [])
 
 
 def _names_in(node: ast.expr | None) -> Output:

@@ -141,8 +141,11 @@ def _scaled(slot: int, code: _Code) -> tuple[int, int] | None:
     op, args, _, _ = code[slot]
     if not isinstance(op, Multiply):
         return None
-    x, y = (math.prod(_shape(arg, code)) for arg in args)
-    return None if x == y else args if x > y else args[::-1]  # type: ignore[return-value]
+    x, y = args
+    one, other = _shape(x, code), _shape(y, code)
+    if one == other or math.prod(one) == math.prod(other):
+        return None
+    return (x, y) if math.prod(one) > math.prod(other) else (y, x)
 
 
 def _smaller(v: int, w: int, matrix: int, code: _Code) -> bool:
