@@ -28,10 +28,14 @@ Mode: TypeAlias = Literal["auto", "forward", "reverse"]
 
 
 class Leaf(NamedTuple):
-    """One variable's value, and whether it is differentiated when no sources are named."""
+    """One variable's value, and whether it is differentiated when no sources are named.
+
+    Of ``any_shape``, it may be assigned values of other shapes.
+    """
 
     value: Array | str
     trainable: bool = True
+    any_shape: bool = False
 
 
 #: Leaves nested in lists and dicts; the outermost is a dict.

@@ -67,10 +67,10 @@ class Call:
                 self._inputs.append(vector)
         signature = tuple(
             [
-                (path, value.dtype, value.shape, trainable)
+                (path, value.dtype, value.shape, *flags)
                 if not isinstance(value, str)
                 else (path, value)
-                for path, (value, trainable) in found
+                for path, (value, *flags) in found
             ]
         )
         along = [None if v is None else (v.dtype, v.shape) for v in self._vectors or ()]

@@ -87,8 +87,26 @@ for step in range(50):
     assert in_program == pytest.approx({"w": 3.0, "b": -1.0}, abs=0.1)
 
 
-async def test_s88_a_variable_has_the_shape_of_its_value(wire):
-    """TensorFlow has variables of unknown shape; over the wire each request declares them anew."""
+async def test_s88_a_variable_of_unknown_shape_is_assigned_any(wire):
+    text = "a = x\nx.assign([1, 2, 3])\nb = x\nx.assign([[1], [2]])\n[a, b, x]"
+    variables = {"x": {"value": 5, "dtype": "int32", "shape": None}}
+    assert await wire.value(text, variables) == [5, [1, 2, 3], [[1], [2]]]
+    assert await updates(wire, text, variables) == {"x": [[1], [2]]}
+    text = "p = x\nfor i in range(3): x.assign(concatenate([x, [i]]))\np.assign_add(x)\nx"
+    grown = await wire.value(text, {"x": {"value": [7.0], "shape": None}})
+    assert grown == [14.0, 0.0, 2.0, 4.0]
     assert (await wire.code("x.assign([1, 2, 3])\nx", {"x": 5.0}))[0] == "shape_mismatch"
-    for value in (5.0, [1.0, 2.0, 3.0], [[1.0, 2.0], [4.0, 5.0]]):
-        assert await wire.value("x", {"x": value}) == value
+    part = await wire.code("x[0].assign([1, 2])", {"x": {"value": [5.0], "shape": None}})
+    assert part[0] == "shape_mismatch"
+    refused = await wire.code("x", {"x": {"value": [5.0], "shape": [1]}})
+    assert refused == ("malformed_tensor", "/variables/x/shape")
+
+
+@pytest.mark.parametrize("sources", [None, "x"])
+async def test_s88_its_gradient_is_in_the_values_of_its_last_shape(wire, sources):
+    text = "y = 5 * x\nx.assign([1, 2])\nz = x * x\nx.assign_add([1, 1])\nw = y + sum(z) + sum(x)\n"
+    text += "[w, grad(w, x), jvp(w, x, array([1, 10])), jacobian(w, x)]"
+    variables = {"x": {"value": 3.0, "shape": None}}
+    assert await wire.value(text, variables) == [25.0, [3.0, 5.0], 53.0, [3.0, 5.0]]
+    found = await wire.gradients(text, variables, target="w", sources=sources)
+    assert found == ([3.0, 5.0] if sources else {"x": [3.0, 5.0]})

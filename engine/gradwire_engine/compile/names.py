@@ -74,7 +74,8 @@ class Names:
         """Number a variable of the request, or those below a nested one."""
         versions = self.r.state.versions
         if isinstance(value, Leaf):
-            items.append(Source(path, versions.get(path, []), value))
+            group = self.r.state.leaves(versions[path][-1]) if path in versions else []
+            items.append(Source(path, group, value))
         elif isinstance(value, Composite):
             whole = value.of(**{name: versions[f"{path}.{name}"][0] for name in value})
             items.append(Source(path, versions[f"{path}.values"], value["values"], whole))

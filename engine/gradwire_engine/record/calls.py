@@ -252,7 +252,7 @@ def _assign(r: Recorder, target: Var, name: str, args: Sequence[Any]) -> Var:
         raise BadArgument("only variables can be assigned to", hint="rebind the name with =")
     if len(args) != 1:
         raise BadArgument(f"{name} takes one argument, got {len(args)}")
-    variable = state.leaves(variable)[-1]  # an alias may be of a value before
+    variable = state.latest(variable)  # an alias may be of a value before
     old = part(variable, *indices) if part else variable
     operator = _STATE[name]
     value = args[0] if operator is None else FUNCTIONS[operator].record(b, old, args[0])

@@ -279,7 +279,7 @@ class Recorder:
     def fitting(self, old: Var, value: Any) -> Var:
         """``value`` as it may take the place of ``old``, whose shape and dtype it must have."""
         new = self.b.array(value)
-        if new.shape != old.shape:
+        if not self.state.may_become(old, new):
             raise ShapeMismatch(f"the variable has shape {old.shape}, the value {new.shape}")
         if new.dtype != old.dtype and new.type.weak:
             kinds = ((old.dtype, False), (new.dtype, True))

@@ -77,6 +77,8 @@ class State:
     versions: dict[str, list[Var]] = field(default_factory=dict)
     #: Slots of what was computed while recording was stopped.
     paused: set[int] = field(default_factory=set)
+    #: Paths of the variables that may be assigned values of other shapes.
+    any_shape: set[str] = field(default_factory=set)
 
     def declare(self, path: str, container: Any, key: Any, var: Var) -> None:
         """Enter a variable's first value."""
@@ -96,10 +98,21 @@ class State:
         owner = self.owners.get(var.slot)
         return owner is not None and owner[1] is container and owner[2] == key
 
-    def leaves(self, var: Var) -> list[Var]:
-        """All leaves of the variable that ``var`` is, or ``var`` alone."""
+    def may_become(self, var: Var, new: Var) -> bool:
+        """Whether the shape of ``new`` may take the place of that of ``var``."""
         owner = self.owners.get(var.slot)
-        return [var] if owner is None else self.versions[owner[0]]
+        return new.shape == var.shape or (owner is not None and owner[0] in self.any_shape)
+
+    def latest(self, var: Var) -> Var:
+        """The present value of the variable that ``var`` is a value of."""
+        return self.versions[self.owners[var.slot][0]][-1]
+
+    def leaves(self, var: Var) -> list[Var]:
+        """All leaves of the variable that ``var`` is, of the shape of ``var``, or ``var`` alone."""
+        owner = self.owners.get(var.slot)
+        if owner is None:
+            return [var]
+        return [version for version in self.versions[owner[0]] if version.shape == var.shape]
 
 
 class Signal:

@@ -74,6 +74,8 @@ def _place(b: Builder, path: str, value: Any, container: Any, key: Any, state: S
             return
         container[key] = var = b.input(ArrayType(array.dtype, array.shape))
         state.declare(path, container, key, var)
+        if value.any_shape:
+            state.any_shape.add(path)
     elif isinstance(value, Composite):
         container[key] = parts = value.of()
         for name, item in value.items():

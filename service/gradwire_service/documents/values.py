@@ -45,6 +45,7 @@ class Valued(Leaf):
 
     value: Numbers | ComplexNumbers
     dtype: Dtype | None = None
+    shape: None = Field(None, description="`null`, if assignments may change the shape.")
 
 
 class ComplexNumbers(Leaf):

@@ -120,7 +120,10 @@ def _read_object(leaf: dict[str, Any], missing: list[str]) -> Leaf | Sparse | Ra
     if type(trainable) is not bool:
         raise Malformed("trainable must be true or false", "trainable")
     if "value" in leaf:
-        return Leaf(_form(leaf, _value_form, {"value", "dtype"}), trainable)
+        if leaf.get("shape") is not None:
+            raise Malformed("a value has its own shape; null lets assignments change it", "shape")
+        known = {"value", "dtype", "shape"}
+        return Leaf(_form(leaf, _value_form, known), trainable, "shape" in leaf)
     if "base64" in leaf or "data" in leaf:
         return Leaf(_form(leaf, _raw_form, {"dtype", "shape", "base64", "data"}), trainable)
     if "ref" in leaf:
