@@ -9,7 +9,16 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from time import monotonic
 
-NAMES = ("first_call", "replay", "matrices", "sparse", "tapes", "wire", "gradbench.timings")
+NAMES = (
+    "first_call",
+    "replay",
+    "loops",
+    "matrices",
+    "sparse",
+    "tapes",
+    "wire",
+    "gradbench.timings",
+)
 
 
 def main() -> None:

@@ -106,6 +106,39 @@ def region(
         b.origin = origin
 
 
+class Plan(NamedTuple):
+    """A loop that is not emitted yet: the instruction, and what all its passes share."""
+
+    op: Loop
+    shared: Sequence[Var]
+
+    def emit(self, b: Builder, carries: Sequence[Var], stacks: Sequence[Var], *count: Var) -> Var:
+        """Emit it, to begin with ``carries``."""
+        return b.emit(self.op, *count, *carries, *stacks, *self.shared)
+
+
+def planned(
+    b: Builder,
+    pieces: Sequence[Piece | None],
+    carries: int,
+    stacks: int,
+    *,
+    counted: bool,
+    backward: bool = False,
+    passes: int | None = None,
+) -> Plan:
+    """The loop whose ways are ``pieces``, None for one that could not be recorded."""
+    body = _Body(b, 1 + carries + stacks)
+    for piece in pieces:
+        body.add(piece)
+    written = max(len(way.outputs) for way in body.ways) - carries
+    most_bytes, ways = b.limits.total_bytes, tuple(body.ways)
+    op = Loop(
+        Body(body.tape()), ways, carries, stacks, written, counted, backward, passes, most_bytes
+    )
+    return Plan(op, [b.vars[slot] for slot in body.shared])
+
+
 def loop(
     b: Builder,
     pieces: Sequence[Piece | None],
@@ -117,22 +150,17 @@ def loop(
     passes: int | None = None,
 ) -> Var:
     """Emit the loop whose ways are ``pieces``, None for one that could not be recorded."""
-    body = _Body(b, 1 + len(carries) + len(stacks))
-    for piece in pieces:
-        body.add(piece)
-    op = Loop(
-        Body(body.tape()),
-        tuple(body.ways),
+    counts = [] if count is None else [count]
+    plan = planned(
+        b,
+        pieces,
         len(carries),
         len(stacks),
-        max(len(way.outputs) for way in body.ways) - len(carries),
-        count is not None,
-        backward,
-        passes,
-        b.limits.total_bytes,
+        counted=bool(counts),
+        backward=backward,
+        passes=passes,
     )
-    shared = [b.vars[slot] for slot in body.shared]
-    return b.emit(op, *([] if count is None else [count]), *carries, *stacks, *shared)
+    return plan.emit(b, carries, stacks, *counts)
 
 
 def item(result: Var, number: int) -> Var:

@@ -21,9 +21,10 @@ from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.loops import Rows, Stacked, Unrollable
 from gradwire_engine.ops.promotion import promoted
-from gradwire_engine.ops.regions import Piece, Region, item, loop, of_stack, region
+from gradwire_engine.ops.regions import Piece, Plan, Region, item, of_stack, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.scope import Closure, Transformed
+from gradwire_engine.record.segments import SEGMENTS, Segments
 from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
@@ -187,9 +188,25 @@ class _One:
         self.restore()
         self.b.origin = self.origin
         firsts = [self._first(x) for x in leaves(self.start) if isinstance(x, _Carry)]
-        number = None if self.left is None else self.b.constant(self.left)
-        made = loop(self.b, [way.piece for way in ways], firsts, stacks, number, passes=self.left)
-        return self._after(made, len(firsts), {way.ending for way in ways})
+        pieces, counted = [way.piece for way in ways], self.left is not None
+        plan = planned(self.b, pieces, len(firsts), len(stacks), counted=counted, passes=self.left)
+        segments = self._segments(plan, arrays)
+        if segments is not None:
+            finals, written = segments.emit(firsts, arrays)
+        else:
+            count = [] if self.left is None else [self.b.constant(self.left)]
+            made = plan.emit(self.b, firsts, stacks, *count)
+            numbers = range(len(firsts), len(firsts) + (plan.op.written if counted else 0))
+            finals = [item(made, number) for number in range(len(firsts))]
+            written = [Stacked(self.left or 0, 0)(item(made, number)) for number in numbers]
+        return self._after(finals, written, {way.ending for way in ways})
+
+    def _segments(self, plan: Plan, arrays: Sequence[Var]) -> Segments | None:
+        """What parts the loop into segments, if a derivative is to keep little of it."""
+        if not self.r.checkpoints or (self.left is not None and self.left <= 2 * SEGMENTS):
+            return None
+        segments = Segments(self.b, plan, self.left)
+        return None if arrays and segments.ends else segments
 
     def _is_short(self, left: int, ways: Sequence[_Way]) -> bool:
         """Whether passes are better recorded one by one, by their number and what they record."""
@@ -202,9 +219,11 @@ class _One:
             return self.b.full(0, carry.kind)
         return self.b.cast(self.b.array(carry.first), carry.kind.dtype)
 
-    def _after(self, made: Var, carries: int, endings: set[str]) -> tuple[str, Any]:
+    def _after(
+        self, finals: Sequence[Var], written: Sequence[Var], endings: set[str]
+    ) -> tuple[str, Any]:
         """Go on with what the loop gives; how it ended."""
-        results = (item(made, number) for number in count())
+        results = iter(finals)
         after = rebuild(self.start, lambda x: next(results) if isinstance(x, _Carry) else x)
         returned, code = after.pop(_RETURNED, None), after.pop(_ENDING, None)
         self.passes.put(after)
@@ -218,15 +237,14 @@ class _One:
             ending = max(endings - {"on"}, key=lambda name: _CODES[name])
         if ending == "return":
             return ending, returned
-        return ending, self._joined(made, carries)
+        return ending, self._joined(written)
 
-    def _joined(self, made: Var, carries: int) -> Any:
+    def _joined(self, written: Sequence[Var]) -> Any:
         """What all passes wrote, stacked: also those that were recorded by themselves."""
-        if self.beside is None or self.left is None:
+        if self.beside is None:
             return None
-        r, left = self.r, self.left
-        numbers = count(carries)
-        stacked = rebuild(self.beside, lambda _: Stacked(left, 0)(item(made, next(numbers))))
+        r, parts = self.r, iter(written)
+        stacked = rebuild(self.beside, lambda _: next(parts))
         if not self.written:
             return stacked
         before = iter(leaves(_stacked(r, self.written)))

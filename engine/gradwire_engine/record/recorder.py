@@ -65,6 +65,8 @@ class Recorder:
         self.state = state
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
+        #: How many calls of functions with checkpoints go on.
+        self.checkpoints = 0
         self.variables = frozenset(variables)
         self.globals = variables
         self.scope = Scope()

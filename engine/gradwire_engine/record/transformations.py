@@ -227,8 +227,14 @@ def _fitting(r: Recorder, x: Any, bar: Any) -> list[Var | None]:
 
 
 def _recomputed(f: Any, r: Recorder, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    if r.b.regions:  # each pass of a loop is computed again in any case
+        return r.apply(f, args, named)
     start = len(r.b.vars)
-    value = rebuild(r.apply(f, args, named), r.b.array)
+    r.checkpoints += 1
+    try:
+        value = rebuild(r.apply(f, args, named), r.b.array)
+    finally:
+        r.checkpoints -= 1
     results = leaves(value)
     operands = reads(results, start) if results else []
     if not operands:

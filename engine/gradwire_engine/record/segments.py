@@ -1,0 +1,155 @@
+"""Loops in loops, for ``checkpoint``: a derivative keeps what segments begin with, not passes.
+
+A segment is a loop itself, whose passes are kept while its derivative is taken, and so on: of n
+passes about ``b log_b n`` are kept, each made ``log_b n`` times.  Source: Chen, Xu, Zhang and
+Guestrin, Training deep nets with sublinear memory cost (2016), section 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradwire_engine.ops.arrays.joining import Concatenate
+from gradwire_engine.ops.arrays.slicing import sliced
+from gradwire_engine.ops.batching import reshaped
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.constants import Guard
+from gradwire_engine.ops.loops import COUNT, Rows, Stacked, Way
+from gradwire_engine.ops.pointwise.comparison import Less
+from gradwire_engine.ops.regions import Piece, Plan, Region, item, loop, region, spliced
+from gradwire_engine.tape import ArrayType
+
+#: Segments of a loop, and passes of the smallest one.
+SEGMENTS = 32
+_FLAG = ArrayType(np.dtype(bool), ())
+
+
+class Segments:
+    """Emits a planned loop in segments; ``length`` is the number of passes, if it is known."""
+
+    def __init__(self, b: Builder, plan: Plan, length: int | None) -> None:
+        self.b = b
+        self.plan = plan
+        self.length = length
+        #: The types of carries, and whether some way ends the loop.
+        self.kinds = plan.op.body.inputs[1 : 1 + plan.op.carries]
+        self.ends = any(way.ends for way in plan.op.ways)
+
+    def emit(self, firsts: Sequence[Var], arrays: Sequence[Var]) -> tuple[list[Var], list[Var]]:
+        """The last carries, and what passes wrote, stacked."""
+        zero = self.b.scalar(0, COUNT.dtype)
+        if self.length is not None and not self.ends:
+            return self._counted(firsts, arrays, zero, self.length)
+        state = [*firsts, self.b.full(0, _FLAG)]
+        return self._segments(state, zero, SEGMENTS**2, None)[:-1], []
+
+    # A number of passes that is known
+
+    def _counted(
+        self, firsts: Sequence[Var], arrays: Sequence[Var], offset: Var, length: int
+    ) -> tuple[list[Var], list[Var]]:
+        """Passes from number ``offset`` on."""
+        b, size = self.b, length // SEGMENTS
+        if size < 2:
+            return self._passes(firsts, arrays, offset, length)
+        cut = SEGMENTS * size
+        parts = [reshaped(sliced(x, 0, 0, cut), (SEGMENTS, size, *x.shape[1:])) for x in arrays]
+        with region(b, self.kinds, [_row(x) for x in parts]) as opened:
+            begin = _at(offset, opened.number, size)
+            finals, written = self._counted(opened.carries, opened.items, begin, size)
+            piece = opened.piece([*finals, *written])
+        stacks, count = [Rows(0)(x) for x in parts], b.constant(SEGMENTS)
+        made = loop(b, [piece], firsts, stacks, count, passes=SEGMENTS)
+        finals, written = self._results(made, SEGMENTS)
+        written = [reshaped(x, (cut, *x.shape[2:])) for x in written]
+        if cut == length:
+            return finals, written
+        rest = [sliced(x, 0, cut, length) for x in arrays]
+        finals, more = self._counted(finals, rest, offset + cut, length - cut)
+        return finals, [Concatenate(0)(*pair) for pair in zip(written, more, strict=True)]
+
+    def _passes(
+        self, firsts: Sequence[Var], arrays: Sequence[Var], offset: Var, length: int
+    ) -> tuple[list[Var], list[Var]]:
+        """Passes one by one."""
+        pieces: list[Piece | None] = []
+        for way in self.plan.op.ways:
+            with region(self.b, self.kinds, [_row(x) for x in arrays]) as opened:
+                pieces.append(opened.piece(self._way(opened, way, offset)) if way.known else None)
+        stacks = [Rows(0)(x) for x in arrays]
+        count = self.b.constant(length)
+        return self._results(loop(self.b, pieces, firsts, stacks, count, passes=length), length)
+
+    def _results(self, made: Var, length: int) -> tuple[list[Var], list[Var]]:
+        carries = len(self.kinds)
+        numbers = range(carries, carries + self.plan.op.written)
+        written = [Stacked(length, 0)(item(made, number)) for number in numbers]
+        return [item(made, number) for number in range(carries)], written
+
+    # Passes until a way ends the loop: a flag among the carries tells that one did
+
+    def _segments(
+        self, state: Sequence[Var], offset: Var, size: int, count: int | None
+    ) -> list[Var]:
+        """Segments of ``size`` passes each, ``count`` of them at most."""
+        b, kinds = self.b, [*self.kinds, _FLAG]
+        with region(b, kinds) as opened:
+            Guard(False)(opened.carries[-1])
+            begin = _at(offset, opened.number, size)
+            further = size // SEGMENTS
+            if further > 1:
+                after = self._segments(opened.carries, begin, further, SEGMENTS)
+            else:
+                after = self._last(opened.carries, begin)
+            going = opened.piece(after)
+        with region(b, kinds) as opened:
+            Guard(True)(opened.carries[-1])
+            over = opened.piece(opened.carries, ends=True, counted=False)
+        limit = None if count is None else b.constant(count)
+        made = loop(b, [going, over], state, (), limit, passes=count)
+        return [item(made, number) for number in range(len(state))]
+
+    def _last(self, state: Sequence[Var], offset: Var) -> list[Var]:
+        """The passes of one segment, one by one."""
+        b, pieces = self.b, list[Piece | None]()
+        for way in self.plan.op.ways:
+            with region(b, [*self.kinds, _FLAG]) as opened:
+                if not way.known:
+                    pieces.append(None)
+                    continue
+                if self.length is not None:
+                    Guard(True)(self._is_within(opened.number, offset))
+                after = self._way(opened, way, offset)
+                pieces.append(opened.piece([*after, b.full(way.ends, _FLAG)], ends=way.ends))
+        if self.length is not None:
+            with region(b, [*self.kinds, _FLAG]) as opened:
+                Guard(False)(self._is_within(opened.number, offset))
+                after = [*opened.carries[:-1], b.full(1, _FLAG)]
+                pieces.append(opened.piece(after, ends=True))
+        made = loop(b, pieces, state, (), b.constant(SEGMENTS), passes=SEGMENTS)
+        return [item(made, number) for number in range(len(state))]
+
+    def _is_within(self, number: Var, offset: Var) -> Var:
+        return Less()(_at(offset, number, 1), self.b.scalar(self.length or 0, COUNT.dtype))
+
+    def _way(self, opened: Region, way: Way, offset: Var) -> list[Var]:
+        """Record a way again, for passes that are counted from ``offset`` on; its carries."""
+        op = self.plan.op
+        carries = opened.carries[: op.carries]
+        begun = [_at(offset, opened.number, 1), *carries, *opened.items, *self.plan.shared]
+        numbers = [*way.outputs, *[number for number, _ in way.decisions]]
+        made = spliced(self.b, op.body.tape, begun, numbers)
+        for var, (_, outcome) in zip(made[len(way.outputs) :], way.decisions, strict=True):
+            Guard(outcome)(var)
+        return made[: len(way.outputs)]
+
+
+def _at(offset: Var, number: Var, size: int) -> Var:
+    """The number of the first pass of a segment."""
+    return number.builder.cast(number, COUNT.dtype) * size + offset
+
+
+def _row(x: Var) -> ArrayType:
+    return ArrayType(x.dtype, x.shape[1:])
