@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from gradwire_engine.answer import Poll
@@ -22,6 +22,17 @@ _TEXT_CHARACTERS = 4 << 20
 _ENTRY_BYTES = 2048
 
 
+@contextmanager
+def locked(lock: threading.Lock, poll: Poll) -> Iterator[None]:
+    """Hold ``lock``; who waits for it keeps looking at the deadline."""
+    while not lock.acquire(timeout=0.01):
+        poll()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 class Entry:
     """The recordings of one key, the one used last first."""
 
@@ -30,15 +41,9 @@ class Entry:
         self.nbytes = _ENTRY_BYTES
         self._lock = threading.Lock()
 
-    @contextmanager
-    def locked(self, poll: Poll) -> Iterator[None]:
-        """Compile alone; who waits for the same key keeps looking at the deadline."""
-        while not self._lock.acquire(timeout=0.01):
-            poll()
-        try:
-            yield
-        finally:
-            self._lock.release()
+    def locked(self, poll: Poll) -> AbstractContextManager[None]:
+        """Compile alone."""
+        return locked(self._lock, poll)
 
     def prefer(self, compiled: Compiled) -> None:
         """Try this recording first next time."""
@@ -59,11 +64,6 @@ class Cache:
         self._bytes = 0
         self._lock = threading.Lock()
         self._entries: OrderedDict[Any, Entry] = OrderedDict()
-
-    @property
-    def nbytes(self) -> int:
-        """What all entries take."""
-        return self._bytes
 
     def find(self, key: Any) -> Entry:
         """The entry of ``key``, made where there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -42,6 +42,8 @@ class Call:
 
     #: Types of what inputs are for many examples at once, by number: none for one alone.
     _stacks: Mapping[int, ArrayType] = MappingProxyType({})
+    #: On what else it depends what is compiled.
+    _terms: tuple[Hashable, ...] = ()
 
     def __init__(
         self,
@@ -76,7 +78,10 @@ class Call:
         along = [None if v is None else (v.dtype, v.shape) for v in self._vectors or ()]
         outline = tuple([(k, _outline(v)) for k, v in variables.items() if type(v) is not Leaf])
         stacks = [(i, kind.shape) for i, kind in self._stacks.items()]
-        self._key = (program.id, signature, outline, _frozen(query), tuple(along), *stacks)
+        self._key = (
+            *(program.id, signature, outline, _frozen(query), tuple(along), *stacks),
+            self._terms,
+        )
         self._entry = cache.find(self._key)
 
     @property
@@ -142,16 +147,26 @@ class Call:
         *,
         unroll: bool = False,
     ) -> Compiled:
-        program, query, limits = self._program, self._query, self._limits
         with collection_held, np.errstate(all="ignore"):
             try:
-                compiled = compile_query(
-                    program, variables, query, vectors, limits, poll, self._stacks, unroll=unroll
-                )
+                compiled = self._compiled(variables, vectors, poll, unroll=unroll)
             except WayUnknown:  # in what a decision needs
                 return self._record(variables, vectors, poll, unroll=True)
         self._cache.add(self._key, self._entry, compiled)
         return compiled
+
+    def _compiled(
+        self,
+        variables: Mapping[str, Any],
+        vectors: Sequence[Array | None] | None,
+        poll: Poll,
+        *,
+        unroll: bool,
+    ) -> Compiled:
+        program, query, limits = self._program, self._query, self._limits
+        return compile_query(
+            program, variables, query, vectors, limits, poll, self._stacks, unroll=unroll
+        )
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         outputs = self._outputs(compiled, poll)

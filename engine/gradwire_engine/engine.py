@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradwire_engine.answer import Limits, Query
@@ -12,6 +12,7 @@ from gradwire_engine.call import Call
 from gradwire_engine.collection import collection_held
 from gradwire_engine.frontends.graph import parse_graph
 from gradwire_engine.program import Program
+from gradwire_engine.recording import Recording, Watching
 
 
 class Engine:
@@ -39,3 +40,21 @@ class Engine:
         """
         kind = BatchedCall if query.batch else Call
         return kind(self._cache, self.limits, program, variables, query, vectors)
+
+    def recording(
+        self,
+        program: Program,
+        variables: Mapping[str, Any],
+        *,
+        watch: Sequence[str] = (),
+        watch_accessed: bool = True,
+        promotion: str = "numpy",
+    ) -> Recording:
+        """``program`` to be run at ``variables`` and asked about later, neither compiled nor run.
+
+        Watched are the trainable variables, unless ``watch_accessed`` is false, and the variables
+        and intermediates that ``watch`` names. Only what is watched, or computed from it, is a
+        source.
+        """
+        watching = Watching(tuple(watch), watch_accessed)
+        return Recording(self._cache, self.limits, program, variables, promotion, watching)

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from gradwire_engine import Engine, Recording
-from gradwire_engine.answer import Poll
 
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Key, Recipe, TapeStore
@@ -36,16 +35,14 @@ class Tapes:
         self._store = store
         self._most_bytes = values_bytes
         self._lock = threading.Lock()
-        self._recordings: OrderedDict[Key, tuple[Recording, int]] = OrderedDict()
+        self._recordings: OrderedDict[Key, Recording] = OrderedDict()
         self._bytes = 0
 
-    def record(self, asked: TapeEnvelope, poll: Poll) -> Recording:
-        """Record what a request asks for; its values are not computed yet."""
-        return Recording(
+    def recording(self, asked: TapeEnvelope) -> Recording:
+        """What a request asks for, neither recorded nor run yet."""
+        return self._engine.recording(
             self._engine.parse(asked.program),
             asked.variables,
-            self._engine.limits,
-            poll,
             watch=asked.watch,
             watch_accessed=asked.watch_accessed,
             promotion=asked.promotion,
@@ -57,8 +54,8 @@ class Tapes:
         self.keep(key, recording)
         return key, expires_at
 
-    def find(self, key: Key, poll: Poll) -> Tape:
-        """The tape of a key, recorded again where this process has it no longer.
+    def find(self, key: Key) -> Tape:
+        """The tape of a key, to be run again where this process has its values no longer.
 
         Raises: ``Refusal`` (unknown_tape, tape_consumed).
         """
@@ -68,21 +65,20 @@ class Tapes:
         if held.recipe is None:
             raise _consumed()
         with self._lock:
-            kept = self._recordings.get(key)
-            if kept is not None:
+            recording = self._recordings.get(key)
+            if recording is not None:
                 self._recordings.move_to_end(key)
-                return Tape(key, held.recipe, held.expires_at, kept[0], kept=True)
+                return Tape(key, held.recipe, held.expires_at, recording, kept=True)
         asked = read_tape(CODECS[held.recipe.media_type].read(held.recipe.body))
-        recording = self.record(asked, poll)
+        recording = self.recording(asked)
         return Tape(key, held.recipe, held.expires_at, recording, kept=False)
 
     def keep(self, key: Key, recording: Recording) -> None:
         """Hold on to the values of a tape, in place of others where there is no room."""
-        size = _size(recording)
         with self._lock:
             self._discard(key)
-            self._recordings[key] = recording, size
-            self._bytes += size
+            self._recordings[key] = recording
+            self._bytes += _size(recording)
             while self._bytes > self._most_bytes:
                 self._discard(next(iter(self._recordings)))
 
@@ -92,7 +88,6 @@ class Tapes:
         Raises: ``Refusal`` (tape_consumed), where another answer was faster.
         """
         if tape.recipe.persistent:
-            self.keep(tape.key, tape.recording)  # larger by what was compiled
             return
         self._drop(tape.key)
         if not self._store.consume(tape.key):
@@ -112,13 +107,14 @@ class Tapes:
             self._discard(key)
 
     def _discard(self, key: Key) -> None:
-        _, size = self._recordings.pop(key, (None, 0))
-        self._bytes -= size
+        recording = self._recordings.pop(key, None)
+        if recording is not None:
+            self._bytes -= _size(recording)
 
 
 def _size(recording: Recording) -> int:
-    instructions = _BYTES_PER_INSTRUCTION * len(recording.instructions)
-    return recording.nbytes + recording.cache.nbytes + instructions
+    recorded = recording.recorded
+    return recorded.nbytes + _BYTES_PER_INSTRUCTION * len(recorded.instructions)
 
 
 def _unknown() -> Refusal:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Leaf, Limits, Query, Recording
+from gradwire_engine import Leaf, Query
 from gradwire_engine.errors import InputError, ShapeMismatch
 
 RNG = np.random.default_rng(6)
@@ -136,7 +136,7 @@ def test_rules_may_decide_on_each_cotangent(ask, text, order):
     seeds = np.stack([np.eye(2), np.zeros((2, 2)), -np.ones((2, 2)), 2 * np.eye(2)])[::order]
     given = {"m": np.eye(2)}
     program, query = ask.engine.parse(text), Query("gradient", sources="m")
-    recording = Recording(program, {"m": Leaf(given["m"])}, Limits(), ask.poll)
+    recording = ask.engine.recording(program, {"m": Leaf(given["m"])})
     recording.run(ask.poll)
     batch = replace(query, batch={"output_gradients": 0})
     together = ask.answer(text, given, seeds, sources="m", batch=batch.batch).gradients

@@ -1,11 +1,12 @@
 """A recording answers what a call answers, from the values that it keeps."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query, Recording, errors
-from gradwire_engine.answer import Limits
+from gradwire_engine import Engine, Leaf, Query, errors
+from gradwire_engine.answer import Kind, Limits
 from gradwire_engine.compile.derivatives import ALONG, VECTORS
 from gradwire_engine.ops.constants import Guard, Input
 
@@ -20,7 +21,7 @@ PROGRAMS = [
     "h = 3.0\ny = sum(h * x) + h * grad(sum(x**3), x)[0, 0]",
     "h = x * 1j\ny = real(sum(h * h * w))",
 ]
-KINDS = ["evaluate", "gradient", "jacobian", "hessian"]
+KINDS: list[Kind] = ["evaluate", "gradient", "jacobian", "hessian"]
 
 
 def poll():
@@ -32,8 +33,8 @@ def variables(seed=0):
     return {"x": Leaf(rng.normal(size=(3, 3))), "w": Leaf(rng.normal(size=(3, 3)))}
 
 
-def recorded(program, given, **watching):
-    recording = Recording(program, given, Limits(), poll, **watching)
+def recorded(program, given, engine=None, **watching):
+    recording = (engine or Engine()).recording(program, given, **watching)
     recording.run(poll)
     return recording
 
@@ -100,9 +101,7 @@ def test_a_batch_of_vectors_replays_nothing_of_the_program():
     text = "h = x\nfor i in range(50):\n    h = sin(h)\ny = h * w"
     recording = recorded(Engine().parse(text), variables())
     query = Query("gradient", batch={"output_gradients": 0})
-    call = recording.call(query, np.ones((7, 3, 3)))
-    call.compile(poll)
-    instructions = call._entry.paths[0].executable.tape.instructions
+    instructions = compiled(recording.call(query, np.ones((7, 3, 3))))
     assert not any(i.op.name == "sin" for i in instructions)
 
 
@@ -115,22 +114,26 @@ def test_a_recording_is_of_one_point(kind, name):
         recording.call(Query(kind, batch={name: 0}))
 
 
+def compiled(call):
+    """The instructions that a query replays."""
+    call.compile(poll)
+    return call._entry.paths[0].executable.tape.instructions
+
+
 def test_only_what_follows_is_replayed():
     text = "h = x\nfor i in range(50):\n    h = sin(h)\nif sum(h) > 9:\n    h = -h\ny = sum(h * w)"
     recording = recorded(Engine().parse(text), variables())
-    compiled = recording.compile(Query("gradient", sources="w"), None, {}, poll)
-    instructions = compiled.executable.tape.instructions
+    instructions = compiled(recording.call(Query("gradient", sources="w")))
     assert not any(isinstance(i.op, Guard) for i in instructions)
     assert len(instructions) < 5
-    compiled = recording.compile(Query("gradient", sources="x"), None, {}, poll)
-    instructions = compiled.executable.tape.instructions
+    instructions = compiled(recording.call(Query("gradient", sources="x")))
     assert not any(i.op.name == "sin" for i in instructions)
     assert sum(isinstance(i.op, Input) for i in instructions) == 50 + 2  # angles, w and y
 
 
 def test_a_question_leaves_no_trace():
     recording = recorded(Engine().parse("h = x * w\ny = sum(h)"), variables())
-    recorder = recording._recorder
+    recorder = recording.recorded._recorder
     length = len(recorder.b.instructions)
     for query in Query("gradient"), Query("hessian"), Query("gradient", sources="nothing"):
         try:
@@ -154,5 +157,59 @@ def test_values_kept_count_against_the_budget():
     program = Engine().parse("y = x\nfor i in range(100):\n    y = y + 1\ny")
     given = {"x": Leaf(np.ones(1000))}
     with pytest.raises(errors.OverBudget, match="bytes"):
-        Recording(program, given, Limits(total_bytes=100_000), poll)
-    assert Recording(program, given, Limits(), poll).nbytes > 800_000
+        recorded(program, given, Engine(Limits(total_bytes=100_000)))
+    assert recorded(program, given).recorded.nbytes > 800_000
+
+
+DECIDING = [
+    *PROGRAMS,
+    "h = x\nwhile sum(h * h) < 50:\n    h = h * 2 + w\ny = sum(h * w)",
+    "h = custom_gradient(lambda t: (t, lambda g: g * 2 if sum(t) > 0 else g))(x * w)\ny = sum(h)",
+    "h = x[argsort(w[0])]\ny = sum(h * x)",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", DECIDING)
+def test_tapes_of_one_program_answer_for_their_own_values(text, kind):
+    engine = Engine()
+    program, query = engine.parse(text), Query(kind, outputs="y" if kind == "evaluate" else None)
+    points = [variables(seed) for seed in range(5)]
+    runs = [(given, recorded(program, given, engine, watch=["h"])) for given in points]
+    for given, recording in [*runs, *runs[::-1]]:
+        expected = Engine().call(program, given, query).replay(poll)
+        answer = recording.call(query).replay(poll)
+        assert_same(answer.value, expected.value)
+        assert_same(answer.derivatives, expected.derivatives)
+
+
+def test_tapes_that_decide_alike_are_recorded_once():
+    engine, text = Engine(), "y = x * w\nif sum(x) > 0:\n    y = sin(y)\nsum(y)"
+    program = engine.parse(text)
+    signs = [1, -1, 2, -3, 5]
+    given = [{"x": Leaf(np.ones(3) * sign), "w": Leaf(np.arange(3.0))} for sign in signs]
+    runs = [recorded(program, each, engine) for each in given]
+    assert len({id(run.recorded) for run in runs}) == 2
+    before = [run.call(Query("gradient")).compiled for run in runs]
+    runs[0].call(Query("gradient")).replay(poll)
+    after = [run.call(Query("gradient")).compiled for run in runs]
+    assert (before, after) == ([False] * 5, [True, False, True, False, True])
+    watching = recorded(program, given[0], engine, watch_accessed=False)
+    assert watching.recorded is not runs[0].recorded
+    assert watching.call(Query("gradient")).replay(poll).gradients == {"x": None, "w": None}
+
+
+def test_tapes_may_be_asked_at_once():
+    engine = Engine()
+    program = engine.parse(DECIDING[-2])
+    queries = [Query(kind, target=name) for kind in KINDS[1:] for name in ("y", "h")]
+
+    def ask(seed):
+        given, query = variables(seed), queries[seed % len(queries)]
+        answer = recorded(program, given, engine).call(query).replay(poll)
+        alone = Engine().call(program, given, query).replay(poll)
+        assert_same(answer.derivatives, alone.derivatives)
+
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(ask, seed) for seed in range(48)]:
+            done.result()

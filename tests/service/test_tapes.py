@@ -178,16 +178,6 @@ async def test_values_that_are_not_kept_are_computed_anew():
         assert metric(text, 'gradwire_tape_values_total{outcome="remade"}') == 2
 
 
-async def test_what_questions_compile_counts_as_values_do():
-    async with Served(application(tape_values_bytes=60_000)) as client:
-        tapes = [await record(client, persistent=True) for _ in range(2)]
-        for count in range(30):
-            await gradient(client, tapes[0], sources=["x"] * count)
-        await gradient(client, tapes[1])
-        text = (await client.get("/metrics")).text
-        assert metric(text, 'gradwire_tape_values_total{outcome="remade"}') >= 1
-
-
 async def test_answers_that_are_not_finite_are_counted(client):
     tape = await record(client, program="sqrt(x)", variables={"x": 0.0})
     assert "backward" in (await gradient(client, tape)).json()["nonfinite"]

@@ -57,26 +57,29 @@ def resume_query(
     recorder: Recorder,
     result: Any,
     variables: Mapping[str, Any],
+    values: Sequence[Any],
     query: Query,
     vectors: Sequence[Array | None] | None,
     stacks: Mapping[int, ArrayType],
     watched: frozenset[int],
-    kept: int,
+    *,
+    whole: bool,
 ) -> Compiled:
-    """Compile what ``query`` asks of what ``recorder`` has recorded, the first slots' values kept.
+    """Compile what ``query`` asks of what ``recorder`` has recorded, whose ``values`` are kept.
 
     ``result`` is what the program returned; ``watched`` are the slots that may be sources. The
-    inputs that ``stacks`` numbers are vectors.
+    inputs that ``stacks`` numbers are vectors. A ``whole`` one computes the values, too.
     """
     b, told = recorder.b, recorder.warnings
     recorder.warnings = [*told]  # what this query adds is of its own
+    recorder.concrete = Concrete(b, (), dict(enumerate(values)))
+    kept = 0 if whole else len(values)
     try:
         with b.aside():
             question = _Query(recorder, variables, query, vectors, watched)
             compiled = question.compile(result, stacks, kept)
     finally:
         recorder.warnings = told
-        recorder.concrete.forget(len(b.vars))
     check_budget(compiled.executable, b.limits)
     return compiled
 

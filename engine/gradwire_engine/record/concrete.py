@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,12 @@ from gradwire_engine.ops.loops import Unrollable
 class Concrete:
     """Evaluates slots of the tape under construction, each at most once, only where asked."""
 
-    def __init__(self, b: Builder, inputs: Sequence[Array]) -> None:
+    def __init__(
+        self, b: Builder, inputs: Sequence[Array], values: Mapping[int, Any] | None = None
+    ) -> None:
         self._b = b
         self._inputs = inputs
-        self._values: dict[int, Any] = {}
+        self._values: dict[int, Any] = {**(values or {})}
         self._integers: dict[int, Array | None] = {}
         self._bytes = 0
         #: The examples of the mapped functions that are being recorded, the innermost last.
@@ -94,12 +96,6 @@ class Concrete:
         same = every.equals(self._b.constant(examples[0]))
         Guard(True)(PRIMITIVES["all"](tuple(range(every.ndim)))(same))
         return np.asarray(examples[0])
-
-    def forget(self, first: int) -> None:
-        """Forget the values of slots from ``first`` on, which will be others'."""
-        for found in (self._values, self._integers):
-            for slot in [slot for slot in found if slot >= first]:
-                del found[slot]
 
     def everywhere(self, var: Var) -> Var:
         """``var`` of all examples of the mapped functions that are being recorded."""

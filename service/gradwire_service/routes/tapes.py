@@ -91,15 +91,20 @@ class Answering:
         document = x.document
         with x.phase(_PARSE):
             asked = read_tape(document)
+            recording = self._tapes.recording(asked)
         with x.phase(_COMPILE):
-            recording = self._tapes.record(asked, x.deadline)
+            recording.compile(x.deadline)
         with x.phase(_REPLAY):
             recording.run(x.deadline)
             answer = recording.call(Query("evaluate")).replay(x.deadline)
         recipe = Recipe(x.reader.media_type, x.body, asked.persistent)
         key, expires_at = self._tapes.add(x.owner, recipe, recording)
         told = replies.evaluation(recording.program.id, answer)
-        told |= {"tape": key.token, "watched": recording.watched, "expires_at": _when(expires_at)}
+        told |= {
+            "tape": key.token,
+            "watched": recording.recorded.watched,
+            "expires_at": _when(expires_at),
+        }
         return x.reply(told, as_bytes=asked.as_bytes)
 
     def ask(self, x: Exchange, token: str, kind: Kind) -> bytes:
@@ -123,26 +128,26 @@ class Answering:
     def show(self, x: Exchange, token: str) -> bytes:
         """What was recorded."""
         tape = self._find(x, token)
-        recording = tape.recording
+        recorded = tape.recording.recorded
         shown = [
             {
                 "slot": slot,
                 "op": instruction.op.name,
                 "args": instruction.args,
                 "type": str(instruction.type),
-                "node": node_document(recording.place(instruction)),
+                "node": node_document(recorded.place(instruction)),
             }
-            for slot, instruction in enumerate(recording.instructions[:_MOST_SHOWN])
+            for slot, instruction in enumerate(recorded.instructions[:_MOST_SHOWN])
         ]
         return x.reply(
             {
                 "tape": token,
-                "program": recording.program.id,
+                "program": tape.recording.program.id,
                 "persistent": tape.recipe.persistent,
-                "watched": recording.watched,
+                "watched": recorded.watched,
                 "expires_at": _when(tape.expires_at),
-                "memory_bytes": recording.nbytes,
-                "length": len(recording.instructions),
+                "memory_bytes": recorded.nbytes,
+                "length": len(recorded.instructions),
                 "instructions": shown,
             }
         )
@@ -154,7 +159,8 @@ class Answering:
 
     def _find(self, x: Exchange, token: str) -> Tape:
         with x.phase(_COMPILE):
-            tape = self._tapes.find(Key(x.owner, token), x.deadline)
+            tape = self._tapes.find(Key(x.owner, token))
+            tape.recording.compile(x.deadline)
         if not tape.kept:
             with x.phase(_REPLAY):
                 tape.recording.run(x.deadline)

@@ -10,7 +10,6 @@ from gradwire_engine.errors import DeadlineExceeded, OverBudget
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.record import loops
 from gradwire_engine.record.calculus import leaves
-from gradwire_engine.recording import Recording
 
 V = np.random.default_rng(0).normal(size=(5, 3)) * 0.6
 #: Programs of x, w and V that loop.
@@ -435,7 +434,7 @@ y
             y = (y * [1.01, 1.02][i % 2] if y > 4 else y) * 1.02 + 0.005
         answer = engine.call(program, given, Query("gradient")).replay(nothing)
         np.testing.assert_allclose(answer.value, y, rtol=1e-12)
-        recorded = Recording(program, given, Limits(), nothing)
+        recorded = engine.recording(program, given)
         recorded.run(nothing)
         again = recorded.call(Query("gradient")).replay(nothing)
         same(numbers(again), numbers(answer))
