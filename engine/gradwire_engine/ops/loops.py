@@ -140,10 +140,10 @@ class Loop(Op):
         raise InternalError("a loop has no batching rule of its own")
 
     def flops(self, result: Type, *types: Type) -> int:
-        """Those of the body, for each pass."""
+        """Those of the body, for each pass that is sure to be made."""
         made = self.body.tape.instructions
         each: list[int] = [op.flops(t, *[made[a].type for a in args]) for op, args, t, _ in made]  # type: ignore[arg-type]
-        return (_GUESSED_PASSES if self.passes is None else self.passes) * sum(each)
+        return (1 if self.passes is None else self.passes) * sum(each)
 
     @property
     def nbytes(self) -> int:

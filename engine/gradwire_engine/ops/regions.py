@@ -6,8 +6,9 @@ moves into the body; the rest is the same in all passes, and stays before the lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from gradwire_engine.ops.base import Op
@@ -286,21 +287,41 @@ def _needed(piece: Piece, own: int) -> list[int]:
     return sorted(needed)
 
 
-def spliced(b: Builder, tape: Tape, inputs: Sequence[Var], outputs: Sequence[int]) -> list[Var]:
-    """Record again, with ``inputs``, what some of the outputs of ``tape`` need; these."""
+def settled(b: Builder, piece: Piece) -> list[Var]:
+    """The outputs of a piece that depends on no stand-in, recorded again where it is to stay."""
+    moved: dict[int, int] = {}
+    before = b.origin
+    for slot in _needed(piece, 0):
+        op, args, kind, b.origin = piece.instructions[slot - piece.start]
+        moved[slot] = b.again(op, tuple([moved.get(arg, arg) for arg in args]), kind).slot
+    b.origin = before
+    return [b.vars[moved.get(slot, slot)] for slot in piece.outputs]
+
+
+def spliced(
+    b: Builder,
+    tape: Tape,
+    inputs: Sequence[Var],
+    outputs: Sequence[int],
+    given: Mapping[int, Var] = MappingProxyType({}),
+) -> list[Var]:
+    """Record again, with ``inputs``, what some of the outputs of ``tape`` need; these.
+
+    Slots that are ``given`` are not recorded.
+    """
     slots = [tape.outputs[number] for number in outputs]
     needed = bytearray(len(tape.instructions))
     for slot in slots:
         needed[slot] = 1
     for slot in range(len(needed) - 1, -1, -1):
-        if needed[slot]:
+        if needed[slot] and slot not in given:
             for arg in tape.instructions[slot].args:
                 needed[arg] = 1
-    before, new = b.origin, dict[int, Var]()
+    before, new = b.origin, {**given}
     for slot, (op, args, kind, origin) in enumerate(tape.instructions):
         if isinstance(op, Input):
             new[slot] = inputs[op.index]
-        elif needed[slot]:
+        elif needed[slot] and slot not in given:
             b.origin = origin
             new[slot] = b.again(op, tuple([new[arg].slot for arg in args]), kind)
     b.origin = before

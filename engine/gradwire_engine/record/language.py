@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
@@ -17,7 +17,7 @@ from gradwire_engine.record.functions.loops import counted, passes_between, repe
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
-from gradwire_engine.record.sequences import Counter
+from gradwire_engine.record.sequences import Counter, SideBySide
 from gradwire_engine.record.solvers import SOLVERS
 from gradwire_engine.record.sparse import SPARSE
 from gradwire_engine.record.transformations import TRANSFORMATIONS
@@ -76,14 +76,24 @@ def _is_count(x: Any) -> bool:
     return isinstance(x, Var) and x.dtype.kind in "iu"
 
 
-def _enumerate(r: Recorder, items: Any, start: Any = 0) -> list[Any]:
+def _enumerate(r: Recorder, items: Any, start: Any = 0) -> Sequence[Any]:
     """Pairs of a counter and an item."""
-    return list(enumerate(r.items(items), r.integer(start)))
+    first, given = r.integer(start), r.iterate(items)
+    return _side_by_side(r, range(first, first + len(given)), given)
 
 
-def _zip(r: Recorder, *sequences: Any) -> list[Any]:
+def _zip(r: Recorder, *sequences: Any) -> Sequence[Any]:
     """Items of several sequences side by side, as many as the shortest has."""
-    return list(zip(*[r.items(s) for s in sequences], strict=False))
+    return _side_by_side(r, *[r.iterate(s) for s in sequences])
+
+
+def _side_by_side(r: Recorder, *sequences: Sequence[Any]) -> Sequence[Any]:
+    """A list, unless a loop takes the items one after the other."""
+    found = SideBySide(sequences)
+    if r.feeds_loop():
+        return found
+    r.check_length(found)
+    return list(found)
 
 
 def _int(r: Recorder, x: Any) -> int:

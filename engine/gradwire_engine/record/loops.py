@@ -23,6 +23,7 @@ from gradwire_engine.ops.loops import Rows, Stacked, Unrollable
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.ops.regions import Piece, Plan, Region, item, of_stack, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.fission import parted
 from gradwire_engine.record.scope import Closure, Transformed
 from gradwire_engine.record.segments import SEGMENTS, Segments
 from gradwire_engine.tape import ArrayType
@@ -190,6 +191,9 @@ class _One:
         firsts = [self._first(x) for x in leaves(self.start) if isinstance(x, _Carry)]
         pieces, counted = [way.piece for way in ways], self.left is not None
         plan = planned(self.b, pieces, len(firsts), len(stacks), counted=counted, passes=self.left)
+        if self.left is not None and not self.r.checkpoints:
+            plan, arrays = parted(self.b, plan, arrays, self.left)
+            stacks = [Rows(0)(array) for array in arrays]
         segments = self._segments(plan, arrays)
         if segments is not None:
             finals, written = segments.emit(firsts, arrays)

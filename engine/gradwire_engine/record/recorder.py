@@ -38,7 +38,7 @@ from gradwire_engine.record.scope import (
     State,
     Transformed,
 )
-from gradwire_engine.record.sequences import RowsOf, SideBySide
+from gradwire_engine.record.sequences import Counter, RowsOf, SideBySide
 
 #: Deepest nesting of calls of the program's own functions.
 MAX_CALLS = 64
@@ -170,16 +170,20 @@ class Recorder:
             return composites.rows(self, value)
         if isinstance(value, dict):
             return list(value.values())
+        if isinstance(value, Counter):
+            return value.known(self)
         if isinstance(value, Var) and value.ndim:
             return RowsOf(value)
         raise BadArgument(f"cannot go through {describe(value)}")
 
     def feeds_loop(self) -> bool:
-        """Whether a ``for`` goes through what the node at hand gives, and nothing else reads it."""
-        nodes = self.nodes
-        for i, node in enumerate(nodes[:-1]):
-            if node is self.node:
-                return nodes[i + 1].kind == "for" and nodes[i + 1].args == (i,)
+        """Whether what the node at hand gives is gone through, and nothing else reads it."""
+        at = next(i for i, node in enumerate(self.nodes) if node is self.node)
+        for i, node in enumerate(self.nodes[at + 1 :], at + 1):
+            if at in node.args:
+                if node.kind != "call" or node.value[0] not in ("zip", "enumerate"):
+                    return node.kind in ("for", "comprehension")
+                at = i
         return False
 
     def operation(self, name: str, /, *args: Any, **named: Any) -> Any:

@@ -49,6 +49,7 @@ class Counter:
     """A range of which values decide how long it is: what a ``for`` goes through."""
 
     def __init__(self, r: Recorder, start: Any, stop: Any, step: int) -> None:
+        self._bounds = start, stop, step
         self.start = start
         self.step = step
         behind = stop if start == 0 else r.operation("subtract", stop, start)
@@ -56,6 +57,10 @@ class Counter:
             behind = r.operation("add", behind, step - (1 if step > 0 else -1))
         #: How many numbers there are, if it is positive.
         self.count = behind if step == 1 else r.operation("floor_divide", behind, step)
+
+    def known(self, r: Recorder) -> range:
+        """The range, its bounds known from here on."""
+        return range(*[r.integer(bound) for bound in self._bounds])
 
     def item(self, r: Recorder, number: Any) -> Any:
         """The number of a pass."""

@@ -284,6 +284,35 @@ while_loop(lambda c: c < 9, lambda c: c * 1.2 + w, x)
     "tfwhile": """
 tf.while_loop(lambda i, r: i < 12, lambda i, r: (i + 1, r * 1.1 + w), [0, x])[1]
 """,
+    "read-within": """
+s = 0.0
+for i in range(20):
+    if i >= 5:
+        break
+    s = s * w + V[i, 0] * x
+s
+""",
+    "read-beside": """
+s = 0.0
+for i in range(20):
+    s = s * w + (V[i, 0] if i < 5 else x)
+s
+""",
+    "read-by-value": """
+s, k = 0.0, 0
+for i in range(9):
+    s = s * w + V[k, 1] * x
+    k = (k * 3 + 1) % 5
+s
+""",
+    "apart": """
+s = 0.0
+for i in range(5):
+    t = sin(V[i] * x) * i
+    u = t @ V[4 - i]
+    s = tanh(s + u * w) + t[0]
+s
+""",
 }
 #: What is asked of them, and the vectors for it.
 QUERIES = {
@@ -413,6 +442,18 @@ def test_a_loop_of_many_passes_compiles_as_one_of_few():
         made.compile(nothing)
         sizes.append(len(made._entry.paths[0].executable.tape.instructions))
     assert sizes[0] == sizes[1] < 20
+
+
+def test_what_no_carry_reaches_is_computed_before_the_loop():
+    text = "s = 0.0\nfor i, v in enumerate(x):\n  s = s * 0.5 + sin(v * i) * x[999 - i]\ns"
+    made = call(text, Query("gradient"), x=np.linspace(0, 1, 1000))
+    made.compile(nothing)
+    bodies = [
+        i.op.body for i in made._entry.paths[0].executable.tape.instructions if type(i.op) is Loop
+    ]
+    inside = {i.op.name for body in bodies for i in body.tape.instructions}
+    assert len(bodies) == 2
+    assert inside <= {"input", "constant", "add", "multiply"}
 
 
 def test_what_cannot_be_recorded_at_once_is_recorded_pass_by_pass():
