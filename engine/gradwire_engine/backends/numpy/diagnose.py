@@ -11,7 +11,7 @@ from gradwire_engine.answer import Array, Direction, Poll, Range
 from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.numpy.plan import plan
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Guard, Input
+from gradwire_engine.ops.constants import Guard, Input, Item
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.tape import Tape
 
@@ -72,6 +72,8 @@ def _lapse(tape: Tape, slot: int, operands: Sequence[Any], value: Any) -> Lapse:
     op, args, _, _ = tape.instructions[slot]
     if not args:
         return Lapse((), made=False, undefined=False, operands=(_range(value),))
+    if isinstance(op, Item):
+        operands = [value]  # of several results the one that it picks
     which, made = _origins(op, operands, value)
     given = [args[i] for i in which]
     entered = all(_direction(tape, arg) != _direction(tape, slot) for arg in given)
