@@ -278,6 +278,17 @@ def test_particle(client, mode):
     assert found == pytest.approx(expected[0], rel=1e-9)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_saddle_as_published(client, mode):
+    found = client.evaluate(program("saddle", mode), variables(sample("saddle"))).outputs
+    assert found == pytest.approx([8.246324826e-06] * 4, rel=1e-9)
+
+
+def test_particle_as_published(client):
+    found = client.evaluate(program("particle", "rr"), variables(sample("particle"))).outputs
+    assert found == pytest.approx(0.2071918746, rel=1e-9)
+
+
 def test_the_descents_that_are_compared_with_end_at_the_published_answers():
     saddle = descend(lambda x: (x @ x, 2 * x), np.ones(2), 1e-5)
     assert saddle == pytest.approx([8.246324826e-06] * 2, rel=1e-9)

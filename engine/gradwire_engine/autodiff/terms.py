@@ -18,8 +18,9 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.batching import along_axes, over_stacks
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.ops.linalg.coordinates import CooMatMul, Sampled
+from gradwire_engine.ops.linalg.coordinates import CooMatMul, CooSolve, Sampled
 from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.solving import Solution
 from gradwire_engine.ops.loops import AddStacks
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.pointwise.selection import Where
@@ -164,6 +165,8 @@ def aligned(op: Op, shapes: Sequence[Shape], number: int, result: Shape) -> tupl
         axis = max(len(shape) - 1 - number, 0)
         cells = with_ones(shape, (axis,))
         reads = cells if len(shapes[1 - number]) > 1 else without(shape, (axis,))
+    elif isinstance(op, Solution | CooSolve) and number == len(shapes) - 1:
+        cells = reads = with_ones(shape, (len(shape) - 2,))  # each column is solved by itself
     elif type(op).batch is along_axes:
         axes = getattr(op, "axes", None) or (op.axis,)  # type: ignore[attr-defined]
         cells = with_ones(shape, axes)

@@ -76,6 +76,10 @@ def band(rows, columns):
     return (np.eye(rows, columns) - 2 * np.eye(rows, columns, k=1)).tolist()
 
 
+def halves(f, x):
+    return f("reshape", x, (3, 2, 2))
+
+
 MOVES = {
     "reshape": lambda f, x: f("reshape", x, (4, 3)),
     "transpose": lambda f, x: f("transpose", x),
@@ -112,6 +116,11 @@ MOVES = {
     ),
     "values of a sparse matrix": lambda f, x: f(
         "sparse.coo_matmul", f("ravel", x), [*range(5), *range(7)], [*range(12)], (8, 12), [1] * 12
+    ),
+    "columns solved for": lambda f, x: f("solve", [[3.0, 1, 1], [1, 4, 1], [1, 1, 5]], x),
+    "columns solved for by stacks": lambda f, x: f("solve", [[[3.0, 1], [1, 4]]] * 3, halves(f, x)),
+    "columns solved for, of a sparse matrix": lambda f, x: f(
+        "sparse.coo_solve", [4.0, 4, 4, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 1, 2, 1, 2, 0], x
     ),
     "sampled product": lambda f, x: f("sparse.sddmm", [0, 2, 2], [1, 1, 0], x, [[1.0] * 4] * 2),
     "filtered": lambda f, x: f("convolve", f("ravel", x), [1.0, 0.0, -2.0]),
