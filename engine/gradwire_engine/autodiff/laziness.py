@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents, Op
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.tape import is_stack
+from gradwire_engine.tape import ArrayType, is_stack
 
 #: Boolean variable that broadcasts to the cotangent it belongs to; None is all true.
 Mask = Var | None
@@ -53,8 +53,13 @@ def _cut(bar: Var, mask: Var) -> Var:
 
 
 def _through_linear(op: Op, mask: Var, z: Var, operands: Sequence[Var]) -> list[Mask]:
-    """A linear rule moves zeros as it moves cotangents, so apply it to the mask itself."""
+    """A linear rule moves zeros as it moves cotangents, so apply it to the mask itself.
+
+    Of what passes of a loop gave one mask is for all.
+    """
     b = mask.builder
+    if not all(isinstance(x.type, ArrayType) for x in (z, *operands)):
+        return [FUNCTIONS["any"].record(b, mask)] * len(operands)
     ones = b.broadcast(b.cast(mask, z.type.dtype), z.type.shape)
     differs = PRIMITIVES["not_equal"]()
     moved = [

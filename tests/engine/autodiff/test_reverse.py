@@ -260,6 +260,17 @@ def test_a_branch_of_where_through_reductions_and_products(ask):
     assert np.array_equal(got[1], [[-2, 0], [0, -4]])
 
 
+def test_a_branch_of_where_through_what_passes_of_a_loop_gave(ask):
+    text = "sum(where(y > 0, sqrt(y), 0.0))"
+    x = np.linspace(-1, 1.1, 3000)
+    scanned = "y = jax.lax.scan(lambda c, x: (c + x, c + x), 0.0, x)[1]\n"
+    got, want = [ask.gradients(by + text, {"x": x})["x"] for by in (scanned, "y = cumsum(x)\n")]
+    np.testing.assert_allclose(got, want)
+    ended = "def f(a):\n    while a < 100:\n        a = a * 3\n    return a\ny = vmap(f)(x) - 200\n"
+    got = ask.gradients(ended + text, {"x": [1.0, 2.0, 3.0]})["x"]
+    np.testing.assert_allclose(got, [0.5 * 243 / 43**0.5, 0, 0.5 * 81 / 43**0.5])
+
+
 def test_a_derivative_that_happens_to_vanish_still_varies(ask):
     # d²/dx² of where(x >= 0, x³, x²) at 0 is that of x³, at a point where both slopes vanish
     text = "y = where(x >= 0, x**2*w, x)\ngrad(y, x)"
