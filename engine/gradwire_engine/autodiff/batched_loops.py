@@ -18,7 +18,8 @@ from gradwire_engine.ops.constants import Guard, Pack
 from gradwire_engine.ops.loops import COUNT, Carried, Loop, Way
 from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd, LogicalNot
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.regions import Piece, Region, item, loop, region, spliced
+from gradwire_engine.ops.regions import Piece, Region, item, loop, region
+from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType
 
 #: From the stacks of examples, by one of them, to what gives variables of all examples, and

@@ -14,7 +14,8 @@ from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.ops.loops import Loop, Way
-from gradwire_engine.ops.regions import Piece, Region, item, loop, region, spliced
+from gradwire_engine.ops.regions import Piece, Region, item, loop, region
+from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType
 
 Pullback: TypeAlias = "Callable[[Builder, list[Var], list[Var], list[Var]], list[Var | None]]"

@@ -11,7 +11,10 @@ from gradwire_engine.ops.base import Cotangents, Op
 from gradwire_engine.ops.boundaries import Example, Rule, Ruled
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Constant, Copy, Item
-from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.loops import Carried, Loop
+from gradwire_engine.ops.regions import Region, region, taped_rule
+from gradwire_engine.ops.rules import Taped
+from gradwire_engine.tape import ArrayType
 
 
 class Rerecording:
@@ -112,6 +115,8 @@ class Examples(Rerecording):
         if isinstance(op, Loop):
             made, self._differ[slot] = loop_of_examples(_parts, op, operands, own, self.count)
             return made
+        if isinstance(op, Taped):
+            return self._taped(op, operands, own)
         if not isinstance(op, Ruled):
             return op.batch(operands, own)
         pairs = list(zip(operands, own, strict=True))
@@ -122,6 +127,32 @@ class Examples(Rerecording):
     def stand_in(self, bar: Var) -> Var:
         """One of the cotangents stacked in ``bar``."""
         return Example()(bar)
+
+    def _taped(self, op: Taped, operands: Sequence[Var], own: Sequence[bool]) -> Var:
+        """Record a rule that is a tape for all examples, too."""
+        b, first = operands[0].builder, len(operands) - op.read
+        kinds = op.rule.inputs[1 : 1 + 2 * op.count]
+        every = [ArrayType(kind.dtype, (self.count, *kind.shape)) for kind in kinds]
+        with region(b, every) as opened:
+            stacks = dict(zip(self._ones(opened, kinds), opened.carries, strict=True))
+            ones = [*stacks]
+            read = [*operands[first:]]
+            for i, mark in enumerate(own[first:]):
+                if mark:
+                    (one,) = self._ones(opened, [op.rule.inputs[1 + 2 * op.count + i]])
+                    stacks[one], read[i] = read[i], one
+            given = op.recorded(ones[: op.count], ones[op.count :], read)
+            examples = Examples(stacks)
+            piece = opened.piece([examples(bar) for bar in given])
+        taped, shared = taped_rule(b, piece, op.count, op.given)
+        pairs = list(zip(operands, own, strict=True))
+        results = [x if stacked else self._repeated(x) for x, stacked in pairs[: op.count]]
+        made: Var = taped(*results, *operands[op.count : first], *shared)
+        return made
+
+    def _ones(self, opened: Region, kinds: Sequence[ArrayType]) -> list[Var]:
+        """What stands for one example of values of these types."""
+        return [opened.b.carried(Carried(opened, i), kind) for i, kind in enumerate(kinds)]
 
     def _repeated(self, var: Var) -> Var:
         return var.builder.broadcast(var, (self.count, *var.shape))

@@ -47,6 +47,8 @@ class Op:
     elementwise: ClassVar[bool] = False
     #: The derivative does not depend on the operands' values, so a zero cotangent gives zero.
     linear: ClassVar[bool] = False
+    #: Its results are its first operands, each by its number.
+    forwards: ClassVar[bool] = False
     parameters: ClassVar[tuple[str, ...]] = ()
     _only: ClassVar[Op | None] = None
 

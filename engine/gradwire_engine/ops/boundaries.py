@@ -72,6 +72,7 @@ class Held(Identity):
 class Ruled(Op):
     """The first ``count`` operands, whose cotangents go to the further ones by ``rule`` alone."""
 
+    forwards = True
     count: int
     rule: Rule = field(repr=False)
 

@@ -98,7 +98,7 @@ class Item(Op):
 class Pack(Op):
     """The operands as the results of one instruction: what ``Item`` takes apart again."""
 
-    linear = True
+    linear = forwards = True
     batch = over_stacks
 
     def infer(self, *types: Any) -> TupleType:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from gradwire_engine.ops.base import Op
@@ -16,6 +15,7 @@ from gradwire_engine.ops.boundaries import Ruled
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Guard, Input, Item
 from gradwire_engine.ops.loops import COUNT, Body, Carried, Loop, Unrollable, Way
+from gradwire_engine.ops.rules import Taped
 from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
 
 _NUMBER = ArrayType(COUNT.dtype, (), weak=True)
@@ -86,6 +86,9 @@ class Region:
         """What has been recorded, as a way that gives ``outputs``."""
         slots = [out.slot for out in outputs]
         made = self.b.instructions[self.start :]
+        for i, instruction in enumerate(made):
+            if isinstance(instruction.op, Ruled):
+                made[i] = _taped(self.b, self.start + i, made, self.start)
         return Piece(self.start, made, slots, ends, counted)
 
 
@@ -179,8 +182,10 @@ class _Body:
     Values of the body have numbers: of its instructions from 0, of its inputs from -1 down.
     """
 
-    def __init__(self, b: Builder, own: int) -> None:
+    def __init__(self, b: Builder, own: int, *, stays: bool = False) -> None:
         self.b = b
+        #: Whether what is the same in all passes is to stay inside.
+        self._stays = stays
         self.ways: list[Way] = []
         #: The slots outside that passes share, and the numbers of the inputs for them.
         self.shared: dict[int, int] = {}
@@ -198,7 +203,9 @@ class _Body:
             return
         made, start = piece.instructions, piece.start
         self._kinds = [i.type for i in made[: self._own]]
-        varies = _varying(piece, self._own)
+        varies = _varying(self.b, piece, self._own)
+        if self._stays:
+            varies = bytearray(b"\1") * len(made)
         inside = {start + i: -1 - i for i in range(self._own)}
         outside: dict[int, int] = {}
         decisions: list[tuple[int, bool]] = []
@@ -216,9 +223,9 @@ class _Body:
         origin = self.b.origin
         for slot in _needed(piece, self._own):
             op, args, _, self.b.origin = instruction = made[slot - start]
-            if isinstance(op, Ruled):
-                raise Unrollable("a derivative by a rule refers to what was recorded")
-            if isinstance(op, Guard) and varies[slot - start]:
+            if isinstance(op, Guard) and (
+                varies[slot - start] or self._may_differ(args[0], outside)
+            ):
                 decisions.append((number(args[0]), bool(op.expected)))
             elif varies[slot - start]:
                 inside[slot] = self._number(instruction, tuple([number(arg) for arg in args]))
@@ -246,6 +253,11 @@ class _Body:
         made = [i._replace(args=slots(i.args)) for i in self._made]
         return Tape((*inputs, *made), tuple(range(count)), slots(self._outputs))
 
+    def _may_differ(self, slot: int, outside: Mapping[int, int]) -> bool:
+        """Whether what is the same in all passes differs from pass to pass of a loop around."""
+        var = self.b.vars[outside.get(slot, slot)]
+        return any(around.holds(var) for around in self.b.regions)
+
     def _number(self, instruction: Instruction, args: tuple[int, ...]) -> int:
         """The number of an instruction of the body."""
         key = instruction.op, args, instruction.type
@@ -262,8 +274,51 @@ class _Body:
         return self._before[key]
 
 
-def _varying(piece: Piece, own: int) -> bytearray:
-    """Mark the instructions that depend on a stand-in."""
+def _taped(b: Builder, slot: int, made: Sequence[Instruction], start: int) -> Instruction:
+    """A ``Ruled`` instruction with its rule recorded."""
+    op, args, kind, origin = made[slot - start]
+    assert isinstance(op, Ruled)
+    results = [b.vars[arg] for arg in args[: op.count]]
+    kinds = [ArrayType(x.dtype, x.shape) for x in results]
+    with region(b, [*kinds, *kinds]) as opened:
+        bars = op.rule(opened.carries[: op.count])
+        of_items = {
+            at: opened.carries[op.count + i.op.index].slot
+            for at, i in enumerate(made, start)
+            if isinstance(i.op, Item) and i.args == (slot,)
+        }
+        piece = _reading(opened.piece([bar for bar in bars if bar is not None]), of_items)
+    given = tuple([op.count + number for number, bar in enumerate(bars) if bar is not None])
+    taped, read = taped_rule(b, piece, op.count, given)
+    if any(x.slot >= slot for x in read):
+        raise Unrollable("a rule reads what is computed later")
+    return Instruction(taped, (*args, *[x.slot for x in read]), kind, origin)
+
+
+def taped_rule(
+    b: Builder, piece: Piece, count: int, given: tuple[int, ...]
+) -> tuple[Taped, list[Var]]:
+    """The instruction whose rule is ``piece``, and what that reads besides."""
+    body = _Body(b, 1 + 2 * count, stays=True)
+    body.add(piece)
+    read = [b.vars[slot] for slot in body.shared]
+    return Taped(count, given, len(read), Body(body.tape())), read
+
+
+def _reading(piece: Piece, others: Mapping[int, int]) -> Piece:
+    """A piece that reads other slots instead of some."""
+    made = [
+        i._replace(args=tuple([others.get(arg, arg) for arg in i.args])) for i in piece.instructions
+    ]
+    outputs = [others.get(slot, slot) for slot in piece.outputs]
+    return piece._replace(instructions=made, outputs=outputs)
+
+
+def _varying(b: Builder, piece: Piece, own: int) -> bytearray:
+    """Mark the instructions that depend on a stand-in, and those of stacks that such ones read.
+
+    For stacks have no place among what passes share: their cotangents do not add up as arrays'.
+    """
     made, start = piece.instructions, piece.start
     varies = bytearray(len(made))
     varies[:own] = b"\1" * own
@@ -272,6 +327,14 @@ def _varying(piece: Piece, own: int) -> bytearray:
             if arg >= start and varies[arg - start]:
                 varies[i] = 1
                 break
+    for i in range(len(made) - 1, own - 1, -1):
+        if varies[i]:
+            for arg in made[i].args:
+                kind = (made[arg - start] if arg >= start else b.instructions[arg]).type
+                if not isinstance(kind, ArrayType):
+                    if arg < start:
+                        raise Unrollable("passes share a stack")
+                    varies[arg - start] = 1
     return varies
 
 
@@ -296,36 +359,6 @@ def settled(b: Builder, piece: Piece) -> list[Var]:
         moved[slot] = b.again(op, tuple([moved.get(arg, arg) for arg in args]), kind).slot
     b.origin = before
     return [b.vars[moved.get(slot, slot)] for slot in piece.outputs]
-
-
-def spliced(
-    b: Builder,
-    tape: Tape,
-    inputs: Sequence[Var],
-    outputs: Sequence[int],
-    given: Mapping[int, Var] = MappingProxyType({}),
-) -> list[Var]:
-    """Record again, with ``inputs``, what some of the outputs of ``tape`` need; these.
-
-    Slots that are ``given`` are not recorded.
-    """
-    slots = [tape.outputs[number] for number in outputs]
-    needed = bytearray(len(tape.instructions))
-    for slot in slots:
-        needed[slot] = 1
-    for slot in range(len(needed) - 1, -1, -1):
-        if needed[slot] and slot not in given:
-            for arg in tape.instructions[slot].args:
-                needed[arg] = 1
-    before, new = b.origin, {**given}
-    for slot, (op, args, kind, origin) in enumerate(tape.instructions):
-        if isinstance(op, Input):
-            new[slot] = inputs[op.index]
-        elif needed[slot] and slot not in given:
-            b.origin = origin
-            new[slot] = b.again(op, tuple([new[arg].slot for arg in args]), kind)
-    b.origin = before
-    return [new[slot] for slot in slots]
 
 
 def of_stack(kind: ArrayType | StackType) -> ArrayType:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from gradwire_engine.ops.boundaries import Ruled
-from gradwire_engine.ops.constants import Copy, Guard, Input, Item, Pack
+from gradwire_engine.ops.constants import Copy, Guard, Input, Item
 from gradwire_engine.ops.loops import Body, Loop
 from gradwire_engine.tape import Instruction, Tape
 
@@ -47,7 +46,7 @@ def shrunk(tape: Tape, optimize: Callable[[Tape], Tape]) -> tuple[Sequence[Instr
         if not live[slot] and type(op) not in _ALWAYS_LIVE:
             continue
         live[slot] = 1
-        if isinstance(op, Item) and isinstance(made[args[0]].op, Pack | Ruled):
+        if isinstance(op, Item) and made[args[0]].op.forwards:
             args = (made[args[0]].args[op.index],)
             op = Copy()
             made[slot] = made[slot]._replace(op=op, args=args)

@@ -15,14 +15,12 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.boundaries import Ruled
 from gradwire_engine.ops.constants import (
     Assigned,
     Constant,
     Copy,
     Guard,
     Item,
-    Pack,
     StopGradient,
 )
 from gradwire_engine.ops.conversion import AsType
@@ -155,7 +153,7 @@ class _Sweep:
         """What was packed, or goes through a rule."""
         packed, op = self.instructions[args[0]], self._op
         assert isinstance(op, Item)
-        return packed.args[op.index] if isinstance(packed.op, Pack | Ruled) else None
+        return packed.args[op.index] if packed.op.forwards else None
 
     def unchanged(self, args: tuple[int, ...], kind: Type) -> int | None:
         return args[0] if _same(self.instructions[args[0]].type, kind) else None

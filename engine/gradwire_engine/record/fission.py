@@ -15,7 +15,8 @@ from gradwire_engine.autodiff.rerecording import Examples
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.loops import COUNT, Carried, Loop
-from gradwire_engine.ops.regions import Plan, planned, region, settled, spliced
+from gradwire_engine.ops.regions import Plan, planned, region, settled
+from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType, Tape
 
 #: Bytes that all passes' values may take.

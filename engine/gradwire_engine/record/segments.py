@@ -18,7 +18,8 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard
 from gradwire_engine.ops.loops import COUNT, Rows, Stacked, Way
 from gradwire_engine.ops.pointwise.comparison import Less
-from gradwire_engine.ops.regions import Piece, Plan, Region, item, loop, region, spliced
+from gradwire_engine.ops.regions import Piece, Plan, Region, item, loop, region
+from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType
 
 #: Segments of a loop, and passes of the smallest one.

@@ -313,6 +313,47 @@ for i in range(5):
     s = tanh(s + u * w) + t[0]
 s
 """,
+    "rule": """
+def f(t):
+    return t * t * w, lambda z: [z * 3 * t]
+g = custom_gradient(f)
+y = x
+for i in range(12):
+    y = sin(g(y) + 0.1 * i)
+y
+""",
+    "rule-of-results": """
+def backward(z_bar, z, t, u):
+    return [z_bar * (1 - z * z) * u * 2, z_bar * t]
+g = custom_gradient(lambda t, u: tanh(t * u), backward)
+y = x
+for i in range(12):
+    y = g(y + 0.1 * i, w) + 0.3
+y
+""",
+    "rule-of-arrays": """
+def backward(z_bar, z, t):
+    return [V.T @ z_bar * 2 + sum(z * z_bar) * t]
+g = custom_gradient(lambda t: V @ t, backward)
+y = V[0] * x
+for i in range(8):
+    y = tanh(V.T @ g(y) * w)
+sum(y)
+""",
+    "rule-of-one": """
+g = custom_gradient(lambda t, u: t * u, lambda z_bar, z, t, u: [z_bar * u, None])
+y = x
+for i in range(12):
+    y = g(y, w) + 0.3
+y
+""",
+    "recomputed": """
+f = checkpoint(lambda t: sin(t * w) + t**2 * 0.1)
+y = x
+for i in range(12):
+    y = f(y) + 0.1 * i
+y
+""",
 }
 #: What is asked of them, and the vectors for it.
 QUERIES = {
