@@ -41,7 +41,7 @@ OPERATORS: dict[type[ast.AST], str] = {
 }
 #: Roots of dotted names that choose a dialect, unless the text assigns them.
 PREFIXES = frozenset(
-    "np numpy jnp jax lax scipy special linalg fft random sparse tf torch F".split()
+    "np numpy jnp jax lax scipy special linalg fft random sparse tf torch torchdiffeq F".split()
 )
 #: What people call the constructs that the language leaves out, and what to do instead.
 ABSENT: dict[type[ast.AST], tuple[str, str | None]] = {

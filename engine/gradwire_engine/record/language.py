@@ -17,6 +17,7 @@ from gradwire_engine.record.functions.loops import counted, passes_between, repe
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
+from gradwire_engine.record.odes import ODES
 from gradwire_engine.record.sequences import Counter, SideBySide
 from gradwire_engine.record.solvers import SOLVERS
 from gradwire_engine.record.sparse import SPARSE
@@ -267,5 +268,6 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     **{f"jax.{name}": calculus.jacobian for name in ("jacobian", "jacrev", "jacfwd")},
     **TRANSFORMATIONS,
     **SOLVERS,
+    **ODES,
     **SPARSE,
 }

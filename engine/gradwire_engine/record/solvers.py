@@ -1,9 +1,8 @@
-"""Functions given by equations: roots, and solutions of ordinary differential equations."""
+"""Functions given by equations: roots."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,20 +15,12 @@ from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.batching import reshaped
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Copy, StopGradient
-from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.transformations import ruled
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
 _MOST_STEPS = 50
-#: Coefficients of the stages after the first, and weights of all, of explicit methods.
-_TABLEAUS: dict[str, tuple[list[list[float]], list[float]]] = {
-    "euler": ([], [1]),
-    "midpoint": ([[1 / 2]], [0, 1]),
-    "heun": ([[1]], [1 / 2, 1 / 2]),
-    "rk4": ([[1 / 2], [0, 1 / 2], [0, 0, 1]], [1 / 6, 1 / 3, 1 / 3, 1 / 6]),
-}
 
 
 def custom_root(r: Recorder, f: Any, x0: Any, solve: Any = None, tolerance: Any = 1e-8) -> Var:
@@ -55,54 +46,6 @@ def custom_root(r: Recorder, f: Any, x0: Any, solve: Any = None, tolerance: Any 
 
     (root,) = ruled([x], operands, rule) if operands else [x]
     return root
-
-
-def odeint(
-    r: Recorder, f: Any, y0: Any, t: Any, *args: Any, method: Any = "rk4", steps: Any = 1
-) -> Any:
-    """``y`` at the times ``t``, stacked, where ``dy/dt = f(y, t, *args)`` and ``y(t[0]) = y0``.
-
-    From each time to the next go ``steps`` equal steps of an explicit ``method``: "rk4" of order 4,
-    "heun" and "midpoint" of order 2, "euler".  ``y`` may be nested.
-    Source: Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I (1993), II.1.
-    """
-    count, times = r.integer(steps), r.items(t)
-    if method not in _TABLEAUS or count < 1 or not times:
-        raise BadArgument(
-            f"odeint knows the methods {', '.join(_TABLEAUS)}; it takes a step at least",
-            hint='odeint(f, y0, linspace(0, 1, 11), method="rk4", steps=1)',
-        )
-    stages, weights = _TABLEAUS[method]
-    y = rebuild(y0, r.b.inexact)
-    found = [y]
-    for before, after in pairwise(times):
-        h = r.operation("divide", r.operation("subtract", after, before), count)
-        for i in range(count):
-            r.poll()
-            slopes: list[Any] = []
-            for row in ([], *stages):
-                now = _along(r, before, h, [i + sum(row)], [1.0])
-                slopes.append(r.apply(f, [_along(r, y, h, row, slopes), now, *args], {}))
-            y = _along(r, y, h, weights, slopes)
-        found.append(y)
-    columns = [iter(leaves(item)) for item in found]
-    return rebuild(y, lambda _: r.operation("stack", [next(column) for column in columns]))
-
-
-def _along(r: Recorder, y: Any, h: Any, weights: Sequence[float], slopes: Sequence[Any]) -> Any:
-    """``y + h Σ weight slope``, leaf by leaf."""
-    for weight, slope in zip(weights, slopes, strict=False):
-        if weight:
-            y = _moved(r, y, r.operation("multiply", h, weight), slope)
-    return y
-
-
-def _moved(r: Recorder, y: Any, h: Any, slope: Any) -> Any:
-    each = leaves(slope)
-    if len(each) != len(leaves(y)):
-        raise BadArgument("the function of odeint gives a slope for each value")
-    following = iter(each)
-    return rebuild(y, lambda x: r.operation("add", x, r.operation("multiply", h, next(following))))
 
 
 def _newton(r: Recorder, f: Any, x: Var, tolerance: Any) -> Var:
@@ -153,4 +96,4 @@ def _flat(x: Var) -> Var:
 
 
 #: Called as ``function(recorder, *args, **named)``.
-SOLVERS: dict[str, Callable[..., Any]] = {"custom_root": custom_root, "odeint": odeint}
+SOLVERS: dict[str, Callable[..., Any]] = {"custom_root": custom_root}

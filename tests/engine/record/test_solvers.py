@@ -1,4 +1,4 @@
-"""Roots and solutions of differential equations, against closed forms and differences."""
+"""Roots of equations, against closed forms and differences."""
 
 from __future__ import annotations
 
@@ -80,53 +80,9 @@ def test_a_root_keeps_its_dtype():
         ("custom_root(lambda x: [x, a], 1.0)", ShapeMismatch, "as many equations"),
         ("custom_root(lambda x: x * 0 + a, 1.0)", DomainError, "not invertible"),
         ("custom_root(lambda x: x - a, 1j)", EngineError, "a root is real"),
-        ("odeint(lambda y, t: y, a, [0, 1], method='rk5')", BadArgument, "knows the methods"),
-        ("odeint(lambda y, t: y, a, [0, 1], steps=0)", BadArgument, "a step at least"),
-        ("odeint(lambda y, t: [y, y], a, [0, 1])", BadArgument, "slope for each"),
-        ("odeint(lambda y: y, a, [0, 1])", BadArgument, "takes 1 arguments"),
     ],
 )
 def test_mistakes_are_named_and_placed(text, error, words):
     with pytest.raises(error, match=words) as caught:
         ask(text, a=np.array(2.0))
     assert caught.value.at
-
-
-@pytest.mark.parametrize(
-    ("method", "order"), [("euler", 1), ("midpoint", 2), ("heun", 2), ("rk4", 4)]
-)
-def test_the_error_of_a_method_falls_with_its_order(method, order):
-    """``y' = y cos t``: ``y = exp(sin t)``, and its derivative in the first value is ``y / y0``."""
-    text = (
-        f"odeint(lambda y, t: y * cos(t), y0, [0.0, 1.0, 2.0], method='{method}', steps=STEPS)[-1]"
-    )
-    errors, slopes = [], []
-    for steps in (16, 32):
-        asked = text.replace("STEPS", str(steps))
-        errors.append(abs(ask(asked, y0=1.0) - np.exp(np.sin(2))))
-        slopes.append(abs(ask(asked, "gradient", y0=1.0)["y0"] - np.exp(np.sin(2))))
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.35)
-    assert np.log2(slopes[0] / slopes[1]) == pytest.approx(order, abs=0.35)
-
-
-def test_nested_values_and_parameters_move_together():
-    """An oscillator, mapped over frequencies: its amplitude's derivatives are of closed form."""
-    text = """
-def swing(w):
-    slope = lambda y, t, w: {'x': y['v'], 'v': -w * w * y['x']}
-    return odeint(slope, {'x': a, 'v': 0.0}, linspace(0, 1, 41), w)['x'][-1]
-
-
-vmap(value_and_grad(swing))(w)
-"""
-    w, a = np.array([1.0, 2.0, 3.0]), 0.7
-    value, slope = ask(text, w=w, a=a)
-    np.testing.assert_allclose(value, a * np.cos(w), atol=1e-6)
-    np.testing.assert_allclose(slope, -a * np.sin(w), atol=1e-5)
-
-
-def test_the_last_time_has_the_slope_for_its_gradient():
-    text = "odeint(lambda y, t: -k * y, 1.0, [0.0, T], steps=50)[-1]"
-    got = ask(text, "gradient", k=1.3, T=0.9)
-    assert got["T"] == pytest.approx(-1.3 * np.exp(-1.17), rel=1e-6)
-    assert got["k"] == pytest.approx(-0.9 * np.exp(-1.17), rel=1e-6)
