@@ -19,9 +19,6 @@ def explained(op: Op, error: Exception) -> EngineError | None:
     if isinstance(error, ValueError) and op.name == "power":
         hint = "convert one of them to a float"
         return DomainError("integers have no negative integer powers", hint=hint)
-    if isinstance(error, ValueError) and op.name == "random_key":
-        hint = "a draw takes first a key, as 7, then a shape"
-        return BadArgument("a random key must be of whole numbers", hint=hint)
     if isinstance(error, ValueError) and op.name == "example":
         return left_its_function()
     return None

@@ -115,7 +115,8 @@ class Key(Op):
         """Convert, or fail where that changes a number."""
         z = operands[0].astype(_INT64)
         if (z != operands[0]).any():
-            raise ValueError("a key is not whole")
+            hint = "a draw takes first a key, as 7, then a shape"
+            raise BadArgument("a random key must be of whole numbers", hint=hint)
         return z
 
     def flops(self, result: Type, *types: ArrayType) -> int:
