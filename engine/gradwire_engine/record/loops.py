@@ -274,7 +274,8 @@ class _One:
             if len(ways) + len(pending) > _MOST_PATHS:
                 raise Unrollable("there are too many ways through the body")
         endings = {way.ending for way in ways}
-        if not self.again and ("on" not in endings or (endings == {"on"} and self.left is None)):
+        goes_on = any(way.piece for way in ways if way.ending == "on")
+        if not self.again and (not goes_on or (endings == {"on"} and self.left is None)):
             raise Unrollable("there is no second pass, or there are passes without end")
         if self._must_tell(endings) and _ENDING not in self.start:
             self.start[_ENDING] = 0

@@ -15,6 +15,7 @@ from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.batching import reshaped
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Copy, StopGradient
+from gradwire_engine.record.functions.loops import repeat
 from gradwire_engine.record.transformations import ruled
 
 if TYPE_CHECKING:
@@ -30,42 +31,62 @@ def custom_root(r: Recorder, f: Any, x0: Any, solve: Any = None, tolerance: Any 
     Newton's method ends after a step of at most ``tolerance (1 + |x|)``.
     Source: Krantz and Parks, The Implicit Function Theorem (2002).
     """
-    b = r.b
     guess = _real(r, x0)
     found = _newton(r, f, guess, tolerance) if solve is None else r.apply(solve, [f, guess], {})
     x = Copy()(StopGradient()(_real(r, found)))
-    start = len(b.vars)
-    y = _residual(r, f, x)
+    start = len(r.b.vars)
+
+    def adjoint(y: Var, x: Var, bar: Var) -> Var:
+        bars: Var = r.operation("solve", r.operation("transpose", _jacobian(r, y, x)), _flat(bar))
+        return reshaped(bars, y.shape)
+
+    return implicit(r, x, _residual(r, f, x), start, adjoint)
+
+
+def implicit(
+    r: Recorder, x: Var, y: Var, start: int, adjoint: Callable[[Var, Var, Var], Var]
+) -> Var:
+    """``x`` as the root of ``y``, a function of all that it reads from slot ``start`` on.
+
+    ``adjoint(y, x, x_bar)`` is the ``y_bar`` with ``(∂y/∂x)ᵀ y_bar = x_bar``.
+    """
     operands = [read for read in reads([y], start) if read.slot != x.slot]
 
     def rule(bars: Sequence[Var]) -> Cotangents:
         at, again = Copy()(root), [Copy()(read) for read in operands]
         z = Rerecording({x: at, **dict(zip(operands, again, strict=True))})(y)
-        bar = r.operation("solve", r.operation("transpose", _jacobian(r, z, at)), -_flat(bars[0]))
-        return pullback(b, [z], [reshaped(bar, z.shape)], again)
+        return pullback(r.b, [z], [adjoint(z, at, -bars[0])], again)
 
     (root,) = ruled([x], operands, rule) if operands else [x]
     return root
 
 
 def _newton(r: Recorder, f: Any, x: Var, tolerance: Any) -> Var:
-    """Newton's method, the same number of steps for all examples of mapped functions."""
-    least = 4 * float(np.finfo(x.dtype).eps)
-    limit = r.operation("maximum", tolerance, least)
-    for _ in range(_MOST_STEPS):
-        r.poll()
-        x = Copy()(x)
+    """Newton's method, in a loop: all examples of mapped functions go on until the last is done."""
+    do, least = r.operation, 4 * float(np.finfo(x.dtype).eps)
+    limit = do("maximum", tolerance, least)
+
+    def step(number: Any, at: Any, row: Any) -> tuple[Any, Any]:
+        x, tries = Copy()(at["x"]), at["tries"] + 1
         y = _residual(r, f, x)
-        step = reshaped(r.operation("solve", _jacobian(r, y, x), _flat(y)), x.shape)
-        x = x - step
-        moved, size = r.operation("abs", step), r.operation("abs", x)
-        small = r.operation("less_equal", moved, r.operation("multiply", limit, 1 + size))
-        if r.truth(r.operation("all", r.concrete.everywhere(small))):
-            return x
-    raise DomainError(
-        f"Newton's method found no root in {_MOST_STEPS} steps",
-        hint="begin nearer to the root, or give solve",
-    )
+        moved = reshaped(do("solve", _jacobian(r, y, x), _flat(y)), x.shape)
+        x = x - moved
+        small = do("less_equal", do("abs", moved), do("multiply", limit, 1 + do("abs", x)))
+        found = do("all", small)
+        more = do("logical_and", do("logical_not", found), do("less", tries, _MOST_STEPS))
+        return {"x": x, "found": found, "more": more, "tries": tries}, None
+
+    # The first is always made: so no value is needed while this is recorded.
+    no, yes, none = map(r.b.constant, (False, True, 0))
+    begun = {"x": x, "found": no, "more": yes, "tries": none}
+    ended, _ = repeat(r, begun, step, holds=lambda at: at["more"])
+    if not r.truth(do("all", r.concrete.everywhere(ended["found"]))):
+        raise DomainError(
+            f"Newton's method found no root in {_MOST_STEPS} steps",
+            hint="begin nearer to the root, or give solve",
+        )
+    root: Var = ended["x"]
+    return root
 
 
 def _real(r: Recorder, x: Any) -> Var:

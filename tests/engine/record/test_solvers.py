@@ -86,3 +86,31 @@ def test_mistakes_are_named_and_placed(text, error, words):
     with pytest.raises(error, match=words) as caught:
         ask(text, a=np.array(2.0))
     assert caught.value.at
+
+
+@pytest.mark.parametrize("order", range(3))
+def test_roots_in_a_loop_have_their_derivatives(ask, order):
+    """Three hundred cube roots, one of the other's cube times ``a``: ``x = a^(1/3 + …)``."""
+    text = "x = 1.0\nfor _ in range(300):\n    x = custom_root(lambda y: y**3 - a * x, x)\n"
+    found = ask.value(text + "x = grad(x, a)\n" * order + "x", {"a": 4.0})
+    assert found == pytest.approx([2, 1 / 4, -1 / 32][order], rel=1e-8)
+
+
+def test_how_many_steps_there_are_needs_no_new_recording():
+    engine = Engine()
+    program = engine.parse("custom_root(lambda x: x**3 + x - a, 1.0)")
+    for a in (2.0, 2e3, -5e6):
+        call = engine.call(program, {"a": Leaf(np.asarray(a))}, Query("evaluate"))
+        x = call.replay(lambda: None).value
+        assert x**3 + x == pytest.approx(a, rel=1e-9)
+        assert len(call._entry.paths) == 1
+
+
+def test_no_root_for_one_of_many_examples_is_an_error(ask):
+    text = "vmap(lambda a: custom_root(lambda x: x * x - a, 3.0))(a)"
+    np.testing.assert_allclose(ask.value(text, {"a": [1.0, 4.0]}), [1, 2])
+    for kind in ("evaluate", "gradient"):
+        with pytest.raises(DomainError, match="no root in 50 steps"):
+            ask.answer(text, {"a": [1.0, -4.0]}, kind=kind)
+    with pytest.raises(DomainError, match="no root in 50 steps"):
+        ask.value("custom_root(lambda x: x * x - a, 3.0)", {"a": [1.0, -4.0]}, batch={"a": 0})
