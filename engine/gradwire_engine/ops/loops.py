@@ -227,7 +227,10 @@ class Rows(Op):
 
 @register("stacked", public=False)
 class Stacked(Op):
-    """The array whose parts along ``axis`` are the items of a stack of known ``length``."""
+    """The array whose ``length`` parts along ``axis`` are the items of a stack, then zeros.
+
+    A loop that ends early leaves rows unread: these have no cotangents.
+    """
 
     length: int
     axis: int
@@ -241,7 +244,9 @@ class Stacked(Op):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Join what the passes wrote."""
-        return xp.stack(operands[0], self.axis)
+        (items,) = operands
+        missing = self.length - len(items)
+        return xp.stack([*items, *[xp.zeros_like(items[0])] * missing], self.axis)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """The items' cotangents are the parts of ``z_bar``."""
@@ -258,7 +263,7 @@ class Stacked(Op):
 
 @register("add_stacks", public=False)
 class AddStacks(Op):
-    """Item by item the sum of two stacks: what cotangents of a stack add up by."""
+    """Item by item the sum of two stacks, of which one may end early: how cotangents add up."""
 
     linear = True
 
@@ -268,8 +273,10 @@ class AddStacks(Op):
         return longest
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Add the items."""
-        return [x + y for x, y in zip(*operands, strict=True)]
+        """Add the items, as far as both go."""
+        x, y = operands
+        both = [a + b for a, b in zip(x, y, strict=False)]
+        return [*both, *x[len(both) :], *y[len(both) :]]
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = y_bar = z_bar``."""

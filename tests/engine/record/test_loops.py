@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gradwire_engine.answer import Leaf, Limits, Query
 from gradwire_engine.engine import Engine
-from gradwire_engine.errors import DeadlineExceeded, OverBudget
+from gradwire_engine.errors import BadArgument, DeadlineExceeded, DomainError, OverBudget
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.record import loops
 from gradwire_engine.record.calculus import leaves
@@ -248,6 +248,51 @@ for i in range(10):
   h = grad(g, y)
   y = y - 0.3 * g / (abs(h) + 1)
 y
+""",
+    "outer-decision": """
+s = w
+for i in range(6):
+  t = x
+  for j in range(4):
+    if i % 3 == 1:
+      t = t * w
+    elif s > 1.2:
+      t = t + 0.1 * j
+  s = s + sin(t)
+s
+""",
+    "outer-while": """
+s = x
+for v in V:
+  if v[0] > -0.3:
+    k = 0
+    while k < 4:
+      k += 1
+      if s < w + 1:
+        s = s + 0.3 * (v[1] if k > 2 else w)
+s
+""",
+    "rows-again": """
+s = x
+for u in V:
+  for v in V:
+    s = tanh(s * w + u @ v) + v[0]
+s
+""",
+    "rows-break": """
+s = x
+for u, v in zip(V[:, 0], V):
+  s = s * w + u * v[1]
+  if s > 1:
+    break
+s
+""",
+    "where-rows": """
+s = w
+for u in V[:, 1]:
+  for v in V[:, 1]:
+    s = s * 0.5 + sqrt(abs(where(x > 0.2, v, u)) + 0.1)
+s
 """,
     "where": """
 y = x
@@ -523,6 +568,23 @@ y
     many = {"x": Leaf(np.array([1.0, 2.0, 3.0])), "w": Leaf(np.array(0.005))}
     batched = engine.call(program, many, Query("gradient", batch={"x": 0})).replay(nothing)
     np.testing.assert_allclose(batched.value[-1], y, rtol=1e-12)
+
+
+def test_a_mistake_in_the_only_pass_is_told_as_in_any_other():
+    with pytest.raises(BadArgument, match="out of range") as caught:
+        call("y = x\nwhile y < 2:\n  y = y + V[7, 0]\ny", Query("evaluate"), x=1.0, V=V).compile(
+            nothing
+        )
+    assert caught.value.at is not None
+    assert caught.value.at.line == 3
+
+
+def test_a_pass_that_fails_says_where():
+    text = "y = x\nfor i in range(1000):\n  y = solve(eye(3) * (6 - i), y)\ny"
+    with pytest.raises(DomainError, match="not invertible") as caught:
+        call(text, Query("gradient"), x=np.ones(3)).replay(nothing)
+    assert caught.value.at is not None
+    assert (caught.value.at.line, caught.value.at.column) == (3, 7)
 
 
 def test_an_endless_loop_is_stopped_while_it_is_replayed():
