@@ -11,8 +11,6 @@ Input = dict[str, Any]
 Draw = np.random.Generator
 
 BONES = 22
-#: Coarser steps for the two evaluations whose loops have many: lines before the call.
-SETTINGS = {"particle": "first_rate, dt = 2e-3, 2.0", "saddle": "first_rate = 0.2"}
 
 
 def hello(draw: Draw) -> float:

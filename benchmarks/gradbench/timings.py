@@ -13,7 +13,7 @@ from gradwire_engine.answer import Leaf, Query
 from measure import interleave, shown, table
 
 from gradbench.evaluations import NAMES, program, variables
-from gradbench.inputs import SETTINGS, sample
+from gradbench.inputs import sample
 
 #: The function of each evaluation that asks for a derivative.
 DERIVATIVES = dict(
@@ -39,7 +39,7 @@ def report(*, quick: bool) -> list[str]:
 
 
 def _medians(name: str, rounds: int) -> list[str]:
-    text = program(name, DERIVATIVES[name], SETTINGS.get(name, ""))
+    text = program(name, DERIVATIVES[name])
     given = _leaves(variables(sample(name)))
     warm = Engine()
     _milliseconds(warm, text, given, calls=2)  # the second writes the function that later ones run

@@ -10,7 +10,7 @@ import gradwire
 import numpy as np
 import pytest
 from gradbench.evaluations import NAMES, program, variables
-from gradbench.inputs import SETTINGS, sample
+from gradbench.inputs import sample
 from gradbench.tool import respond
 from scipy.sparse import csr_array
 from scipy.spatial.transform import Rotation
@@ -264,7 +264,7 @@ MODES = ("ff", "fr", "rf", "rr")
 
 @pytest.mark.parametrize("mode", MODES)
 def test_saddle(client, mode):
-    text = program("saddle", mode, SETTINGS["saddle"])
+    text = program("saddle", mode, "first_rate = 0.2")
     expected = descend(lambda x: (x @ x, 2 * x), np.ones(2), 0.2)
     found = client.evaluate(text, variables(sample("saddle"))).outputs
     assert found == pytest.approx([*expected, *expected], rel=1e-9)
@@ -272,7 +272,7 @@ def test_saddle(client, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_particle(client, mode):
-    text = program("particle", mode, SETTINGS["particle"])
+    text = program("particle", mode, "first_rate, dt = 2e-3, 2.0")
     expected = descend(square_of_shot(2.0), np.array([0.0]), 2e-3)
     found = client.evaluate(text, variables(sample("particle"))).outputs
     assert found == pytest.approx(expected[0], rel=1e-9)

@@ -18,6 +18,8 @@ from gradwire_engine.ops.loops import COUNT, Body, Carried, Loop, Unrollable, Wa
 from gradwire_engine.ops.rules import Taped
 from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
 
+#: Most ways through a body.
+MOST_WAYS = 32
 _NUMBER = ArrayType(COUNT.dtype, (), weak=True)
 
 
@@ -79,6 +81,8 @@ class Region:
         """The next decision, which depends on ``var``: as it is forced, else true."""
         self.by_values |= any(self.start < slot < self.first for slot in self.ancestors([var]))
         made, forced = self.decisions, self.forced
+        if len(made) - len(forced) >= MOST_WAYS:  # each that is not forced parts a way
+            raise Unrollable("there are too many ways through the body")
         made.append(forced[len(made)] if len(made) < len(forced) else True)
         return made[-1]
 

@@ -21,7 +21,16 @@ from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.loops import Rows, Stacked, Unrollable
 from gradwire_engine.ops.promotion import promoted
-from gradwire_engine.ops.regions import Piece, Plan, Region, item, of_stack, planned, region
+from gradwire_engine.ops.regions import (
+    MOST_WAYS,
+    Piece,
+    Plan,
+    Region,
+    item,
+    of_stack,
+    planned,
+    region,
+)
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.fission import parted
 from gradwire_engine.record.scope import Closure, Transformed
@@ -36,8 +45,8 @@ if TYPE_CHECKING:
 _SHORT_INSTRUCTIONS, _SHORT_PASSES = 2000, 8
 #: Instructions after which a loop that is only counted, to an end not known before, is long.
 _COUNTED_INSTRUCTIONS = 256
-#: Most ways through a body, and most times that its carries are given other types.
-_MOST_PATHS, _MOST_TRIES = 32, 20
+#: Most times that the carries of a body are given other types.
+_MOST_TRIES = 20
 #: Passes that are always recorded one by one.
 _FEW = 2
 #: Passes by themselves, after which a loop whose types do not settle is recorded pass by pass.
@@ -98,6 +107,9 @@ class Passes:
         """What brings the present state back."""
         return partial(self.put, self.carry())
 
+    def count(self) -> None:
+        """Find out how many passes there are where values decide it, to record each by itself."""
+
     def ended(self, *, early: bool) -> None:
         """All passes have been recorded as one; ``early`` if values decide how many."""
 
@@ -107,6 +119,8 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
     start, origin, written = len(r.b.vars), r.b.origin, list[Any]()
     short = r.unroll or (passes.length is not None and passes.length <= _FEW)
     peeled = _MOST_PEELED if short else 0
+    if short:
+        passes.count()
     for number in count():
         if number == passes.length or (number == 0 and not passes.begins()):
             return "over", _stacked(r, written)
@@ -122,6 +136,7 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
             except (Unrollable, EngineError):
                 restore()
                 peeled = _MOST_PEELED
+                passes.count()
             del r.warnings[warned:]
         r.poll()
         ending, value = passes.turn(number, ())
@@ -271,7 +286,7 @@ class _One:
             self.by_values |= opened.by_values
             made = opened.decisions
             pending += [(*made[:i], not made[i]) for i in range(len(forced), len(made))]
-            if len(ways) + len(pending) > _MOST_PATHS:
+            if len(ways) + len(pending) > MOST_WAYS:
                 raise Unrollable("there are too many ways through the body")
         endings = {way.ending for way in ways}
         goes_on = any(way.piece for way in ways if way.ending == "on")
@@ -314,7 +329,7 @@ class _One:
         """The way with what it gives as carries of the types that they had before."""
         given: list[Var] = []
         start = {name: self._fit(self.start[name], after[name], given) for name in self.start}
-        for name in after.keys() - self.start.keys():
+        for name in sorted(after.keys() - self.start.keys()):
             start[name] = rebuild(after[name], lambda x: _carried(x, first=False))
             self.again = True
         self.start = start

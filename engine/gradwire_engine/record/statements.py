@@ -128,6 +128,12 @@ class For(Statement):
         self.r.bind(self.target, item)
         return self.run()
 
+    def count(self) -> None:
+        """The bounds of the range are known from here on."""
+        if isinstance(self.items, Counter):
+            self.items = self.items.known(self.r)
+            self.length, self.conditional = len(self.items), False
+
     def _is_within(self, number: int | Var) -> Any:
         """Whether a range that values decide on has this number of items and more."""
         if not isinstance(self.items, Counter):

@@ -35,6 +35,8 @@ class Executable:
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
         self._plan = plan(tape)
+        #: Instructions that loops execute, as predicted.
+        self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])
         self._walked = False
         self._lowered: Replay | None = None
 
@@ -54,8 +56,7 @@ class Executable:
         each = _SECONDS_PER_INSTRUCTION
         if self._lowered is None:
             each += _SECONDS_TO_COMPILE if self._walked else _SECONDS_TO_WALK
-        loops = sum([i.op.steps for i in self.tape.instructions if isinstance(i.op, Loop)])
-        steps = len(self.tape.instructions) * each + loops * _SECONDS_PER_INSTRUCTION
+        steps = len(self.tape.instructions) * each + self._looped * _SECONDS_PER_INSTRUCTION
         return steps + self._plan.flops * _SECONDS_PER_FLOP
 
     @property
