@@ -202,8 +202,8 @@ class Call:
         found = lapses(tape, self._inputs, poll)
         return {
             direction: Nonfinite(
-                self._place(tape.instructions[slot]),
-                tape.instructions[slot].op.name,
+                self._place(found[slot].instruction),
+                found[slot].instruction.op.name,
                 found[slot].operands,
                 better_way(tape, slot, found),
             )

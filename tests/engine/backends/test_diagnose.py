@@ -106,7 +106,7 @@ def test_results_of_several_arrays_are_looked_at(ask):
 def test_what_a_loop_made_is_looked_at_by_the_result(ask, kind):
     text = "y = x\nfor i in range(200):\n  for j in range(100):\n    y = y + 0.1 * y**2\nsum(y)"
     answer = ask.answer(text, {"x": np.ones(3)}, kind=kind)
-    assert answer.nonfinite["forward"].instruction == "loop"
+    assert answer.nonfinite["forward"].instruction == "multiply"
 
 
 def test_looking_takes_no_more_memory_than_a_replay(ask):
@@ -134,3 +134,17 @@ def test_looking_ends_at_the_deadline(ask):
     polls = 50
     with pytest.raises(DeadlineExceeded):
         ask.answer(text, {"x": np.ones(3)}, kind="evaluate", poll=stop)
+
+
+@pytest.mark.parametrize(
+    ("text", "direction", "instruction"),
+    [
+        ("y = x\nfor i in range(900):\n  t = y + 2.0\n  y = log(t - i)", "forward", "log"),
+        ("y = x\nwhile y < 40:\n  y = y * 1.2\n  y = y + sqrt(y - y)", "backward", "divide"),
+        ("y = x\nfor u in V:\n  for v in V:\n    y = 1 / (v - u)", "forward", "divide"),
+    ],
+)
+def test_in_a_loop_the_instruction_of_its_body_is_named(ask, text, direction, instruction):
+    where = ask.answer(text, {"x": 1.0, "V": np.arange(500.0)}).nonfinite[direction]
+    assert (where.node.line, where.instruction) == (4, instruction)
+    assert not any(operand.nonfinite for operand in where.operands)
