@@ -47,7 +47,8 @@ class Region:
         self.number = self.stand_ins[0]
         self.carries = self.stand_ins[1 : 1 + len(carries)]
         self.items = self.stand_ins[1 + len(carries) :]
-        #: Pairs of slots: of a source that a derivative was taken in, and of a stand-in on the way.
+        #: Pairs of slots: of a source that a derivative was taken in, and of a stand-in on the way,
+        #: or of what is read from outside.
         self.asked: set[tuple[int, int]] = set()
         #: What the first decisions have to be, and all that were made.
         self.forced: Sequence[bool] = ()
@@ -61,7 +62,9 @@ class Region:
 
     def note(self, targets: Sequence[Var], sources: Sequence[Var]) -> None:
         """Remember that a derivative in ``sources`` takes stand-ins beside them as constant."""
-        reached = {slot for slot in self.ancestors(targets) if slot < self.first}
+        inside = self.ancestors(targets)
+        reached = {slot for slot in inside if slot < self.first}
+        reached |= {a for slot in inside for a in self.b.instructions[slot].args if a < self.start}
         reached -= {source.slot for source in sources}
         asked = [source.slot for source in sources if source.slot < self.first]
         self.asked.update((source, slot) for source in asked for slot in reached)

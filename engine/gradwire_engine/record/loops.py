@@ -401,16 +401,18 @@ class _One:
         made_of = [ancestors(b, [new]) for new in given]
         begun_of = [ancestors(b, [x]) if x else set() for x in firsts]
         for source, reached in self.asked:
-            target = stand_ins.get(reached)
-            if target is None:
-                continue  # an item of a stack, or the number of the pass
+            target, own = stand_ins.get(reached), stand_ins.get(source)
+            if target is None:  # an item of a stack, the number of the pass, or from outside
+                old = None if own is None else firsts[own]
+                if reached < opened.start and old and old.slot in ancestors(b, [b.vars[reached]]):
+                    raise _Unsettled  # only the first pass reads what its carry begins with
+                continue
             on_the_way, pending = set[int](), [target]
             while pending:
                 i = pending.pop()
                 if i not in on_the_way:
                     on_the_way.add(i)
                     pending += [stand_ins[slot] for slot in made_of[i] if slot in stand_ins]
-            own = stand_ins.get(source)
             if own is None:
                 tied = any(source in made_of[i] or source in begun_of[i] for i in on_the_way)
             else:

@@ -240,6 +240,13 @@ for i in range(4):
     s = s + t * w * 0.2
 s
 """,
+    "grad-from-start": """
+y = x
+for i in range(9):
+  l = (y - 2 * x) ** 2 * w + sin(y)
+  y = y - 0.1 * grad(l, y)
+y
+""",
     "hess-inside": """
 y = x
 for i in range(10):
