@@ -17,6 +17,7 @@ from gradwire_engine.record.functions.loops import counted, passes_between, repe
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.functions.tensorflow import COUNTED_BY_TENSORFLOW
 from gradwire_engine.record.functions.torch import COUNTED_BY_TORCH
+from gradwire_engine.record.linear_solvers import LINEAR_SOLVERS
 from gradwire_engine.record.odes import ODES
 from gradwire_engine.record.sequences import Counter, SideBySide
 from gradwire_engine.record.solvers import SOLVERS
@@ -269,5 +270,6 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     **TRANSFORMATIONS,
     **SOLVERS,
     **ODES,
+    **LINEAR_SOLVERS,
     **SPARSE,
 }
