@@ -16,7 +16,7 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Guard, Input, Item
 from gradwire_engine.ops.loops import COUNT, Body, Carried, Loop, Unrollable, Way
 from gradwire_engine.ops.rules import Taped
-from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
+from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Most ways through a body.
 MOST_WAYS = 32
@@ -366,9 +366,3 @@ def settled(b: Builder, piece: Piece) -> list[Var]:
         moved[slot] = b.again(op, tuple([moved.get(arg, arg) for arg in args]), kind).slot
     b.origin = before
     return [b.vars[moved.get(slot, slot)] for slot in piece.outputs]
-
-
-def of_stack(kind: ArrayType | StackType) -> ArrayType:
-    """The type of an item."""
-    assert isinstance(kind, StackType)
-    return kind.item

@@ -20,6 +20,7 @@ from gradwire_engine.ops.loops import COUNT, Rows, Stacked, Way
 from gradwire_engine.ops.pointwise.comparison import Less
 from gradwire_engine.ops.regions import Piece, Plan, Region, item, loop, region
 from gradwire_engine.ops.splicing import spliced
+from gradwire_engine.record.fission import parted
 from gradwire_engine.tape import ArrayType
 
 #: Segments of a loop, and passes of the smallest one.
@@ -27,8 +28,35 @@ SEGMENTS = 32
 _FLAG = ArrayType(np.dtype(bool), ())
 
 
-class Segments:
-    """Emits a planned loop in segments; ``length`` is the number of passes, if it is known."""
+def whole(
+    b: Builder, plan: Plan, firsts: Sequence[Var], arrays: Sequence[Var], length: int | None
+) -> tuple[list[Var], list[Var]]:
+    """The last carries, and what passes wrote, stacked, of all passes in one loop.
+
+    ``length`` is the number of passes, if it is known; ``arrays`` are what passes read rows of.
+    """
+    if length is not None:
+        plan, arrays = parted(b, plan, arrays, length)
+    limit = [] if length is None else [b.constant(length)]
+    made = plan.emit(b, firsts, [Rows(0)(x) for x in arrays], *limit)
+    numbers = range(len(firsts), len(firsts) + (0 if length is None else plan.op.written))
+    written = [Stacked(length or 0, 0)(item(made, number)) for number in numbers]
+    return [item(made, number) for number in range(len(firsts))], written
+
+
+def in_segments(
+    b: Builder, plan: Plan, firsts: Sequence[Var], arrays: Sequence[Var], length: int | None
+) -> tuple[list[Var], list[Var]]:
+    """The same in segments, if there are passes enough and no way ends a loop over rows."""
+    segments = _Segments(b, plan, length)
+    few = length is not None and length <= 2 * SEGMENTS
+    if few or (arrays and segments.ends):
+        return whole(b, plan, firsts, arrays, length)
+    return segments.emit(firsts, arrays)
+
+
+class _Segments:
+    """Emits a planned loop in segments."""
 
     def __init__(self, b: Builder, plan: Plan, length: int | None) -> None:
         self.b = b

@@ -1,0 +1,251 @@
+"""All passes of a loop as one instruction: the body, recorded for stand-ins instead of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.autodiff.paths import ancestors
+from gradwire_engine.errors import BadArgument, EngineError
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.loops import Unrollable
+from gradwire_engine.ops.regions import MOST_WAYS, Piece, Region, planned, region
+from gradwire_engine.record.calculus import leaves, rebuild
+from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
+from gradwire_engine.record.segments import in_segments, whole
+from gradwire_engine.tape import ArrayType
+
+if TYPE_CHECKING:
+    from gradwire_engine.record.loops import Passes
+    from gradwire_engine.record.recorder import Recorder
+
+#: Most times that the carries of a body are given other types.
+_MOST_TRIES = 20
+#: Carries that no program can name: how the loop ended, and what it returned.
+_ENDING, _RETURNED = "%ending", "%returned"
+_CODES = {"over": 0, "break": 1, "return": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way through the body, None of one that could not be recorded, and how it ends."""
+
+    piece: Piece | None
+    ending: str
+
+
+class Once:
+    """All passes from number ``first`` on, as one instruction."""
+
+    def __init__(self, r: Recorder, passes: Passes, first: int, written: list[Any]) -> None:
+        self.r = r
+        self.b = r.b
+        self.passes = passes
+        self.first = first
+        self.written = written
+        self.left = None if passes.length is None else passes.length - first
+        self.start: dict[str, Any] = rebuild(passes.carry(), carried)
+        self.restore = passes.save()
+        self.origin = r.b.origin
+        #: The arrays of whose rows passes take one, and the ways through the body.
+        self.arrays: list[Var] = []
+        self.ways: list[_Way] = []
+        #: What passes write beside the carry, nested as it is.
+        self.beside: Any = None
+        #: Whether values decide on the ways that are taken.
+        self.by_values = False
+        #: Derivatives that ways took, as regions note them.
+        self.asked: set[tuple[int, int]] = set()
+        #: Whether the ways have to be recorded once more, for what was found meanwhile.
+        self.again = False
+
+    def settle(self) -> None:
+        """Record the body until its carries keep their types."""
+        self.arrays = self.passes.arrays(self.first)
+        rows = [ArrayType(x.dtype, x.shape[1:], x.type.weak) for x in self.arrays]
+        for _ in range(_MOST_TRIES):
+            self.again = False
+            self.ways = self._ways(rows)
+            if not self.again:
+                return
+        raise Unrollable("the types of the carries do not settle")
+
+    @property
+    def instructions(self) -> int:
+        """How many instructions all ways through the body record."""
+        return sum(len(way.piece.instructions) for way in self.ways if way.piece)
+
+    def emit(self) -> tuple[str, Any]:
+        """Emit the loop. How it ended, and what it returns, or what all passes wrote."""
+        self.restore()
+        self.b.origin = self.origin
+        firsts = [self._first(x) for x in leaves(self.start) if isinstance(x, Carry)]
+        pieces, counted = [way.piece for way in self.ways], self.left is not None
+        plan = planned(
+            self.b, pieces, len(firsts), len(self.arrays), counted=counted, passes=self.left
+        )
+        given = self.b, plan, firsts, self.arrays, self.left
+        finals, written = in_segments(*given) if self.r.checkpoints else whole(*given)
+        return self._after(finals, written, {way.ending for way in self.ways})
+
+    def _first(self, carry: Carry) -> Var:
+        if carry.first is None:
+            return self.b.full(0, carry.kind)
+        return self.b.cast(self.b.array(carry.first), carry.kind.dtype)
+
+    def _after(
+        self, finals: Sequence[Var], written: Sequence[Var], endings: set[str]
+    ) -> tuple[str, Any]:
+        """Go on with what the loop gives; how it ended."""
+        results = iter(finals)
+        after = rebuild(self.start, lambda x: next(results) if isinstance(x, Carry) else x)
+        returned, code = after.pop(_RETURNED, None), after.pop(_ENDING, None)
+        self.passes.put(after)
+        self.passes.ended(early=self.left is None or endings != {"on"})
+        if self.left is not None:
+            endings = endings | {"over"}
+        if isinstance(code, Var):
+            decided = self.r.concrete.integer(code)
+            ending = next(name for name, number in _CODES.items() if number == decided)
+        else:
+            ending = max(endings - {"on"}, key=lambda name: _CODES[name])
+        if ending == "return":
+            return ending, returned
+        return ending, self._joined(written)
+
+    def _joined(self, written: Sequence[Var]) -> Any:
+        """What all passes wrote, stacked: also those that were recorded by themselves."""
+        if self.beside is None:
+            return None
+        r, parts = self.r, iter(written)
+        together = rebuild(self.beside, lambda _: next(parts))
+        if not self.written:
+            return together
+        before = iter(leaves(stacked(r, self.written)))
+        return rebuild(together, lambda x: r.operation("concatenate", [next(before), x]))
+
+    # Ways through the body
+
+    def _ways(self, rows: Sequence[ArrayType]) -> list[_Way]:
+        """Record the body for all decisions that can be made in it."""
+        kinds = [x.kind for x in leaves(self.start) if isinstance(x, Carry)]
+        ways: list[_Way] = []
+        pending: list[Sequence[bool]] = [()]
+        while pending and not self.again:
+            forced = pending.pop()
+            self.restore()
+            self.r.poll()
+            with region(self.b, kinds, rows) as opened:
+                opened.forced = forced
+                ways.append(self._way(opened))
+            self.by_values |= opened.by_values
+            made = opened.decisions
+            pending += [(*made[:i], not made[i]) for i in range(len(forced), len(made))]
+            if len(ways) + len(pending) > MOST_WAYS:
+                raise Unrollable("there are too many ways through the body")
+        endings = {way.ending for way in ways}
+        goes_on = any(way.piece for way in ways if way.ending == "on")
+        if not self.again and (not goes_on or (endings == {"on"} and self.left is None)):
+            raise Unrollable("there is no second pass, or there are passes without end")
+        if self._must_tell(endings) and _ENDING not in self.start:
+            self.start[_ENDING] = 0
+            self.again = True
+        return ways
+
+    def _must_tell(self, endings: set[str]) -> bool:
+        """Whether what follows has to know how the loop ended, and cannot."""
+        left = (endings if self.left is None else endings | {"over"}) - {"on"}
+        return len(left) > 1 and ("return" in left or self.passes.tells_endings)
+
+    def _way(self, opened: Region) -> _Way:
+        """Record the body once, with the decisions that the region forces."""
+        following = iter(opened.carries)
+        before = rebuild(self.start, lambda x: next(following) if isinstance(x, Carry) else x)
+        self.passes.put({k: v for k, v in before.items() if k not in (_ENDING, _RETURNED)})
+        number = self.r.operation("add", opened.number, self.first) if self.first else opened.number
+        try:
+            ending, value = self.passes.turn(number, opened.items)
+            if ending == "over":
+                return _Way(opened.piece(opened.carries, ends=True, counted=False), ending)
+            after = before | self.passes.carry()
+            if ending == "return":
+                after[_RETURNED] = value
+            if _ENDING in before:
+                after[_ENDING] = _CODES.get(ending, 0)
+            return self._fitting(opened, before, after, ending, value)
+        except EngineError:
+            if not opened.decisions:
+                raise
+            return _Way(None, "on")  # as executed, this way may never be taken
+
+    def _fitting(
+        self, opened: Region, before: dict[str, Any], after: dict[str, Any], ending: str, value: Any
+    ) -> _Way:
+        """The way with what it gives as carries of the types that they had before."""
+        fit = Fit(self.b)
+        start = {name: fit.fit(self.start[name], after[name]) for name in self.start}
+        new = sorted(after.keys() - self.start.keys())
+        start |= {name: rebuild(after[name], lambda x: carried(x, first=False)) for name in new}
+        self.start, given = start, fit.given
+        if fit.again or new:
+            self.again = True
+            self.asked.clear()  # it has slots of carries, which will be others
+            return _Way(None, ending)
+        self._check_derivatives(opened, given)
+        if ending == "on" and value is not None:
+            self.beside = rebuild(value, self.b.array)
+            given += leaves(self.beside)
+        return _Way(opened.piece(given, ends=ending != "on"), ending)
+
+    def _check_derivatives(self, opened: Region, given: Sequence[Var]) -> None:
+        """Refuse derivatives in the body that go back through earlier passes.
+
+        They took the stand-ins on their way as constant.  That is right for a carry whose value was
+        not computed from the source's.
+        """
+        b, stand_ins = self.b, {var.slot: i for i, var in enumerate(opened.carries)}
+        if not opened.asked <= self.asked:
+            self.asked |= opened.asked  # ways recorded before have to be looked at, too
+            self.again = True
+        if not self.asked:
+            return
+        firsts = [self._first_value(x) for x in leaves(self.start) if isinstance(x, Carry)]
+        made_of = [ancestors(b, [new]) for new in given]
+        begun_of = [ancestors(b, [x]) if x else set() for x in firsts]
+        for source, reached in self.asked:
+            target, own = stand_ins.get(reached), stand_ins.get(source)
+            if target is None:  # an item of a stack, the number of the pass, or from outside
+                old = None if own is None else firsts[own]
+                if reached < opened.start and old and old.slot in ancestors(b, [b.vars[reached]]):
+                    raise Unsettled  # only the first pass reads what its carry begins with
+                continue
+            on_the_way, pending = set[int](), [target]
+            while pending:
+                i = pending.pop()
+                if i not in on_the_way:
+                    on_the_way.add(i)
+                    pending += [stand_ins[slot] for slot in made_of[i] if slot in stand_ins]
+            if own is None:
+                tied = any(source in made_of[i] or source in begun_of[i] for i in on_the_way)
+            else:
+                new, old = given[own].slot, firsts[own]
+                unchanged = new == source and own in on_the_way
+                begun = old is not None and old.slot in begun_of[target]
+                tied = unchanged or begun or new in made_of[target]
+            if tied:
+                raise Unrollable("a derivative goes back through earlier passes")
+
+    def _first_value(self, carry: Carry) -> Var | None:
+        return carry.first if isinstance(carry.first, Var) else None
+
+
+def stacked(r: Recorder, written: Sequence[Any]) -> Any:
+    """What passes wrote by themselves, stacked; None where they wrote nothing."""
+    if not written or written[0] is None:
+        return None
+    rows = [leaves(wrote) for wrote in written]
+    if len({len(row) for row in rows}) != 1:
+        raise BadArgument("what passes write differs in structure")
+    columns = zip(*rows, strict=True)
+    return rebuild(written[0], lambda _: r.operation("stack", list(next(columns))))
