@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,8 @@ from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.errors import BadArgument, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Guard, Input
-from gradwire_engine.ops.loops import Unrollable
+from gradwire_engine.ops.constants import Guard, Input, Item
+from gradwire_engine.ops.loops import Loop, Unrollable
 
 
 class Concrete:
@@ -39,16 +41,24 @@ class Concrete:
 
     def value(self, var: Var) -> Any:
         """The value of ``var`` for the inputs at hand."""
-        needed: set[int] = set()
+        needed, items = set[int](), defaultdict[int, list[int]](list)
         pending = [var.slot]
         while pending:
             slot = pending.pop()
             if slot not in needed and slot not in self._values:
                 needed.add(slot)
-                pending.extend(self._b.instructions[slot].args)
+                op, args, _, _ = self._b.instructions[slot]
+                pending.extend(args)
+                if isinstance(op, Item):
+                    items[args[0]].append(op.index)
+                    made = self._values.get(args[0])
+                    if made is not None and made[op.index] is None:
+                        del self._values[args[0]]
         with np.errstate(all="ignore"):
             for slot in sorted(needed):
                 op, args, kind, _ = self._b.instructions[slot]
+                if isinstance(op, Loop):  # what each pass began with may be much
+                    op = replace(op, wanted=frozenset((*range(op.carries), op.count, *items[slot])))
                 self._bytes += kind.nbytes
                 if self._bytes > self._b.limits.total_bytes:
                     raise OverBudget(f"deciding this takes more than {self._bytes} bytes")

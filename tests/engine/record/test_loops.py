@@ -742,3 +742,16 @@ def test_checkpoints_keep_little_of_long_loops():
     assert 9 < peaks["f", 10_000] / peaks["f", 1_000] < 11
     assert peaks["checkpoint(f)", 10_000] < 2 * peaks["checkpoint(f)", 1_000]
     assert peaks["checkpoint(f)", 10_000] < 0.03 * peaks["f", 10_000]
+
+
+def test_decisions_ask_for_what_loops_end_with_and_for_what_passes_wrote(ask):
+    text = """
+last, all = jax.lax.scan(lambda c, x: (c + x, c * x), 0.0, x)
+y = 1.0 if last > 0 else 2.0
+y = y + (10.0 if all[2] > 0 else 20.0) + (100.0 if last > 1 else 200.0)
+"""
+    for end in (1.0, -1.0):
+        x = np.linspace(-0.9, end, 3000)
+        third = x[:2].sum() * x[2]
+        want = (1 if x.sum() > 0 else 2) + (10 if third > 0 else 20) + (100 if x.sum() > 1 else 200)
+        assert ask.value(text + "y", {"x": x}) == want
