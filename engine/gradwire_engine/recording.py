@@ -24,6 +24,7 @@ from gradwire_engine.compile.query import check_budget, new_recorder, resume_que
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Input
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.recorder import Recorder
@@ -36,6 +37,16 @@ class Watching(NamedTuple):
 
     names: tuple[str, ...] = ()
     accessed: bool = True
+
+
+class Listed(NamedTuple):
+    """An instruction as people read it; a loop's ``body`` is what each of its passes computes."""
+
+    op: str
+    args: Sequence[int]
+    type: str
+    node: Place
+    body: Sequence[Listed]
 
 
 class Recorded:
@@ -78,6 +89,20 @@ class Recorded:
         if not isinstance(instruction.op, Input):
             return self._recorder.program.place(instruction.origin)
         return Place(id=[*self._recorder.state.versions][instruction.op.index])
+
+    def listed(self, most: int) -> list[Listed]:
+        """What was recorded, ``most`` instructions of it and of each body."""
+        return [self._listed(i, self.place(i), most) for i in self.instructions[:most]]
+
+    def _listed(self, instruction: Instruction, place: Place, most: int) -> Listed:
+        op, args, kind, _ = instruction
+        body: list[Listed] = []
+        if isinstance(op, Loop):
+            for inner in op.body.tape.instructions[:most]:
+                read = isinstance(inner.op, Input)
+                at = place if read else self._recorder.program.place(inner.origin)
+                body.append(self._listed(inner, at, most))
+        return Listed(op.name, args, str(kind), place, body)
 
     def compile(
         self,

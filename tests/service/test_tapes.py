@@ -55,6 +55,17 @@ class Served:
         self.app.state.store.close()
 
 
+async def test_a_loop_is_shown_with_its_body(client):
+    text = "y = x\nwhile sum(y) < 50:\n  y = y * w\nsum(y)"
+    tape = await record(client, program=text)
+    shown = TypeAdapter(documents.TapeDocument).validate_json((await client.get(tape)).content)
+    (loop,) = [row for row in shown.instructions if row.op == "loop"]
+    assert loop.body is not None
+    assert {row.op for row in loop.body} == {"input", "constant", "sum", "less", "multiply"}
+    assert {row.node.line for row in loop.body if row.op == "multiply"} == {3}
+    assert all(row.body is None for row in shown.instructions if row.op != "loop")
+
+
 async def test_what_is_shown_of_a_tape(client):
     tape = await record(client, persistent=True)
     response = await client.get(tape)

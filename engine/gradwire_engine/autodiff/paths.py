@@ -8,6 +8,7 @@ from typing import NamedTuple
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Assigned, Guard, StopGradient
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, DType
 
 
@@ -51,6 +52,8 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
                 return _cut(op, kind, origin)
             beside = beside or _cut(op, kind, origin)  # of a rule, not what the program says
             continue
+        if slot in needed and isinstance(op, Loop) and (cut := _cut_inside(op, args, reached)):
+            return cut
         if slot in needed and op.holds(kind) and args[-1] not in reached:
             return Cut("no_path", f"{op.name} has no derivative in this operand", origin)
         if decision is None and isinstance(op, Guard):
@@ -64,6 +67,28 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
     if used is not None:
         return Cut("no_path", "the target does not depend on what is computed here", used)
     return Cut("no_path", "the target does not depend on this source")
+
+
+def _cut_inside(op: Loop, args: Sequence[int], sources: Collection[int]) -> Cut | None:
+    """The first instruction of a loop's body that carries no gradient of ``sources`` on."""
+    made, carries = op.body.tape.instructions, range(op.carries)
+    outputs = op.body.tape.outputs
+    entered = {1 + i - op.counted for i, arg in enumerate(args) if arg in sources}
+    needed, before = set(outputs), -1
+    for slot in range(len(made) - 1, -1, -1):
+        if slot in needed:
+            needed.update(made[slot].args)
+    while before != (before := len(entered)):
+        reached = {op.body.tape.inputs[number] for number in entered}
+        for slot, (inner, read, kind, origin) in enumerate(made):
+            if slot in needed and not reached.isdisjoint(read):
+                if not inner.differentiable or not _differentiable(kind):
+                    return _cut(inner, kind, origin)
+                reached.add(slot)
+        for way in op.ways:
+            given = zip(carries, way.outputs, strict=False)
+            entered.update(1 + c for c, number in given if outputs[number] in reached)
+    return None
 
 
 def assignments_between(

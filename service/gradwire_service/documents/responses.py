@@ -157,6 +157,7 @@ class Recorded(BaseModel):
     args: list[int] = Field(description="Slots of the operands.")
     type: str = Field(description="Dtype and shape of the result.")
     node: Place
+    body: list[Recorded] | None = Field(None, description="Of a loop: what each pass computes.")
 
 
 class TapeDocument(BaseModel):

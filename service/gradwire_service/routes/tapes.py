@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter, Request
 from gradwire_engine import Engine, Query
 from gradwire_engine.answer import Kind
+from gradwire_engine.recording import Listed
 from starlette.responses import Response
 
 from gradwire_service import documents
@@ -129,16 +130,6 @@ class Answering:
         """What was recorded."""
         tape = self._find(x, token)
         recorded = tape.recording.recorded
-        shown = [
-            {
-                "slot": slot,
-                "op": instruction.op.name,
-                "args": instruction.args,
-                "type": str(instruction.type),
-                "node": node_document(recorded.place(instruction)),
-            }
-            for slot, instruction in enumerate(recorded.instructions[:_MOST_SHOWN])
-        ]
         return x.reply(
             {
                 "tape": token,
@@ -148,7 +139,7 @@ class Answering:
                 "expires_at": _when(tape.expires_at),
                 "memory_bytes": recorded.nbytes,
                 "length": len(recorded.instructions),
-                "instructions": shown,
+                "instructions": _shown(recorded.listed(_MOST_SHOWN)),
             }
         )
 
@@ -228,3 +219,12 @@ def router(
 def _when(seconds: float) -> str:
     """A time as RFC 3339 writes it."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _shown(listed: Sequence[Listed]) -> list[dict[str, Any]]:
+    """Instructions as they are told, those of a loop's body within it."""
+    shown: list[dict[str, Any]] = []
+    for slot, (op, args, kind, node, body) in enumerate(listed):
+        told = {"slot": slot, "op": op, "args": args, "type": kind, "node": node_document(node)}
+        shown.append(told | {"body": _shown(body)} if body else told)
+    return shown

@@ -25,6 +25,21 @@ FROZEN = Leaf(np.array(2.0), trainable=False)
         ("a = x*x\ny = w\nz = a\ny", 2.0, "no_path", None, None),
         ("a = x*2\nb = exp(a)\ny = w*3\ny", 2.0, "no_path", "exp", 2),
         ("x > 1", 2.0, "no_path", "greater", 1),
+        ("y = w\nwhile y < 50:\n  y = y + floor(x)\ny", 2.5, "no_path", "floor", 3),
+        (
+            "z = x\ny = w\nwhile y < 50:\n  y = y + round(z)\n  z = z*1.1\ny",
+            2.5,
+            "no_path",
+            "round",
+            4,
+        ),
+        (
+            "y = w\nfor i in range(2000):\n  for j in range(9):\n    y = y + stop_gradient(x)\ny",
+            2.5,
+            "stop_gradient",
+            "stop_gradient",
+            4,
+        ),
     ],
 )
 def test_reason_and_place(ask, text, x, reason, op, line):
