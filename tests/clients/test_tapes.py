@@ -80,6 +80,13 @@ def test_a_tape_tells_what_was_run(client):
         assert shown.request_id == shown.raw.headers["X-Request-ID"]
 
 
+def test_a_tape_tells_what_the_passes_of_a_loop_compute(client):
+    with client.tape("while y < 50:\n  y = y * w\ny", {"y": 1.0, "w": 1.1}) as tape:
+        (loop,) = [row for row in tape.show().instructions if row.op == "loop"]
+    assert [row.op for row in loop.body if row.node and row.node.line == 2] == ["multiply"]
+    assert not any(row.body for row in loop.body)
+
+
 def test_only_what_is_watched_is_a_source(client):
     fields = {"watch_accessed_variables": False, "watch": ["h"]}
     with client.tape(PROGRAM, POINT, **fields) as tape:

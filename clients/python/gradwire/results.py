@@ -174,6 +174,15 @@ class Instruction:
     #: Dtype and shape, as ``float64[2,3]``.
     type: str
     node: Node | None
+    #: Of a loop, what each of its passes computes.
+    body: tuple[Instruction, ...] = ()
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Instruction:
+        """The same of a reply."""
+        body = tuple(cls.read(inner) for inner in row.get("body", ()))
+        node = Node.read(row["node"])
+        return cls(row["slot"], row["op"], tuple(row["args"]), row["type"], node, body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -207,12 +216,7 @@ class Recording:
             expires_at=datetime.fromisoformat(document["expires_at"]),
             memory_bytes=document["memory_bytes"],
             length=document["length"],
-            instructions=tuple(
-                Instruction(
-                    row["slot"], row["op"], tuple(row["args"]), row["type"], Node.read(row["node"])
-                )
-                for row in document["instructions"]
-            ),
+            instructions=tuple(map(Instruction.read, document["instructions"])),
             request_id=request_id(reply.response),
             raw=reply.response,
         )
