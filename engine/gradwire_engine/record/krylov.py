@@ -112,7 +112,7 @@ class Least:
         """An orthonormal basis by Arnoldi's iteration, then least squares in it."""
         do, residual = self.r.operation, at["residual"]
         shape, size, dtype = residual.shape, residual.type.size, residual.dtype
-        count = max(min(self.restart, size), 1)
+        count = min(self.restart, size)
         rows = do("arange", count + 1)
 
         def unit(number: Any) -> Var:

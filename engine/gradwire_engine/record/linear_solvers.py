@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.autodiff.reverse import pullback
-from gradwire_engine.errors import DomainError, ShapeMismatch
+from gradwire_engine.errors import BadArgument, DomainError, ShapeMismatch
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, StopGradient
@@ -83,7 +83,7 @@ def gmres(
     A pass takes the best of the space that ``restart`` products span.
     Source: Saad and Schultz, GMRES (1986).
     """
-    method = Least(r, r.integer(restart))
+    method = _least(r, restart)
     return _solution(_Solver(r, method, tol, atol, maxiter), A, b, x0)
 
 
@@ -134,7 +134,7 @@ def _gmres_of_scipy(
     maxiter: Any = None,
 ) -> list[Any]:
     """``gmres``, and 0, or the number of passes where they were too few."""
-    method = Least(r, r.integer(restart))
+    method = _least(r, restart)
     return _with_passes(_Solver(r, method, rtol, atol, maxiter, strict=False), A, b, x0)
 
 
@@ -150,7 +150,7 @@ def _gmres_of_jax(
     maxiter: Any = None,
 ) -> list[Any]:
     """``gmres``, also where passes were too few, and None."""
-    method = Least(r, r.integer(restart))
+    method = _least(r, restart)
     solver = _Solver(r, method, tol, atol, maxiter, strict=False)
     return [_with_passes(solver, A, b, x0)[0], None]
 
@@ -222,6 +222,13 @@ def _solution(solver: _Solver, A: Any, b: Any, x0: Any) -> Var:
             hint="raise maxiter or tol; cg needs a positive definite matrix, bicgstab does not",
         )
     return root
+
+
+def _least(r: Recorder, restart: Any) -> Least:
+    count = r.integer(restart)
+    if count < 1:
+        raise BadArgument(f"gmres restarts after a product at least, got {count}")
+    return Least(r, count)
 
 
 def _with_passes(solver: _Solver, A: Any, b: Any, x0: Any) -> list[Any]:

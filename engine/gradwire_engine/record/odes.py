@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.autodiff.matrices import stand_in
 from gradwire_engine.autodiff.rerecording import Rerecording, reads
 from gradwire_engine.autodiff.reverse import pullback
-from gradwire_engine.errors import BadArgument
+from gradwire_engine.errors import BadArgument, DtypeMismatch
 from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.builder import Var
@@ -60,6 +60,8 @@ def odeint(
             "a value and a list of times",
             hint='odeint(f, y0, linspace(0, 1, 11), method="rk4", steps=1)',
         )
+    if times.dtype.kind == "c":
+        raise DtypeMismatch(f"times are real, got {times.type}")
     solver = Adaptive(r, rtol, atol, max_steps) if method == "dopri5" else Fixed(r, method, number)
 
     def slope(y: Any, now: Var) -> Any:
@@ -190,16 +192,18 @@ def _by_adjoint(r: Recorder, solver: Solver, slope: Slope, y: Any, times: Var) -
     solver.end(ended, times)
     read = [x for x in reads(leaves(found), start) if x.type.differentiable and x.slot not in own]
 
+    # Recorded now, for what stands for any cotangents: later what ``f`` reads may be other values'.
+    at = rebuild(found, Copy())
+    seeds = [stand_in(x) for x in leaves(at)]
+    recorded = _Adjoint(r, solver, slope, read).cotangents(times, at, seeds)
+
     def rule(bars: Sequence[Var]) -> Cotangents:
-        anew = Rerecording(dict(zip(seeds, bars, strict=True)))
+        anew = Rerecording(dict(zip([*seeds, *leaves(at)], [*bars, *results], strict=True)))
         return [anew(x) for x in recorded]
 
-    results = iter(ruled(leaves(found), [*leaves(y), times, *read], rule))
-    solved = rebuild(found, lambda _: next(results))
-    # Recorded now, for seeds that stand for any: later the names that ``f`` reads may be others'.
-    seeds = [stand_in(x) for x in leaves(solved)]
-    recorded = _Adjoint(r, solver, slope, read).cotangents(times, solved, seeds)
-    return solved
+    results = ruled(leaves(found), [*leaves(y), times, *read], rule)
+    following = iter(results)
+    return rebuild(found, lambda _: next(following))
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,7 @@ class Adaptive:
         there = state["t"].equals(picked(times, 0, times.shape[0] - 1))
         if not self.r.truth(self.r.operation("all", self.r.concrete.everywhere(there))):
             raise DomainError(
-                "so many steps as max_steps allows do not reach the next time",
+                "as many steps as max_steps allows do not reach the next time",
                 hint="raise max_steps, rtol or atol; stiff equations need a method of their own",
             )
 

@@ -102,6 +102,7 @@ def test_names_of_other_libraries(ask, method):
         ("cg(A[:3], b)", ShapeMismatch, "A gives shape"),
         ("cg(lambda v: v[:3], b)", ShapeMismatch, "A gives shape"),
         ("gmres(A, b, x0=[1.0, 2.0])", ShapeMismatch, "x0 has shape"),
+        ("gmres(A, b, restart=0)", BadArgument, "a product at least"),
         ("cg('A', b)", EngineError, "expected an array"),
         ("cg(A, b, M=A)", BadArgument, "unexpected keyword"),
     ],

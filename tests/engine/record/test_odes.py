@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.errors import BadArgument, DomainError, EngineError, ShapeMismatch
+from gradwire_engine.errors import (
+    BadArgument,
+    DomainError,
+    DtypeMismatch,
+    EngineError,
+    ShapeMismatch,
+)
 from scipy.integrate import solve_ivp
 
 TIMES = np.linspace(0, 5, 11)
@@ -117,20 +124,38 @@ def test_examples_of_a_batch_take_steps_of_their_own(ask, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_adjoint_means_names_as_they_were_when_the_equation_was_solved(ask, way):
+@pytest.mark.parametrize("passes", [3, 200])
+def test_names_mean_what_they_did_when_the_equation_was_solved(ask, way, passes):
     text = f"""
 def slope(y, t):
     return -k * y
 
 
 total = 0.0
-for i in range(3):
+for i in range({passes}):
     total = total + odeint(slope, 1.0, [0.0, 1.0], method='dopri5'{way})[-1]
-    k = k * 2
+    k = k * 1.01
 total
 """
-    want = -sum(2**i * np.exp(-0.3 * 2**i) for i in range(3))
+    powers = 1.01 ** np.arange(passes)
+    want = -(powers * np.exp(-0.3 * powers)).sum()
     assert ask.gradients(text, {"k": 0.3})["k"] == pytest.approx(want, rel=1e-6)
+
+
+def test_the_adjoint_keeps_no_step(ask):
+    text = "sum(odeint(lambda y, t: -k * y * cos(t), y0, [0, 1], steps={}{})[-1])"
+    peaks = {}
+    for way in WAYS:
+        for steps in (500, 2000):
+            at = {"k": 1.3, "y0": np.ones(1000)}
+            ask.gradients(text.format(steps, way), at)
+            tracemalloc.start()
+            ask.gradients(text.format(steps, way), at)
+            _, peaks[way, steps] = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+    assert peaks[WAYS[0], 2000] > 3 * peaks[WAYS[0], 500]
+    assert peaks[WAYS[1], 2000] < 1.5 * peaks[WAYS[1], 500]
+    assert peaks[WAYS[1], 2000] < 0.1 * peaks[WAYS[0], 2000]
 
 
 @pytest.mark.parametrize("way", ["", ", method='dopri5'", ", method='dopri5', adjoint=True"])
@@ -202,6 +227,7 @@ def test_names_of_other_libraries(ask, call):
         ("odeint(lambda y, t: y, a, [0, 1], method='rk5')", BadArgument, "knows the methods"),
         ("odeint(lambda y, t: y, a, [0, 1], steps=0)", BadArgument, "a step at least"),
         ("odeint(lambda y, t: y, a, 1.0)", BadArgument, "a list of times"),
+        ("odeint(lambda y, t: y, a, [0, 1j])", DtypeMismatch, "times are real"),
         ("odeint(lambda y, t: [y, y], a, [0, 1])", BadArgument, "slope for each"),
         ("odeint(lambda y, t: stack([y, y]), a, [0, 1])", ShapeMismatch, "broadcast"),
         ("odeint(lambda y: y, a, [0, 1])", BadArgument, "takes 1 arguments"),
