@@ -35,6 +35,29 @@ async def test_the_application_answers_as_the_case_expects(http, path):
     assert differences(case, response.status_code, response.json()) == []
 
 
+#: What makes a tape; the rest of a request is asked of it.
+MADE_OF = ("program", "variables", "promotion")
+
+
+def through_tapes():
+    for path in CASES:
+        case = json.loads(path.read_text(encoding="utf-8"))
+        asked = case["request"]["path"].rpartition("/")[2]
+        batched = "batch" in case["request"]["body"]  # a tape is of one example
+        if asked != "evaluate" and case["expect"]["status"] == 200 and not batched:
+            yield pytest.param(case, asked, id=path.stem)
+
+
+@pytest.mark.parametrize(("case", "asked"), [*through_tapes()])
+async def test_a_tape_answers_as_the_case_expects(http, case, asked):
+    body = case["request"]["body"]
+    made = {name: body[name] for name in MADE_OF if name in body}
+    tape = await http.post("/v1/tapes", json=made)
+    question = {name: body[name] for name in body.keys() - made.keys()}
+    response = await http.post(f"/v1/tapes/{tape.json()['tape']}/{asked}", json=question)
+    assert differences(case, response.status_code, response.json()) == []
+
+
 def run_script(url):
     script = HERE.parents[1] / "examples" / "seed_cases.sh"
     environment = {**os.environ, "GRADWIRE_URL": url}
