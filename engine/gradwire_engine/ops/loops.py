@@ -62,6 +62,13 @@ class Body:
         """Computed once."""
         return self._hash
 
+    @cached_property
+    def flops(self) -> int:
+        """Predicted arithmetic operations of a pass."""
+        made = self.tape.instructions
+        each: list[int] = [op.flops(t, *[made[a].type for a in args]) for op, args, t, _ in made]  # type: ignore[arg-type]
+        return sum(each)
+
     def kind(self, output: int) -> Any:
         """The type of an output."""
         return self.tape.instructions[self.tape.outputs[output]].type
@@ -141,9 +148,7 @@ class Loop(Op):
 
     def flops(self, result: Type, *types: Type) -> int:
         """Those of the body, for each pass that is sure to be made."""
-        made = self.body.tape.instructions
-        each: list[int] = [op.flops(t, *[made[a].type for a in args]) for op, args, t, _ in made]  # type: ignore[arg-type]
-        return (1 if self.passes is None else self.passes) * sum(each)
+        return (1 if self.passes is None else self.passes) * self.body.flops
 
     @property
     def nbytes(self) -> int:

@@ -607,6 +607,20 @@ def test_an_endless_loop_is_stopped_while_it_is_replayed():
         call("y = x\nwhile y < 5:\n  y = y * w\ny", Query("evaluate"), x=1.0, w=1.0).replay(poll)
 
 
+def test_passes_that_take_long_are_polled_each():
+    polls = 0
+
+    def poll():
+        nonlocal polls
+        polls += 1
+
+    text = "y = x\nwhile y[0, 0] < 1e6:\n  y = y @ x\nsum(y)"
+    made = call(text, Query("evaluate"), x=np.eye(200) * 1.5)
+    made.replay(nothing)
+    made.replay(poll)
+    assert polls >= np.log(1e6) / np.log(1.5)
+
+
 def test_what_passes_keep_is_within_the_budget():
     engine = Engine(Limits(total_bytes=1_000_000))
     program = engine.parse("y = x\nwhile sum(y) < 1e9:\n  y = y * 1.0001 + sin(y)\nsum(y)")

@@ -21,8 +21,8 @@ from gradwire_engine.tape import StackType
 
 #: From operands to results, looking at the deadline between passes.
 Passes = Callable[..., tuple[Any, ...]]
-#: Passes between two looks at the deadline and at the memory that stacks take.
-_BETWEEN_POLLS = 256
+#: Most passes, and operations, between two looks at the deadline and at what stacks take.
+_BETWEEN_POLLS, _FLOPS_BETWEEN_POLLS = 256, 1_000_000
 #: What a scalar in a list takes.
 _SCALAR_BYTES = 48
 
@@ -89,7 +89,9 @@ class _Writer:
         turns = "endless()" if not op.counted else "range(n)"
         turns = "range(n - 1, -1, -1)" if op.backward else turns
         text.write(f"for k in {turns}:")
-        text.write(f"if not k % {_BETWEEN_POLLS}: poll(); check(k)", indent=2)
+        passes = _FLOPS_BETWEEN_POLLS // max(op.body.flops, 1)
+        passes = max(min(passes, _BETWEEN_POLLS), 1)
+        text.write(f"if not k % {passes}: poll(); check(k)", indent=2)
         self._branch([*enumerate(op.ways)], 0, set(), 2)
         if op.backward:
             for i in stacks:
