@@ -117,6 +117,7 @@ class Capacity:
                     raise deadline.exceeded()
             return waiting.result()
         finally:
+            future.cancel()  # at once: what has not begun must not begin
             waiting.cancel()
 
     def close(self) -> None:

@@ -180,10 +180,10 @@ class _Sweep:
             return self._spread(self._keep(one, (), ArrayType(kind.dtype, ())), kind)
         if not _same(self.instructions[args[0]].type, kind):
             return None
-        square = self._keep(Multiply(), (args[0], args[0]), kind)
+        square = self.simplified(Multiply(), (args[0], args[0]), kind)
         if exponent == 2:
             return square
-        return self._keep(Multiply(), (square, square if exponent == 4 else args[0]), kind)
+        return self.simplified(Multiply(), (square, square if exponent == 4 else args[0]), kind)
 
     def chosen(self, args: tuple[int, ...], kind: Type) -> int | None:
         """``where`` with one condition for all elements, or no choice."""
