@@ -21,6 +21,8 @@ from gradwire_service.store.tapes import (
 #: How long to wait for another process that writes.
 _BUSY_SECONDS = 10.0
 
+#: Of the tables; one more with each change of them.
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tapes (
     owner TEXT NOT NULL,
@@ -50,7 +52,18 @@ class SqliteStore(TapeStore):
         )
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.executescript(_SCHEMA)
+        self._create()
+
+    def _create(self) -> None:
+        """Make the tables, in place of another version's: tapes end soon in any case."""
+        execute = self._connection.execute
+        with self._transaction():
+            (version,) = execute("PRAGMA user_version").fetchone()
+            if version != _VERSION:
+                execute("DROP TABLE IF EXISTS tapes")
+            for statement in filter(str.strip, _SCHEMA.split(";")):
+                execute(statement)
+            execute(f"PRAGMA user_version = {_VERSION}")
 
     def add(self, owner: str, recipe: Recipe) -> tuple[Key, float]:
         key = self._key(owner)

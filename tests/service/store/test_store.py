@@ -1,5 +1,6 @@
 """Every store keeps what the seam promises, also to several processes at once."""
 
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -167,6 +168,21 @@ def test_processes_share_a_file(tmp_path):
     used_up = [process.communicate()[0] for process in started]
     assert [process.returncode for process in started] == [0, 0, 0]
     assert sum(map(int, used_up)) == len(tokens)
+
+
+def test_a_file_of_another_version_begins_anew(tmp_path, clock):
+    path = str(tmp_path / "tapes.db")
+    old = sqlite3.connect(path)
+    old.execute("CREATE TABLE tapes (token TEXT PRIMARY KEY, body BLOB)")
+    old.close()
+    store = SqliteStore(path, QUOTA, clock)
+    key, _ = store.add(ME, RECIPE)
+    store.close()
+    again = SqliteStore(path, QUOTA, clock)
+    held = again.find(key)
+    assert held is not None
+    assert held.recipe == RECIPE
+    again.close()
 
 
 def test_the_settings_name_the_store(tmp_path):
