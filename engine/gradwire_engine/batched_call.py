@@ -53,7 +53,7 @@ class BatchedCall(Call):
         }
         variables, vectors = self._example(0)
         super().__init__(cache, limits, program, variables, query, vectors)
-        self._inputs += stacked.values()
+        self.inputs += stacked.values()
 
     def _example(self, k: int) -> tuple[dict[str, Any], Any]:
         """The variables and the vectors of one example."""

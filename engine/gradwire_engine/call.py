@@ -32,7 +32,7 @@ from gradwire_engine.ops.constants import GuardFailed, Input, WayUnknown
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
-from gradwire_engine.tape import ArrayType, Instruction, Tape
+from gradwire_engine.tape import ArrayType, Instruction, Tape, Witness
 
 _add_up = np.add.reduce
 
@@ -44,6 +44,8 @@ class Call:
     _stacks: Mapping[int, ArrayType] = MappingProxyType({})
     #: On what else it depends what is compiled.
     _terms: tuple[Hashable, ...] = ()
+    #: Hears of every tape on the way, where somebody asks.
+    told: Witness | None = None
 
     def __init__(
         self,
@@ -61,12 +63,12 @@ class Call:
         self._query = query
         self._vectors = in_order(vectors)
         found = flatten(variables)
-        self._inputs: list[Array] = [
+        self.inputs: list[Array] = [
             leaf.value for _, leaf in found if not isinstance(leaf.value, str)
         ]
         for vector in self._vectors or ():
             if vector is not None:
-                self._inputs.append(vector)
+                self.inputs.append(vector)
         signature = tuple(
             [
                 (path, value.dtype, value.shape, *flags)
@@ -165,7 +167,9 @@ class Call:
     ) -> Compiled:
         program, query, limits = self._program, self._query, self._limits
         return compile_query(
-            program, variables, query, vectors, limits, poll, self._stacks, unroll=unroll
+            *(program, variables, query, vectors, limits, poll, self._stacks),
+            unroll=unroll,
+            told=self.told,
         )
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
@@ -177,7 +181,7 @@ class Call:
 
     def _outputs(self, compiled: Compiled, poll: Poll) -> Sequence[Any]:
         try:
-            return compiled.executable.run(self._inputs, poll)
+            return compiled.executable.run(self.inputs, poll)
         except GuardFailed:
             raise
         except EngineError as error:
@@ -199,10 +203,10 @@ class Call:
 
     def _nonfinite(self, tape: Tape, poll: Poll) -> dict[Direction, Nonfinite]:
         """Where the outputs of ``tape`` stopped being finite."""
-        found = lapses(tape, self._inputs, poll)
+        found = lapses(tape, self.inputs, poll)
         return {
             direction: Nonfinite(
-                self._place(found[slot].instruction),
+                self.place(found[slot].instruction),
                 found[slot].instruction.op.name,
                 found[slot].operands,
                 better_way(tape, slot, found),
@@ -210,7 +214,7 @@ class Call:
             for direction, slot in first_lapses(tape, found).items()
         }
 
-    def _place(self, instruction: Instruction) -> Place:
+    def place(self, instruction: Instruction) -> Place:
         """Where the client wrote what an instruction computes, or named the value it reads."""
         op = instruction.op
         if not isinstance(op, Input):
@@ -218,7 +222,7 @@ class Call:
         variables = [
             path for path, leaf in flatten(self._variables) if not isinstance(leaf.value, str)
         ]
-        sent = len(self._inputs) - len(self._stacks)
+        sent = len(self.inputs) - len(self._stacks)
         variables += [""] * (sent - len(variables))
         variables += [variables[i] for i in self._stacks]
         if variables[op.index]:

@@ -233,14 +233,14 @@ class RecordedCall(Call):
         return self._recorded.compile(*told, poll, whole=whole)
 
     def _outputs(self, compiled: Compiled, poll: Poll) -> Sequence[Any]:
-        everything, values = self._inputs, self._values
-        self._inputs = everything[self._recorded.inputs :]
+        everything, values = self.inputs, self._values
+        self.inputs = everything[self._recorded.inputs :]
         for slot, item in compiled.known:
-            self._inputs.append(values[slot] if item is None else values[slot][item])
+            self.inputs.append(values[slot] if item is None else values[slot][item])
         try:
             return super()._outputs(compiled, poll)
         finally:
-            self._inputs = everything
+            self.inputs = everything
 
     def _nonfinite(self, tape: Tape, poll: Poll) -> dict[Direction, Nonfinite]:
         """The place is of the whole tape, which is compiled for this."""

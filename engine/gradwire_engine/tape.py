@@ -7,6 +7,7 @@ transformation takes a tape and gives a tape.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -133,3 +134,7 @@ class Tape:
         for slot, (op, args, kind, _) in enumerate(self.instructions):
             lines.append(f"%{slot}: {kind} = {op}({', '.join(f'%{a}' for a in args)})")
         return "\n".join([*lines, f"return {', '.join(f'%{s}' for s in self.outputs)}"])
+
+
+#: Told of each tape on the way from a program to what is replayed, with the name of what made it.
+Witness: TypeAlias = Callable[[str, Tape], None]

@@ -20,12 +20,12 @@ from gradwire_engine.ops.pointwise.comparison import LogicalAnd
 from gradwire_engine.optimize.resume import Known, resume
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
-from gradwire_engine.record.calculus import rebuild
+from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import ArrayType, Witness
 
 
 def compile_query(
@@ -38,17 +38,18 @@ def compile_query(
     stacks: Mapping[int, ArrayType],
     *,
     unroll: bool = False,
+    told: Witness | None = None,
 ) -> Compiled:
     """Record ``program`` for these values and compile what ``query`` asks of it.
 
     ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
-    examples, of which ``variables`` are one.
+    examples, of which ``variables`` are one. ``told`` hears of every tape on the way.
     """
     recorder = new_recorder(program, variables, query.promotion, limits, poll, unroll=unroll)
     asked = query.outputs if query.kind == "evaluate" else query.target
     result = recorder.record(default=asked is None)
-    compiled = _Query(recorder, variables, query, vectors).compile(result, stacks)
+    compiled = _Query(recorder, variables, query, vectors, told=told).compile(result, stacks)
     check_budget(compiled.executable, limits)
     return compiled
 
@@ -122,6 +123,7 @@ class _Query:
         query: Query,
         vectors: Sequence[Array | None] | None,
         watched: frozenset[int] | None = None,
+        told: Witness | None = None,
     ) -> None:
         self.r = recorder
         self.b = recorder.b
@@ -129,6 +131,7 @@ class _Query:
         self.query = query
         self.vectors = vectors
         self.watched = watched
+        self.told = told
         self.outputs: list[Var] = []
 
     def compile(self, result: Any, stacks: Mapping[int, ArrayType], kept: int = 0) -> Compiled:
@@ -141,6 +144,7 @@ class _Query:
             targets = self._named(query.target, "/target")
         else:
             targets = self._checked(result, self.r.program.output_place)
+        self._tell("recorded", targets)
         derivatives: dict[str, Template] = {}
         unconnected: dict[str, Unconnected] = {}
         if query.kind != "evaluate":
@@ -160,12 +164,14 @@ class _Query:
             hint = "true lists them as they were read, as many in each example"
             place = Place(pointer="/sparse_gradients")
             raise InputError("slices are added up in one example", at=place, hint=hint)
+        self._tell("differentiated", self.outputs)
         decided = self._for_examples(stacks) if stacks else None
+        self._tell("batched", self.outputs)
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:
             tape, known = resume(tape, kept)
         return Compiled(
-            Executable(optimize(tape, NUMPY, self.b.poll)),
+            Executable(optimize(tape, NUMPY, self.b.poll, self.told)),
             value,
             further,
             derivatives,
@@ -175,6 +181,10 @@ class _Query:
             decided,
             known,
         )
+
+    def _tell(self, made: str, outputs: Any) -> None:
+        if self.told is not None:
+            self.told(made, self.b.tape(leaves(outputs)))
 
     def _for_examples(self, stacks: Mapping[int, ArrayType]) -> int | None:
         """Make the outputs those of all examples; where decisions differ, tell for which."""

@@ -7,6 +7,7 @@ that derivatives are asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,16 +32,18 @@ from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.optimize.liveness import alive, shrunk
 from gradwire_engine.optimize.structure import Expression, cheaper
-from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
+from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
 
 #: Larger results are computed at replay instead of kept in the tape.
 _FOLDED_BYTES = 1 << 16
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
-def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None) -> Tape:
+def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None, told: Witness | None = None) -> Tape:
     """An equivalent tape without work that is double, constant or unused."""
     instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll))
+    if told is not None:
+        told("shrunk", replace(tape, instructions=tuple(instructions)))
     sweep = _Sweep(xp)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
@@ -51,7 +54,12 @@ def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None) -> Tape:
             if live[slot]:
                 moved[slot] = sweep.simplified(op, tuple([moved[a] for a in args]), kind)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
-    return _compact(sweep.instructions, inputs, outputs)
+    if told is not None:
+        told("simplified", Tape(tuple(sweep.instructions), tuple(inputs), tuple(outputs)))
+    compacted = _compact(sweep.instructions, inputs, outputs)
+    if told is not None:
+        told("compacted", compacted)
+    return compacted
 
 
 class _Sweep:

@@ -52,8 +52,13 @@ def lower_loop(op: Loop) -> Passes:
     """The function that makes all passes, generated once for each loop."""
     found = _LOWERED.get(op)
     if found is None:
-        found = _LOWERED[op] = _Writer(op).function()
+        found = _LOWERED[op] = written(op).function("passes")
     return found
+
+
+def written(op: Loop) -> Text:
+    """The text of the function that makes all passes."""
+    return _Writer(op).written()
 
 
 class _Writer:
@@ -68,8 +73,8 @@ class _Writer:
         self.kept = [i for i in range(len(self.kinds)) if op.wants(i)]
         self._names: dict[int, str] = {}
 
-    def function(self) -> Passes:
-        """Write and compile it."""
+    def written(self) -> Text:
+        """Write it."""
         op = self.op
         first = 1 + op.carries + op.stacks
         operands = [*self.operands, *[f"s{i}" for i in range(first, len(self.tape.inputs))]]
@@ -97,7 +102,7 @@ class _Writer:
             for i in stacks:
                 text.write(f"t{i}.reverse()")
         text.write(f"return ({''.join(self._result(i) for i in range(len(self.kinds)))})")
-        return text.function("passes")
+        return text
 
     def _result(self, number: int) -> str:
         op = self.op

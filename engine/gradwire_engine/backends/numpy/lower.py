@@ -20,7 +20,12 @@ Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[Any, ...]]
 
 
 def lower(tape: Tape, plan: Plan) -> Replay:
-    """Generate and compile the function that replays ``tape``.
+    """Generate and compile the function that replays ``tape``."""
+    return written(tape, plan).function("replay")
+
+
+def written(tape: Tape, plan: Plan) -> Text:
+    """The text of the function that replays ``tape``.
 
     A local variable is used again as soon as the value in it is dead, so that memory is too.
     """
@@ -51,4 +56,4 @@ def lower(tape: Tape, plan: Plan) -> Replay:
             text.write("poll()", instruction)
     outputs = "".join([f"{where[slot]}, " for slot in tape.outputs])
     text.write(f"return ({outputs})")
-    return text.function("replay")
+    return text

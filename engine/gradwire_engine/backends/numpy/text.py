@@ -36,6 +36,11 @@ class Text:
         self.names.setdefault(name, value)
         return name
 
+    @property
+    def lines(self) -> list[tuple[str, Instruction | None]]:
+        """What has been written, and of which instruction each line is."""
+        return [*zip(self._text, self._lines[1:], strict=True)]
+
     def function(self, name: str) -> Callable[..., Any]:
         """The finished function."""
         exec(compile("\n".join(self._text), "<tape>", "exec"), self.names)

@@ -1,0 +1,150 @@
+"""The command ``python -m gradwire_service.explain``: what becomes of a program.
+
+Example: ``--program model.txt --variables values.json --query gradient --time``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from gradwire_engine import Engine
+from gradwire_engine.errors import EngineError, Place
+from gradwire_engine.explain import Explanation, Line, Listing, explain
+
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.envelope import FIELDS, read_envelope
+
+
+def page(explained: Explanation) -> Iterator[str]:
+    """The lines that show an explanation; of what is replayed also what is planned and measured."""
+    before: Listing | None = None
+    for name, listing in explained.stages.items():
+        replayed = name == "compacted"
+        if listing == before and not replayed:
+            yield f"{name}: nothing to do\n"
+            continue
+        needed = sum(step.needed for step in listing.steps)
+        unneeded = len(listing.steps) - needed
+        yield f"{name}: {needed} instructions" + f", {unneeded} unneeded" * bool(unneeded)
+        yield from _listed(listing, [*_beside(explained)] if replayed else ())
+        yield ""
+        before = listing
+    plan = explained.plan
+    yield f"planned: {plan.flops:,} operations on large arrays, {plan.peak_bytes:,} bytes at once"
+    yield f"  {len(plan.dead)} values in {explained.registers} variables"
+    for slot, dead in enumerate(plan.dead):
+        if dead:
+            yield f"  nothing reads {_slots(dead)} after %{slot}"
+    yield from _code("the replay", explained.code)
+    for slots, lines in explained.loops.items():
+        yield from _code(f"the loop {' within '.join(f'%{s}' for s in reversed(slots))}", lines)
+    if (times := explained.times) is not None:
+        yield f"\nmeasured: {1e6 * times.total:.1f} µs"
+        yield from _shares("operation", times.by_op.items(), times.total)
+        yield from _shares("line", times.by_line.items(), times.total)
+
+
+def _beside(explained: Explanation) -> Iterator[str]:
+    """What each instruction of the replay costs: arithmetic, bytes of its result, and time."""
+    for step in explained.stages["compacted"].steps:
+        cost = f"{step.flops:12,} op {step.nbytes:12,} B"
+        if explained.times is not None:
+            cost += f"{1e6 * explained.times.steps[step.slot]:10.1f} µs"
+        yield cost
+
+
+def _listed(listing: Listing, beside: Sequence[str], indent: str = "  ") -> Iterator[str]:
+    for step in listing.steps:
+        if step.needed:
+            of = _at(step.place) + "′" * step.derivative
+            made = f"%{step.slot}: {step.type} = {step.op}"
+            operands = f"({_slots(step.operands)})" if step.operands else ""
+            known = beside[step.slot] if beside else ""
+            yield f"{indent}{of:8}{known} {made}{operands}"
+            if step.body is not None:
+                yield from _listed(step.body, (), indent + "    ")
+    yield f"{indent}return {_slots(listing.outputs)}"
+
+
+def _code(title: str, lines: Sequence[Line]) -> Iterator[str]:
+    yield f"\ncode of {title}:"
+    for text, op, place in lines:
+        of = "" if place is None else f"# {_at(place)} {op}"
+        yield f"  {text:40} {of}".rstrip()
+
+
+def _shares(title: str, found: Iterable[tuple[object, float]], total: float) -> Iterator[str]:
+    yield f"  by {title}:"
+    for name, seconds in sorted(found, key=lambda item: -item[1]):
+        yield f"    {name!s:20} {1e6 * seconds:10.1f} µs {100 * seconds / total:5.1f} %"
+
+
+def _slots(slots: Sequence[int]) -> str:
+    return ", ".join(f"%{slot}" for slot in slots)
+
+
+def _at(place: Place) -> str:
+    """Line and column, or the name or pointer of what came with the request."""
+    if place.line is not None:
+        return f"{place.line}:{place.column}"
+    return place.id or place.pointer or ""
+
+
+def _text(name: str) -> str:
+    """What a file holds."""
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _object(text: str) -> dict[str, Any]:
+    """A JSON object."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"this is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise argparse.ArgumentTypeError("this is not a JSON object")
+    return found
+
+
+def _object_in(name: str) -> dict[str, Any]:
+    return _object(_text(name))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line and print the page."""
+    parser = argparse.ArgumentParser(
+        prog="python -m gradwire_service.explain", description="What becomes of a program."
+    )
+    parser.add_argument("--program", type=_text, required=True, help="a file of source text")
+    parser.add_argument("--variables", type=_object_in, required=True, help="a file of JSON")
+    parser.add_argument("--query", choices=FIELDS, default="gradient")
+    parser.add_argument(
+        "--fields", type=_object, default={}, help="what else a request has, as JSON"
+    )
+    parser.add_argument("--time", action="store_true", help="measure each instruction")
+    options = parser.parse_args(arguments)
+    document = {"program": options.program, "variables": options.variables}
+    clock = perf_counter if options.time else None
+    try:
+        asked = read_envelope(options.fields | document, options.query)
+        program = Engine().parse(asked.program)
+        explained = explain(program, asked.variables, asked.query, asked.vectors, clock=clock)
+    except Refusal as refusal:
+        parser.error(f"{refusal.pointer}: {refusal.detail}")
+    except EngineError as error:
+        where = "" if error.at is None else f"{_at(error.at)}: "
+        parser.error(where + error.message)
+    sys.stdout.writelines(f"{line}\n" for line in page(explained))
+
+
+if __name__ == "__main__":
+    main()

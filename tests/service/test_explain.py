@@ -1,0 +1,94 @@
+"""The command that explains: what the documentation shows of it, and what is wrong in its files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from gradwire_service.explain import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
+SECTION = re.compile(r"^## Where the time goes$(.*?)^## ", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LOOP = "t = x\nfor i in range(300):\n  t = t - 0.1*(t**3 - x)\nsum(t)"
+
+
+@pytest.fixture
+def printed(tmp_path, monkeypatch, capsys):
+    """Run the command in a directory with these files."""
+
+    def run(program, variables, *options):
+        (tmp_path / "model.txt").write_text(program, encoding="utf-8")
+        (tmp_path / "values.json").write_text(variables, encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        main(options or ["--program", "model.txt", "--variables", "values.json"])
+        return capsys.readouterr().out
+
+    return run
+
+
+def untimed(text: str) -> list[str]:
+    """The lines without what no two runs have in common."""
+    return [re.sub(r" +[\d.]+ (µs|%)", r" \1", line).rstrip() for line in text.splitlines() if line]
+
+
+def test_the_page_shows_what_is_printed(printed):
+    (section,) = SECTION.findall(PAGE.read_text(encoding="utf-8"))
+    blocks = dict(FENCE.findall(section))
+    _, _, _, *options = blocks["sh"].split()
+    found = untimed(printed(blocks["python"], blocks["json"], *options))
+    shown = untimed(blocks["text"])
+    tape = shown[: next(i for i, line in enumerate(shown) if line.startswith("measured"))]
+    start = found.index(tape[0])
+    assert found[start : start + len(tape)] == tape
+    assert sorted(found[-len(shown) + len(tape) :]) == sorted(shown[len(tape) :])
+
+
+def test_shares_are_of_the_whole(printed):
+    arguments = ["--program", "model.txt", "--variables", "values.json", "--time"]
+    text = printed(LOOP, json.dumps({"x": [0.5, 1.5]}), *arguments)
+    by_op, by_line = text.split("by operation:")[1].split("by line:")
+    for table in by_op, by_line:
+        shares = [float(share) for share in re.findall(r"([\d.]+) %$", table, re.MULTILINE)]
+        assert sum(shares) == pytest.approx(100, abs=0.1 * len(shares))
+        assert shares == sorted(shares, reverse=True)
+
+
+def test_loops_are_printed_within_the_tape_and_as_code(printed):
+    text = printed(LOOP, json.dumps({"x": [0.5, 1.5]}))
+    assert "measured" not in text
+    places = re.findall(r"^ +3:\d+′? +%\d+: float64\[2\] = subtract\(", text, re.MULTILINE)
+    assert len(places) >= 2
+    assert text.count("def passes(") == text.split("compacted:")[1].count("= loop[") == 2
+
+
+def test_fields_are_those_of_a_request(printed):
+    arguments = ["--program", "model.txt", "--variables", "values.json", "--query", "jvp"]
+    arguments += ["--fields", json.dumps({"tangents": {"x": [1, 0]}})]
+    text = printed("x*x", json.dumps({"x": [0.5, 1.5]}), *arguments)
+    assert "\n  tangents " in text.split("compacted:")[1]
+
+
+def test_a_file_that_is_not_there_is_named(printed, capsys):
+    with pytest.raises(SystemExit):
+        printed("x", "{}", "--program", "other.txt", "--variables", "values.json")
+    assert "other.txt" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("program", "variables", "message"),
+    [
+        ("y = x +", "{}", r"1:\d+: "),
+        ("y = 1\nx @ [1, 2]", '{"x": [1, 2, 3]}', "2:1: .*sizes"),
+        ("x", '{"x": {"value": 1, "dtype": "none"}}', "/variables/x"),
+        ("x", "[]", "--variables: this is not a JSON object"),
+        ("x", "{", "--variables: this is not JSON"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(printed, capsys, program, variables, message):
+    with pytest.raises(SystemExit) as exit:
+        printed(program, variables)
+    assert exit.value.code == 2
+    assert re.search(f"error: .*{message}", capsys.readouterr().err)
