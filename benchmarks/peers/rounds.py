@@ -1,0 +1,157 @@
+"""Rounds of all tools on a workload, each in its own process on one core, and their page."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from measure import Figures, interleave, median_ratio, shown, table
+
+from peers.tools import MODULES, asked
+from peers.workloads import WORKLOADS, Workload
+
+#: XLA's default emitters take minutes to compile what is written out in single numbers.
+UNROLLED = "--xla_cpu_use_fusion_emitters=false"
+#: How long a round of a tool is to take at least, and first calls at most.
+_ROUND, _FIRSTS = 20.0, 3000.0
+
+
+class Figure(NamedTuple):
+    """What a tool takes: milliseconds of rounds and of first calls, megabytes at the peak."""
+
+    warm: Figures
+    first: float
+    peak: float
+
+
+def report(*, quick: bool) -> list[str]:
+    """Ratios of value and gradient to NumPy by hand, then first calls and memory."""
+    missing = sorted({module for module in MODULES.values() if not _installed(module)})
+    tools = ["numpy", "gradwire", *(tool for tool in MODULES if MODULES[tool] not in missing)]
+    found = {
+        row.what: _measured(row, [tool for tool in tools if asked(tool, row)], 3 if quick else 11)
+        for row in WORKLOADS.values()
+    }
+    skipped = f"; not installed: {', '.join(missing)}" if missing else ""
+    return [
+        table(
+            f"Value and gradient, times NumPy by hand{skipped}",
+            ["", "by hand, ms", *tools[1:], "bar", ""],
+            [_ratios(row, found[row.what], tools) for row in WORKLOADS.values()],
+        ),
+        table(
+            "First call, ms, from the text to the answer",
+            ["", *tools[1:], "bar", ""],
+            [_firsts(row, found[row.what], tools[1:]) for row in WORKLOADS.values()],
+        ),
+        table(
+            "Peak memory beyond the inputs, MB, first calls included",
+            ["", *tools],
+            [
+                [what, *_cells(figures, tools, lambda figure: figure.peak)]
+                for what, figures in found.items()
+            ],
+        ),
+    ]
+
+
+def _ratios(row: Workload, found: dict[str, Figure], tools: list[str]) -> list[str]:
+    hand = found["numpy"].warm
+    ratios = _cells(found, tools[1:], lambda figure: median_ratio(figure.warm, hand))
+    ours = median_ratio(found["gradwire"].warm, hand)
+    verdict = "ok" if ours <= row.bar else "over"
+    return [row.what, shown(median(hand)), *ratios, f"<= {row.bar:g}", verdict]
+
+
+def _firsts(row: Workload, found: dict[str, Figure], tools: list[str]) -> list[str]:
+    """The bar is the row's own, or a tenth of JAX's where that is less."""
+    compiled = [found[tool].first / 10 for tool in ("jax",) if tool in found]
+    bar = min(row.first_bar, *compiled) if compiled else row.first_bar
+    verdict = "ok" if found["gradwire"].first <= bar else "over"
+    return [row.what, *_cells(found, tools, lambda f: f.first), f"<= {shown(bar)}", verdict]
+
+
+def _cells(
+    found: dict[str, Figure], tools: list[str], figure: Callable[[Figure], float]
+) -> list[str]:
+    return [shown(figure(found[tool])) if tool in found else "-" for tool in tools]
+
+
+def _measured(row: Workload, tools: list[str], rounds: int) -> dict[str, Figure]:
+    with ExitStack() as stack:
+        asks = {tool: stack.enter_context(_asking(tool, row)) for tool in tools}
+        firsts = {tool: _first(ask) for tool, ask in asks.items()}
+        times = {tool: _times(ask) for tool, ask in asks.items()}
+        warm = interleave(
+            rounds, *[lambda _, ask=ask, n=times[tool]: ask(n) for tool, ask in asks.items()]
+        )
+        peaks = {tool: ask(None) for tool, ask in asks.items()}
+    return {
+        tool: Figure(figures, firsts[tool], peaks[tool])
+        for tool, figures in zip(tools, warm, strict=True)
+    }
+
+
+def _first(ask: Callable[[int | None], float]) -> float:
+    """The median of three first calls, or one that takes seconds."""
+    spent = [ask(0)]
+    while len(spent) < 3 and sum(spent) < _FIRSTS:
+        spent.append(ask(0))
+    return median(spent)
+
+
+def _times(ask: Callable[[int | None], float]) -> int:
+    """How many runs make a round."""
+    ask(2)
+    return max(1, int(_ROUND / ask(3)))
+
+
+@contextmanager
+def _asking(tool: str, row: Workload) -> Iterator[Callable[[int | None], float]]:
+    """A worker that is asked by numbers of runs; None ends it."""
+    with subprocess.Popen(
+        [_interpreter(tool), "-m", "peers.worker", tool, row.what],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=_environment(tool),
+    ) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        questions, answers = worker.stdin, worker.stdout
+
+        def ask(times: int | None) -> float:
+            if times is None:
+                questions.close()
+            else:
+                questions.write(f"{times}\n")
+                questions.flush()
+            return float(json.loads(answers.readline()))
+
+        yield ask
+
+
+def _environment(tool: str) -> dict[str, str]:
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    flags = {"XLA_FLAGS": UNROLLED} if tool == "jax unrolled" else {}
+    return {**os.environ, **threads, **flags, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def _interpreter(tool: str) -> str:
+    """The Python that has a peer's module: ``GRADWIRE_BENCH_TORCH`` and so on, or this one."""
+    module = MODULES.get(tool, "")
+    return os.environ.get(f"GRADWIRE_BENCH_{module.upper()}") or sys.executable
+
+
+def _installed(module: str) -> bool:
+    tool = next(tool for tool, needed in MODULES.items() if needed == module)
+    find = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({module!r}))"
+    return subprocess.run([_interpreter(tool), "-c", find], check=False).returncode == 0
