@@ -295,6 +295,8 @@ def _taped(b: Builder, slot: int, made: Sequence[Instruction], start: int) -> In
             if isinstance(i.op, Item) and i.args == (slot,)
         }
         piece = _reading(opened.piece([bar for bar in bars if bar is not None]), of_items)
+        if opened.decisions:
+            raise Unrollable("a rule decides by values")
     given = tuple([op.count + number for number, bar in enumerate(bars) if bar is not None])
     taped, read = taped_rule(b, piece, op.count, given)
     if any(x.slot >= slot for x in read):

@@ -19,6 +19,7 @@ from gradwire_engine.record.carries import Unsettled
 from gradwire_engine.record.once import Once, stacked
 
 if TYPE_CHECKING:
+    from gradwire_engine.program import Block
     from gradwire_engine.record.recorder import Recorder
 
 #: Instructions up to which a loop of known length is recorded pass by pass, and passes up to which
@@ -37,6 +38,8 @@ class Passes:
 
     #: How many passes there are, where that is known.
     length: int | None = None
+    #: The body, where the program has it as a block: then passes always do the same.
+    blocks: Sequence[Block] = ()
     #: Whether a condition is looked at before each, and whether it is known while recording.
     conditional = False
     counts = False
@@ -92,7 +95,9 @@ class Passes:
 def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
     """Record all passes. How the loop ended, and what it returns, or what each pass wrote."""
     start, origin, written = len(r.b.vars), r.b.origin, list[Any]()
-    short = r.unroll or (passes.length is not None and passes.length <= _FEW)
+    tried = [(block, bool(r.b.regions)) for block in passes.blocks]
+    short = r.unroll or not r.singly.isdisjoint(tried)
+    short = short or (passes.length is not None and passes.length <= _FEW)
     peeled = _MOST_PEELED if short else 0
     if short:
         passes.count()
@@ -115,6 +120,7 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
             except (Unrollable, EngineError):
                 restore()
                 peeled = _MOST_PEELED
+                r.singly.update(tried)
                 passes.count()
             del r.warnings[warned:]
         r.poll()

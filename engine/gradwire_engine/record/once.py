@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gradwire_engine.record.loops import Passes
     from gradwire_engine.record.recorder import Recorder
 
+#: Instructions that may be recorded to find all ways through the bodies of a program's loops.
+_MOST_EXPLORED = 300_000
 #: Most times that the carries of a body are given other types.
 _MOST_TRIES = 20
 #: Carries that no program can name: how the loop ended, and what it returned.
@@ -139,6 +141,10 @@ class Once:
             with region(self.b, kinds, rows) as opened:
                 opened.forced = forced
                 ways.append(self._way(opened))
+                self.r.explored += len(self.b.vars) - opened.start
+            if self.r.explored > _MOST_EXPLORED:
+                self.r.unroll = True
+                raise Unrollable("the bodies of loops have too many ways in all")
             self.by_values |= opened.by_values
             made = opened.decisions
             pending += [(*made[:i], not made[i]) for i in range(len(forced), len(made))]

@@ -65,6 +65,10 @@ class Recorder:
         self.state = state
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
+        #: Bodies that could not be recorded for all passes, and whether within another's.
+        self.singly: set[tuple[Block, bool]] = set()
+        #: Instructions recorded of ways through bodies.
+        self.explored = 0
         #: How many calls of functions with checkpoints go on.
         self.checkpoints = 0
         self.variables = frozenset(variables)

@@ -23,6 +23,7 @@ class Statement(Passes):
     def __init__(self, r: Recorder, body: Block, otherwise: Block, names: frozenset[str]) -> None:
         super().__init__(r)
         self.body = body
+        self.blocks = [body]
         self.tells_endings = bool(otherwise.nodes)
         self._stored = stored_names(body) | names
         self._changed = rebound_names(body)

@@ -594,6 +594,38 @@ def test_a_pass_that_fails_says_where():
     assert (caught.value.at.line, caught.value.at.column) == (3, 7)
 
 
+def test_a_rule_that_decides_by_values_is_asked_in_each_pass(singly):
+    text = """
+def backward(z_bar, z, t):
+    return [z_bar * t if t > 1.2 else z_bar * 3 * t]
+g = custom_gradient(lambda t: t * t, backward)
+y = x
+for i in range(300):
+    y = sin(g(y) * w + 0.1 * i) + 1
+y
+"""
+    got = numbers(call(text, Query("gradient"), x=1.3, w=0.8).replay(nothing))
+    singly()
+    same(got, numbers(call(text, Query("gradient"), x=1.3, w=0.8).replay(nothing)))
+
+
+def test_bodies_that_cannot_be_recorded_at_once_are_tried_once(monkeypatch):
+    """However often the loop around them passes."""
+    tried = []
+
+    class Counted(loops.Once):
+        def settle(self):
+            tried.append(self)
+            super().settle()
+
+    monkeypatch.setattr(loops, "Once", Counted)
+    inner = "".join(f"    if sin(y * {k}) > 0:\n      y = y * 1.01\n" for k in range(9))
+    text = f"y = x\nfor i in range(40):\n  n = int(y)\n  for j in range(9):\n{inner}y"
+    answer = call(text, Query("gradient"), x=1.3).replay(nothing)
+    assert np.isfinite(answer.value)
+    assert len(tried) <= 3  # outside of another's body, and in it
+
+
 def test_an_endless_loop_is_stopped_while_it_is_replayed():
     polls = 0
 
