@@ -10,6 +10,7 @@ from gradwire_engine.errors import BadArgument, DeadlineExceeded, DomainError, O
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.record import loops
 from gradwire_engine.record.calculus import leaves
+from gradwire_engine.record.once import Once
 
 V = np.random.default_rng(0).normal(size=(5, 3)) * 0.6
 #: Programs of x, w and V that loop.
@@ -613,7 +614,7 @@ def test_bodies_that_cannot_be_recorded_at_once_are_tried_once(monkeypatch):
     """However often the loop around them passes."""
     tried = []
 
-    class Counted(loops.Once):
+    class Counted(Once):
         def settle(self):
             tried.append(self)
             super().settle()
