@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from gradwire_engine.answer import Leaf
-
-ROSENBROCK = "sum(100.0 * (x[1:] - x[:-1]**2)**2 + (1.0 - x[:-1])**2)"
+from peers.workloads import ROSENBROCK
 
 _UNARY = "sin cos tanh arctan abs square negative".split()
 _BINARY = "add subtract multiply maximum".split()

@@ -13,8 +13,9 @@ from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.ops.constants import Constant, Input
 from measure import Row, compared, interleave
-from programs import ROSENBROCK
-from reference import Array, rosenbrock
+from peers.by_hand import rosenbrock
+from peers.workloads import ROSENBROCK
+from reference import Array
 
 #: The chain's links in the language, and as the calls that a person would write.
 LINKS = (

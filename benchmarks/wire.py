@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 import orjson
 from measure import Figures, Row, compared
-from programs import ROSENBROCK
+from peers.workloads import ROSENBROCK
 from servers import BARE, GRADWIRE, Connection, Server, request_for, running
 
 _CONNECTIONS = 16
