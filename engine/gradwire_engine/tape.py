@@ -109,6 +109,11 @@ def is_stack(kind: Type) -> bool:
     return isinstance(kind, StackType)
 
 
+def scalar_char(kind: Type) -> str:
+    """NumPy's character for the dtype of what has no axes, empty for all else."""
+    return kind.dtype.char if isinstance(kind, ArrayType) and not kind.shape else ""
+
+
 class Instruction(NamedTuple):
     """One operation applied to the slots ``args``; ``origin`` is the program's node it is from.
 

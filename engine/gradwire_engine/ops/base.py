@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
 
 from gradwire_engine.errors import InternalError
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType, Type, scalar_char
 
 if TYPE_CHECKING:
     from typing import Self
@@ -34,13 +34,17 @@ class Op:
 
     ``ufunc`` names the array namespace's function (``exp``, ``special.erf``) that is the whole
     kernel; ``template`` is the kernel as an expression over the operands ``{0}``, ``{1}``;
-    backends inline either.
+    backends inline either. ``scalar`` is such an expression over Python's numbers, with functions
+    of ``math``, where that is not ``template``; it may raise where IEEE arithmetic has an answer.
     """
 
     name: ClassVar[str] = ""
     family: ClassVar[str] = ""
     ufunc: ClassVar[str] = ""
     template: ClassVar[str] = ""
+    scalar: ClassVar[str] = ""
+    #: The dtypes of operands that Python's numbers can stand for (NumPy's characters).
+    scalar_dtypes: ClassVar[str] = "d"
     #: False states that results carry no derivative; ``vjp`` is then never asked.
     differentiable: ClassVar[bool] = True
     #: Element i of the result depends on element i of the (broadcast) operands only.
@@ -82,6 +86,14 @@ class Op:
         if self.template:
             return _inline(self.template)
         return attrgetter(self.ufunc)(xp) if self.is_ufunc else partial(self.kernel, xp)
+
+    def scalar_code(self, types: Sequence[Type]) -> str:
+        """The kernel on Python's numbers for operands of ``types``, empty where there is none."""
+        code = self.scalar or self.template
+        if not code:
+            return ""
+        chars = map(scalar_char, types)
+        return code if all(char and char in self.scalar_dtypes for char in chars) else ""
 
     @property
     def is_ufunc(self) -> bool:

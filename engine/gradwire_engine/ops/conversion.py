@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.promotion import DTYPES, dtype_of
-from gradwire_engine.tape import ArrayType, DType, Type
+from gradwire_engine.tape import ArrayType, DType, Type, scalar_char
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -38,6 +39,11 @@ class AsType(Op):
     def infer(self, *types: ArrayType) -> ArrayType:
         """Same shape, the new dtype."""
         return ArrayType(self.dtype, types[0].shape, self.weak)
+
+    def scalar_code(self, types: Sequence[Type]) -> str:
+        """Real numbers to float64."""
+        char = scalar_char(types[0])
+        return "float({0})" if self.dtype.char == "d" and char and char not in "FDG" else ""
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Convert; the operand itself where nothing changes."""

@@ -15,6 +15,7 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.numpy.lower import Replay, lower
 from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.backends.numpy.scalars import LEFT
 from gradwire_engine.backends.numpy.text import failing
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
@@ -39,6 +40,8 @@ class Executable:
         self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])
         self._walked = False
         self._lowered: Replay | None = None
+        #: What replays where the quick function is left.
+        self._careful: Replay | None = None
 
     @property
     def flops(self) -> int:
@@ -70,13 +73,17 @@ class Executable:
         """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
         scalars = [x if isinstance(x, list) or x.ndim else x[()] for x in inputs]
         with np.errstate(all="ignore"):
-            if self._lowered is not None:
-                return self._lowered(scalars, poll)
             if not self._walked:
                 self._walked = True
                 return self._walk(scalars, poll)
-            self._lowered = lower(self.tape, self._plan)
-            return self._lowered(scalars, poll)
+            if self._lowered is None:
+                self._lowered = lower(self.tape, self._plan, quick=True)
+            try:
+                return self._lowered(scalars, poll)
+            except LEFT:
+                if self._careful is None:
+                    self._careful = lower(self.tape, self._plan, quick=False)
+            return self._careful(scalars, poll)
 
     def failed_at(self, error: BaseException) -> Instruction | None:
         """The instruction during which ``error`` was raised, in a loop that of its body."""

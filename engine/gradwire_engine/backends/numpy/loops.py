@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
@@ -27,65 +28,92 @@ _BETWEEN_POLLS, _FLOPS_BETWEEN_POLLS = 256, 1_000_000
 _SCALAR_BYTES = 48
 
 _Numbered: TypeAlias = tuple[int, Way]
-_LOWERED: WeakKeyDictionary[Loop, Passes] = WeakKeyDictionary()
+#: The functions of loops, those that are quick and those that are not.
+_LOWERED: WeakKeyDictionary[Loop, dict[bool, Passes]] = WeakKeyDictionary()
 
 
 def bound(op: Op, poll: Poll) -> Callable[..., Any]:
     """What computes ``op`` from its operands; a loop looks at the deadline, too."""
-    return partial(lower_loop(op), poll) if isinstance(op, Loop) else op.bind(NUMPY)
+    return partial(passing(op), poll) if isinstance(op, Loop) else op.bind(NUMPY)
 
 
-def expression(op: Op, operands: Sequence[str], text: Text) -> str:
-    """The right-hand side that computes ``op``."""
+def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
+    """The right-hand side that computes ``slot`` from the values that have ``names``."""
+    code = scalars.code(slot, names)
+    return code or scalars.entering(slot, _call(op, scalars.operands(slot, names), text))
+
+
+def _call(op: Op, operands: Sequence[str], text: Text) -> str:
     if op.template:
         return op.template.format(*operands)
     listed = ", ".join(operands)
     if isinstance(op, Loop):
-        return f"{text.bind(lower_loop(op))}(poll, {listed})"
+        return f"{text.bind(passing(op))}(poll, {listed})"
     if op.is_ufunc:
         name = "u_" + op.ufunc.replace(".", "_")
         return f"{text.bind(text.names.get(name) or op.bind(NUMPY), name)}({listed})"
     return f"{text.bind(op.bind(NUMPY))}({listed})"
 
 
-def lower_loop(op: Loop) -> Passes:
-    """The function that makes all passes, generated once for each loop."""
-    found = _LOWERED.get(op)
+def passing(op: Loop) -> Passes:
+    """The function that makes all passes: the quick one, and where that is left, the other."""
+    quick = lower_loop(op, quick=True)
+
+    def passes(poll: Poll, *operands: Any) -> tuple[Any, ...]:
+        try:
+            return quick(poll, *operands)
+        except LEFT:
+            careful = lower_loop(op, quick=False)
+        return careful(poll, *operands)
+
+    return passes
+
+
+def lower_loop(op: Loop, *, quick: bool) -> Passes:
+    """A function that makes all passes, generated once for each loop."""
+    lowered = _LOWERED.setdefault(op, {})
+    found = lowered.get(quick)
     if found is None:
-        found = _LOWERED[op] = written(op).function("passes")
+        found = lowered[quick] = written(op, quick=quick).function("passes")
     return found
 
 
-def written(op: Loop) -> Text:
-    """The text of the function that makes all passes."""
-    return _Writer(op).written()
+def written(op: Loop, *, quick: bool = True) -> Text:
+    """The text of a function that makes all passes, of the ``quick`` one if so."""
+    return _Writer(op, quick=quick).written()
 
 
 class _Writer:
     """Writes the function of a loop: a line for each instruction, where it is needed."""
 
-    def __init__(self, op: Loop) -> None:
+    def __init__(self, op: Loop, *, quick: bool) -> None:
         self.op = op
         self.tape = op.body.tape
         self.operands = [f"a{i}" for i in range(op.counted + op.carries + op.stacks)]
-        self.text = Text("")
         self.kinds = op.infer().items
         self.kept = [i for i in range(len(self.kinds)) if op.wants(i)]
+        first = 1 + op.carries + op.stacks
+        self.shared = range(first, len(self.tape.inputs))
+        operands = [*self.operands, *[f"s{i}" for i in self.shared]]
+        self.text = Text(f"def passes(poll, {', '.join(operands)}):")
+        carried = [*self.tape.inputs, *self.tape.outputs]
+        self.scalars = Scalars(self.tape, self.text, quick=quick, carried=carried)
         self._names: dict[int, str] = {}
 
     def written(self) -> Text:
         """Write it."""
-        op = self.op
-        first = 1 + op.carries + op.stacks
-        operands = [*self.operands, *[f"s{i}" for i in range(first, len(self.tape.inputs))]]
-        text = self.text = Text(f"def passes(poll, {', '.join(operands)}):")
+        op, text = self.op, self.text
         for name, value in (("int", int), ("range", range), ("len", len)):
             text.bind(value, name)
         text.bind(count, "endless")
-        text.bind(np.int64, "number")
+        text.bind(np.int64, "int64")
         text.bind(self._check, "check")
-        for i in range(op.carries):
-            text.write(f"x{1 + i} = {operands[op.counted + i]}")
+        for i, slot in enumerate(self.tape.inputs[1 : 1 + op.carries]):
+            text.write(f"x{1 + i} = {self.scalars.entering(slot, self.operands[op.counted + i])}")
+        for i in self.shared:
+            entering = self.scalars.entering(self.tape.inputs[i], f"s{i}")
+            if entering != f"s{i}":
+                text.write(f"s{i} = {entering}")
         stacks = [i for i in self.kept if isinstance(self.kinds[i], StackType)]
         for i in stacks:
             text.write(f"t{i} = []; p{i} = t{i}.append")
@@ -109,8 +137,8 @@ class _Writer:
         if not op.wants(number):
             return "None, "
         if number < op.carries:
-            return f"x{1 + number}, "
-        return "number(n), " if number == op.count else f"t{number}, "
+            return f"{self.scalars.leaving(self.tape.inputs[1 + number], f'x{1 + number}')}, "
+        return "int64(n), " if number == op.count else f"t{number}, "
 
     def _branch(self, ways: Sequence[_Numbered], level: int, known: set[int], indent: int) -> None:
         """Write what ``ways`` have in common, then part them."""
@@ -169,26 +197,26 @@ class _Writer:
         known |= needed
 
     def _value(self, slot: int, indent: int) -> None:
-        op, args, _, _ = instruction = self.tape.instructions[slot]
+        instruction = self.tape.instructions[slot]
+        op = instruction.op
         text, loop = self.text, self.op
         if isinstance(op, Constant):
-            self._names[slot] = text.bind(op.value)
+            self._names[slot] = text.bind(self.scalars.constant(slot, op.value))
             return
         name = f"r{slot}"
         if isinstance(op, Input):
             rows = 1 + loop.carries
             if op.index == 0:
-                text.write(f"{name} = number(k)", indent=indent)
+                text.write(f"{name} = int64(k)", indent=indent)
             elif op.index < rows:
                 name = f"x{op.index}"
             elif op.index < rows + loop.stacks:
-                text.write(
-                    f"{name} = {self.operands[loop.counted + op.index - 1]}[k]", indent=indent
-                )
+                item = f"{self.operands[loop.counted + op.index - 1]}[k]"
+                text.write(f"{name} = {self.scalars.unstacked(slot, item)}", indent=indent)
             else:
                 name = f"s{op.index}"
         else:
-            value = expression(op, [self._names[a] for a in args], text)
+            value = expression(slot, op, self._names, self.scalars, text)
             text.write(f"{name} = {value}", instruction, indent)
         self._names[slot] = name
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.loops import expression
 from gradwire_engine.backends.numpy.plan import Plan
+from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.tape import Tape
@@ -19,29 +20,30 @@ from gradwire_engine.tape import Tape
 Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[Any, ...]]
 
 
-def lower(tape: Tape, plan: Plan) -> Replay:
+def lower(tape: Tape, plan: Plan, *, quick: bool) -> Replay:
     """Generate and compile the function that replays ``tape``."""
-    return written(tape, plan).function("replay")
+    return written(tape, plan, quick=quick).function("replay")
 
 
-def written(tape: Tape, plan: Plan) -> Text:
-    """The text of the function that replays ``tape``.
+def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
+    """The text of the function that replays ``tape``, of the ``quick`` one if so.
 
     A local variable is used again as soon as the value in it is dead, so that memory is too.
     """
     text = Text("def replay(inputs, poll):")
+    scalars = Scalars(tape, text, quick=quick)
     where: dict[int, str] = {}
     free: list[str] = []
     count = 0
     for slot, instruction in enumerate(tape.instructions):
-        op, args, _, _ = instruction
+        op = instruction.op
         if isinstance(op, Constant):
-            where[slot] = text.bind(op.value, f"c{slot}")
+            where[slot] = text.bind(scalars.constant(slot, op.value), f"c{slot}")
             continue
         if isinstance(op, Input):
-            value = f"inputs[{op.index}]"
+            value = scalars.entering(slot, f"inputs[{op.index}]")
         else:
-            value = expression(op, [where[a] for a in args], text)
+            value = expression(slot, op, where, scalars, text)
         dead = plan.dead[slot]
         free += [where[s] for s in dead if s != slot and where[s][0] == "r"]
         if free:
@@ -54,6 +56,6 @@ def written(tape: Tape, plan: Plan) -> Text:
         text.write(f"{result} = {value}", instruction)
         if slot in plan.polls:
             text.write("poll()", instruction)
-    outputs = "".join([f"{where[slot]}, " for slot in tape.outputs])
+    outputs = "".join([f"{scalars.leaving(slot, where[slot])}, " for slot in tape.outputs])
     text.write(f"return ({outputs})")
     return text

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Sigmoid(RealUnary):
     """Logistic function: ``z = 1 / (1 + exp(-x))``."""
 
+    scalar = "1.0 / (1.0 + math.exp(-{0}))"
+
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """One exponential; where it overflows the quotient is 0, as it should be."""
         return 1 / (1 + xp.exp(-operands[0]))

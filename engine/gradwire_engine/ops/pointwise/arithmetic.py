@@ -102,6 +102,7 @@ class Power(Binary):
 
     template = "{0} ** {1}"
     ufunc = "power"
+    scalar = "math.pow({0}, {1})"
     flops_per_element = 20
 
     def infer(self, *types: ArrayType) -> ArrayType:
@@ -147,6 +148,7 @@ class Sqrt(InexactUnary):
     """Square root: ``z = x ** (1/2)``.  Convention: infinite slope at 0, NaN below for reals."""
 
     ufunc = "sqrt"
+    scalar = "math.sqrt({0})"
     flops_per_element = 4
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -159,6 +161,7 @@ class Reciprocal(InexactUnary):
     """Reciprocal: ``z = 1 / x``; of integers a float, as ``1 / x`` is."""
 
     ufunc = "reciprocal"
+    scalar = "1.0 / {0}"
     flops_per_element = 1
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -171,6 +174,7 @@ class Absolute(Unary):
     """Absolute value: ``z = |x|``, real for complex ``x``.  Convention: derivative 0 at 0."""
 
     ufunc = "absolute"
+    scalar = "math.fabs({0})"
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The real part's dtype."""

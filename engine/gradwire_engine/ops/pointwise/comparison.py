@@ -77,6 +77,8 @@ class LogicalAnd(Comparison):
     """Whether both are nonzero."""
 
     ufunc = "logical_and"
+    scalar = "{0} and {1}"
+    scalar_dtypes = "?"
 
 
 @register("logical_or")
@@ -84,6 +86,8 @@ class LogicalOr(Comparison):
     """Whether either is nonzero."""
 
     ufunc = "logical_or"
+    scalar = "{0} or {1}"
+    scalar_dtypes = "?"
 
 
 @register("logical_xor")
@@ -91,6 +95,8 @@ class LogicalXor(Comparison):
     """Whether exactly one is nonzero."""
 
     ufunc = "logical_xor"
+    scalar = "{0} != {1}"
+    scalar_dtypes = "?"
 
 
 @register("logical_not")
@@ -98,6 +104,8 @@ class LogicalNot(Question):
     """Whether ``x`` is zero."""
 
     ufunc = "logical_not"
+    scalar = "not {0}"
+    scalar_dtypes = "?"
 
 
 @register("isnan")
@@ -105,6 +113,7 @@ class IsNan(Question):
     """Whether ``x`` is NaN, in either part if complex."""
 
     ufunc = "isnan"
+    scalar = "math.isnan({0})"
 
 
 @register("isinf")
@@ -112,6 +121,7 @@ class IsInf(Question):
     """Whether ``x`` is infinite, in either part if complex."""
 
     ufunc = "isinf"
+    scalar = "math.isinf({0})"
 
 
 @register("isfinite")
@@ -119,6 +129,7 @@ class IsFinite(Question):
     """Whether ``x`` is neither infinite nor NaN, in both parts if complex."""
 
     ufunc = "isfinite"
+    scalar = "math.isfinite({0})"
 
 
 @register("bitwise_and")
@@ -128,6 +139,7 @@ class BitwiseAnd(BinaryBits):
     template = "{0} & {1}"
     advice = _PARENTHESES
     ufunc = "bitwise_and"
+    scalar_dtypes = "?"
 
 
 @register("bitwise_or")
@@ -137,6 +149,7 @@ class BitwiseOr(BinaryBits):
     template = "{0} | {1}"
     advice = _PARENTHESES
     ufunc = "bitwise_or"
+    scalar_dtypes = "?"
 
 
 @register("bitwise_xor")
@@ -146,6 +159,7 @@ class BitwiseXor(BinaryBits):
     template = "{0} ^ {1}"
     advice = "** is the power"
     ufunc = "bitwise_xor"
+    scalar_dtypes = "?"
 
 
 @register("invert", "bitwise_not", "bitwise_invert")
@@ -154,6 +168,8 @@ class Invert(Unary):
 
     template = "~{0}"
     ufunc = "invert"
+    scalar = "not {0}"
+    scalar_dtypes = "?"
     kinds = "biu"
     differentiable = False
 

@@ -29,6 +29,7 @@ class Exp(InexactUnary):
     """Exponential: ``z = e ** x``.  Source: DLMF 4.2.19."""
 
     ufunc = "exp"
+    scalar = "math.exp({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar z*``."""
@@ -40,6 +41,7 @@ class Expm1(InexactUnary):
     """Exponential less 1, exact near 0: ``z = e ** x - 1``."""
 
     ufunc = "expm1"
+    scalar = "math.expm1({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (e ** x)*``."""
@@ -51,6 +53,7 @@ class Exp2(InexactUnary):
     """Power of two: ``z = 2 ** x``."""
 
     ufunc = "exp2"
+    scalar = "math.exp2({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (z ln 2)*``."""
@@ -65,6 +68,7 @@ class Log(InexactUnary):
     """
 
     ufunc = "log"
+    scalar = "math.log({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / x*``."""
@@ -76,6 +80,7 @@ class Log1p(InexactUnary):
     """Logarithm of ``1 + x``, exact near 0: ``z = ln(1 + x)``."""
 
     ufunc = "log1p"
+    scalar = "math.log1p({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (1 + x)*``."""
@@ -87,6 +92,7 @@ class Log2(InexactUnary):
     """Logarithm to base 2: ``z = ln x / ln 2``."""
 
     ufunc = "log2"
+    scalar = "math.log2({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (x ln 2)*``."""
@@ -98,6 +104,7 @@ class Log10(InexactUnary):
     """Logarithm to base 10: ``z = ln x / ln 10``."""
 
     ufunc = "log10"
+    scalar = "math.log10({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (x ln 10)*``."""
@@ -109,6 +116,7 @@ class Cbrt(RealUnary):
     """Real cube root: ``z ** 3 = x``, of either sign.  Convention: infinite slope at 0."""
 
     ufunc = "cbrt"
+    scalar = "math.cbrt({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (3 z²)``."""
@@ -129,6 +137,10 @@ class LogAddExp(RealBinary):
     """
 
     ufunc = "logaddexp"
+    scalar = (
+        f"{{0}} + {LN_2} if {{0}} == {{1}} else {{0}} + math.log1p(math.exp({{1}} - {{0}}))"
+        " if {0} > {1} else {1} + math.log1p(math.exp({0} - {1}))"
+    )
     flops_per_element = 20
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:

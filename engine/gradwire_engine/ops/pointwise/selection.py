@@ -33,6 +33,8 @@ class Where(Elementwise):
     """
 
     ufunc = "where"
+    scalar = "{1} if {0} else {2}"
+    scalar_dtypes = "d?"
 
     @classmethod
     def record(cls, b: Builder, condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -85,6 +87,7 @@ class Maximum(Extremum):
     """
 
     ufunc = "maximum"
+    scalar = "{0} if {0} > {1} or {0} != {0} else {1}"
     wins = GreaterEqual
 
 
@@ -96,6 +99,7 @@ class Minimum(Extremum):
     """
 
     ufunc = "minimum"
+    scalar = "{0} if {0} < {1} or {0} != {0} else {1}"
     wins = LessEqual
 
 
@@ -124,6 +128,7 @@ class Sign(Unary):
     """Sign: ``z = x / |x|``, and 0 at 0.  Convention: derivative 0 everywhere for real ``x``."""
 
     ufunc = "sign"
+    scalar = "1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else {0} + 0.0"
     kinds = "iufc"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:

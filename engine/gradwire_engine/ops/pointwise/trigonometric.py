@@ -21,6 +21,7 @@ class Sin(InexactUnary):
     """Sine: ``z = sin x``.  Source: DLMF 4.14.1."""
 
     ufunc = "sin"
+    scalar = "math.sin({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (cos x)*``."""
@@ -32,6 +33,7 @@ class Cos(InexactUnary):
     """Cosine: ``z = cos x``.  Source: DLMF 4.14.2."""
 
     ufunc = "cos"
+    scalar = "math.cos({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = -z_bar (sin x)*``."""
@@ -43,6 +45,7 @@ class Tan(InexactUnary):
     """Tangent: ``z = tan x``.  Source: DLMF 4.20.3."""
 
     ufunc = "tan"
+    scalar = "math.tan({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (1 + z²)*``."""
@@ -54,6 +57,7 @@ class Arcsin(InexactUnary):
     """Inverse sine: ``sin z = x``.  Convention: infinite slope at ±1.  Source: DLMF 4.24.7."""
 
     ufunc = "arcsin"
+    scalar = "math.asin({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (sqrt(1 - x²))*``."""
@@ -65,6 +69,7 @@ class Arccos(InexactUnary):
     """Inverse cosine: ``cos z = x``.  Convention: infinite slope at ±1.  Source: DLMF 4.24.8."""
 
     ufunc = "arccos"
+    scalar = "math.acos({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = -z_bar / (sqrt(1 - x²))*``."""
@@ -81,6 +86,7 @@ class Arctan(InexactUnary):
     """Inverse tangent: ``tan z = x``.  Source: DLMF 4.24.9."""
 
     ufunc = "arctan"
+    scalar = "math.atan({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (1 + x²)*``."""
@@ -96,6 +102,7 @@ class Arctan2(RealBinary):
     """
 
     ufunc = "arctan2"
+    scalar = "math.atan2({0}, {1})"
     flops_per_element = 20
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -113,6 +120,7 @@ class Hypot(RealBinary):
     """
 
     ufunc = "hypot"
+    scalar = "math.hypot({0}, {1})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar x / z``, ``y_bar = z_bar y / z``."""
@@ -131,6 +139,7 @@ class Sinh(InexactUnary):
     """Hyperbolic sine: ``z = sinh x``.  Source: DLMF 4.28.1."""
 
     ufunc = "sinh"
+    scalar = "math.sinh({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (cosh x)*``."""
@@ -142,6 +151,7 @@ class Cosh(InexactUnary):
     """Hyperbolic cosine: ``z = cosh x``.  Source: DLMF 4.28.2."""
 
     ufunc = "cosh"
+    scalar = "math.cosh({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (sinh x)*``."""
@@ -153,6 +163,7 @@ class Tanh(InexactUnary):
     """Hyperbolic tangent: ``z = tanh x``.  Source: DLMF 4.34.3."""
 
     ufunc = "tanh"
+    scalar = "math.tanh({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (1 - z²)*``."""
@@ -164,6 +175,7 @@ class Arcsinh(InexactUnary):
     """Inverse hyperbolic sine: ``sinh z = x``.  Source: DLMF 4.40.4."""
 
     ufunc = "arcsinh"
+    scalar = "math.asinh({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (sqrt(1 + x²))*``."""
@@ -176,6 +188,7 @@ class Arccosh(InexactUnary):
     """Inverse hyperbolic cosine: ``cosh z = x``; infinite slope at 1.  Source: DLMF 4.40.5."""
 
     ufunc = "arccosh"
+    scalar = "math.acosh({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (sqrt(x - 1) sqrt(x + 1))*``, right on both sides of the cut."""
@@ -188,6 +201,7 @@ class Arctanh(InexactUnary):
     """Inverse hyperbolic tangent: ``tanh z = x``; infinite slope at ±1.  Source: DLMF 4.40.6."""
 
     ufunc = "arctanh"
+    scalar = "math.atanh({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (1 - x²)*``."""
@@ -200,6 +214,7 @@ class Deg2rad(RealUnary):
     """Degrees to radians: ``z = x π / 180``."""
 
     ufunc = "deg2rad"
+    scalar = "math.radians({0})"
     flops_per_element = 1
     linear = True
 
@@ -213,6 +228,7 @@ class Rad2deg(RealUnary):
     """Radians to degrees: ``z = x 180 / π``."""
 
     ufunc = "rad2deg"
+    scalar = "math.degrees({0})"
     flops_per_element = 1
     linear = True
 

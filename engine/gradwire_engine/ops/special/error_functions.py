@@ -29,6 +29,7 @@ class Erf(SpecialUnary):
     """Error function: ``z = 2 / sqrt(π) ∫ exp(-t²) dt`` from 0 to ``x``.  Source: DLMF 7.2.1."""
 
     ufunc = "special.erf"
+    scalar = "math.erf({0})"
     kinds = "fc"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
