@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -163,6 +164,7 @@ class Recording(Call):
     #: What was recorded, and the value of every slot, once it was run.
     recorded: Recorded
     values: Sequence[Any] = ()
+    _unrolled: Recording | None = None
 
     def __init__(
         self,
@@ -182,6 +184,14 @@ class Recording(Call):
     def run(self, poll: Poll) -> None:
         """Compute all values, by what was recorded of others that decide alike, if there is."""
         self._replayed(poll)
+
+    def unrolled(self, poll: Poll) -> Recording:
+        """The same with all passes of loops, each recorded by itself."""
+        if self._unrolled is None:
+            other = copy(self)
+            other._run(other._record(self._variables, None, poll, unroll=True), poll)
+            self._unrolled = other
+        return self._unrolled
 
     def call(self, query: Query, vectors: Any = None) -> RecordedCall:
         """``query`` about what was run, neither compiled nor run yet; as ``Engine.call``.
@@ -217,6 +227,12 @@ class RecordedCall(Call):
     """One query about a recording: its values are known, and only what follows them is replayed."""
 
     def __init__(self, recording: Recording, query: Query, vectors: Any) -> None:
+        self._asked = query, vectors
+        self._ask(recording)
+
+    def _ask(self, recording: Recording) -> None:
+        """Ask this one."""
+        query, vectors = self._asked
         self._recording = recording
         self._recorded, self._values = recording.recorded, recording.values
         self._terms = (self._recorded,)
@@ -226,6 +242,8 @@ class RecordedCall(Call):
     def _compiled(
         self, variables: Mapping[str, Any], vectors: Any, poll: Poll, *, unroll: bool
     ) -> Compiled:
+        if unroll:
+            self._ask(self._recording.unrolled(poll))
         return self._of_recorded(vectors, poll)
 
     def _of_recorded(self, vectors: Any, poll: Poll, *, whole: bool = False) -> Compiled:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradwire_engine.autodiff import loops
+from gradwire_engine.autodiff.last_passes import within_passes
 from gradwire_engine.autodiff.laziness import Mask, branch_masks, operand_mask
 from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.constants import Item, WayUnknown
 from gradwire_engine.ops.loops import AddStacks, Loop
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.tape import ArrayType, TupleType, is_stack
@@ -26,12 +27,16 @@ def pullback(
 
     ``x_bar = Σ_t J_t(x)ᵀ seed_t``, each of its source's shape and dtype.
 
-    Raises: ``DerivativeError``, where a part of one is not known.
+    Raises: ``DerivativeError``, where a part of one is not known; ``WayUnknown``, where a path
+    leads through passes of a loop that are not on the tape.
     """
     if not sources or not targets:
         return [None] * len(sources)
     for region in b.regions:
         region.note(targets, sources)
+    slots = [target.slot for target in targets]
+    if any(within_passes(b.instructions, source.slot, slots) for source in sources):
+        raise WayUnknown
     last = max(t.slot for t in targets)
     active = dependents(b, sources, last)
     walk = _Walk(b, active)

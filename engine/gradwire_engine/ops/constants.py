@@ -155,7 +155,10 @@ class GuardFailed(Exception):
 
 
 class WayUnknown(GuardFailed):
-    """Values take a way through a loop that could not be recorded: its passes have to be, each."""
+    """What is asked needs a loop's passes, each recorded by itself.
+
+    Values take a way that could not be recorded else, or a derivative is of what the last one left.
+    """
 
 
 class Identity(Op):

@@ -1,6 +1,8 @@
 """Loops as one instruction: the same as pass by pass, whatever is asked of them."""
 
+import textwrap
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -802,3 +804,58 @@ y = y + (10.0 if all[2] > 0 else 20.0) + (100.0 if last > 1 else 200.0)
         third = x[:2].sum() * x[2]
         want = (1 if x.sum() > 0 else 2) + (10 if third > 0 else 20) + (100 if x.sum() > 1 else 200)
         assert ask.value(text + "y", {"x": x}) == want
+
+
+#: Ends of loops, of which one is asked for its derivative in another: the last pass leads there.
+TIED = {
+    "made-after": ("y = sin(y) * w\n  s = s * 0.5 + y**2", "s", "y"),
+    "made-before": ("s = s * 0.5 + y**2\n  y = sin(y) * w", "s", "y"),
+    "one-value": ("y = sin(y) * w\n  s = y", "s", "y"),
+    "swapped": ("y, s = s, sin(y) * w", "s", "y"),
+    "both-ways": ("s = sin(s * y)\n  y = s + w", "y", "s"),
+    "kept": ("if i == 3:\n    y = sin(y) * w\n  s = s * y + w", "s", "y"),
+    "kept-for-long": ("if i == 3:\n    y = sin(y) * w\n    s = s * y + w", "s", "y"),
+    "never-made": ("if y > 9:\n    y = sin(y) * w\n    s = s * y", "s + u * y", "y"),
+    "as-it-began": ("if y > 9:\n    y = sin(y) * w", "u", "y"),
+    "outlasting": ("y = sin(y) * w\n  if y > 0.3:\n    break\n  s = s * y", "s", "y"),
+    "derivative": ("y = sin(y) * w\n  s = s * y", "grad(s, w)", "y"),
+}
+
+
+START = "y, s = x * 1.0, x * 2.0\nu = y * y\nfor i in range({}):\n  {}\nd = {}\n"
+
+
+@pytest.mark.parametrize("checkpointed", [False, True])
+@pytest.mark.parametrize("name", TIED)
+def test_a_path_leads_through_the_last_passes(at_once, singly, name, checkpointed):
+    body, target, source = TIED[name]
+    text = START.format(70, body, target) + f"return d + grad(d, {source})"
+    text = "def f(x):\n" + textwrap.indent(text, "  ") + "\n"
+    text += "checkpoint(f)(x)" if checkpointed else "f(x)"
+    got = numbers(call(text, Query("gradient"), x=0.9, w=1.3).replay(nothing))
+    singly()
+    same(got, numbers(call(text, Query("gradient"), x=0.9, w=1.3).replay(nothing)))
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_requests_and_tapes_find_that_path(at_once, singly, name):
+    *loop, source = TIED[name]
+    text, points = START.format(9, *loop), {"x": 0.9, "w": 1.3}
+    engine, query = Engine(), Query("gradient", None, "d", [source], "zero")
+    recorded = engine.recording(
+        engine.parse(text), {key: Leaf(np.asarray(value)) for key, value in points.items()}
+    )
+    recorded.run(nothing)
+    got = [recorded.call(query).replay(nothing).gradients for _ in range(2)]
+    along = call(text, replace(query, kind="jvp"), [np.float64(2)], **points).replay(nothing)
+    singly()
+    want = call(text, query, **points).replay(nothing).gradients
+    np.testing.assert_allclose([*got, [along.derivatives["jvp"] / 2]], [want] * 3, rtol=1e-12)
+
+
+@pytest.mark.parametrize("text", ["y = sin(y) * w\n  s = s + 0.1", "s = s * y\n  y = w * i"])
+def test_what_no_path_joins_stays_one_loop(text):
+    text = f"y, s = x, 0.5\nfor i in range(9000):\n  {text}\nd = s * y\ngrad(d, y)"
+    made = call(text, Query("evaluate"), x=0.9, w=0.7)
+    made.compile(nothing)
+    assert len(made._entry.paths[0].executable.tape.instructions) < 30

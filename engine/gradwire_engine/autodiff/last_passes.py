@@ -1,0 +1,121 @@
+"""What a loop leaves depends on what else it leaves, through its last passes.
+
+Recorded as one instruction, a loop gives results side by side, and no path leads from one of them
+to another. Recorded pass by pass it does, from a value that the last pass made, or kept, to what
+was computed from it. A derivative that asks for such a path needs the passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.tape import Instruction
+
+#: Pairs of results of a loop, of which the second depends on the first.
+_Pairs = set[tuple[int, int]]
+#: In the place of the second: what is computed outside of the loop.
+_OUTSIDE = -1
+
+
+def within_passes(made: Sequence[Instruction], source: int, targets: Iterable[int]) -> bool:
+    """Whether a path leads from the ``source``, which a loop leaves, through its last passes."""
+    found = _left(made, source)
+    if found is None:
+        return False
+    whole, loop, number = found
+    reached = _ancestors(made, targets, whole)
+    results = [made[slot].op for slot in reached if made[slot].args == (whole,)]
+    beside = {op.index for op in results if isinstance(op, Item)} - {number}
+    if any(loop.history(0) <= t < loop.taken for t in beside):
+        return True  # a derivative, which may be of any pass
+    starts = _starts(made, whole, loop)
+    before = {(c, _OUTSIDE) for c, start in enumerate(starts) if _leads(made, start, reached)}
+    if not beside and not before:
+        return False
+    for t, start in enumerate(starts):
+        behind = _ancestors(made, [start])
+        before |= {(c, t) for c, s in enumerate(starts) if c != t and _leads(made, s, behind)}
+    pairs = _after(loop, before)
+    while not (more := _after(loop, pairs)) <= pairs:
+        pairs |= more
+    return any((number, t) in pairs for t in [*beside, _OUTSIDE])
+
+
+def _after(loop: Loop, before: _Pairs) -> _Pairs:
+    """The pairs after a pass, for those before it."""
+    made, stand_ins, found = loop.body.tape.instructions, _stand_ins(loop), _Pairs()
+    for outputs in _outputs(loop):
+        reached = [_ancestors(made, [slot]) for slot in outputs]
+        for c, slot in enumerate(outputs[: loop.carries]):
+            kept = {stand_ins[a] for a in _held(made, slot) if a in stand_ins}
+            follows = {t for k, t in before if k in kept}
+            # what went outside, or was written, is there for good
+            found |= {(c, t) for t in follows if t not in range(loop.carries)}
+            for t, behind in enumerate(reached):
+                began = {stand_ins[a] for a in behind if a in stand_ins}
+                if t != c and (began & (kept | follows) or _leads(made, slot, behind)):
+                    found.add((c, t))
+    return found
+
+
+def _held(made: Sequence[Instruction], slot: int) -> set[int]:
+    """The slots whose value may be that at ``slot``, itself included: loops keep what enters."""
+    held, left = {slot}, _left(made, slot)
+    if left is not None:
+        whole, loop, number = left
+        stand_ins, starts = _stand_ins(loop), _starts(made, whole, loop)
+        entered, pending = set[int](), [number]
+        while pending:
+            c = pending.pop()
+            for outputs in _outputs(loop):
+                within = _held(loop.body.tape.instructions, outputs[c])
+                kept = {stand_ins[a] for a in within if a in stand_ins} - entered
+                entered |= kept
+                pending += kept
+        for c in entered:
+            held |= _held(made, starts[c])
+    return held
+
+
+def _leads(made: Sequence[Instruction], slot: int, behind: set[int]) -> bool:
+    """Whether what ``behind`` was made of is the value at ``slot``, or depends on it."""
+    return slot in behind or within_passes(made, slot, behind)
+
+
+def _left(made: Sequence[Instruction], slot: int) -> tuple[int, Loop, int] | None:
+    """The loop that leaves a carry at ``slot``, where it is, and the number of the carry."""
+    op, args, _, _ = made[slot]
+    loop = made[args[0]].op if isinstance(op, Item) else None
+    if isinstance(op, Item) and isinstance(loop, Loop) and op.index < loop.carries:
+        return args[0], loop, op.index
+    return None
+
+
+def _starts(made: Sequence[Instruction], whole: int, loop: Loop) -> Sequence[int]:
+    return made[whole].args[loop.counted : loop.counted + loop.carries]
+
+
+def _stand_ins(loop: Loop) -> dict[int, int]:
+    """The numbers of the carries, by the slots in the body that stand for them."""
+    return {slot: c for c, slot in enumerate(loop.body.tape.inputs[1 : 1 + loop.carries])}
+
+
+def _outputs(loop: Loop) -> list[list[int]]:
+    """The slots of what each way leaves that makes a pass."""
+    ways = [way.outputs for way in loop.ways if way.known and way.counted]
+    return [[loop.body.tape.outputs[number] for number in numbers] for numbers in ways]
+
+
+def _ancestors(
+    made: Sequence[Instruction], slots: Iterable[int], without: int | None = None
+) -> set[int]:
+    """What ``slots`` are computed from, themselves included; not ``without``, or by it."""
+    found, pending = set[int](), [*slots]
+    while pending:
+        slot = pending.pop()
+        if slot not in found and slot != without:
+            found.add(slot)
+            pending.extend(made[slot].args)
+    return found
