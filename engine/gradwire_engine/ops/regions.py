@@ -13,13 +13,16 @@ from typing import NamedTuple, TypeAlias
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.boundaries import Ruled
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Constant, Guard, Input, Item
+from gradwire_engine.ops.constants import Constant, Copy, Guard, Input, Item
+from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.loops import COUNT, Body, Carried, Loop, Unrollable, Way
 from gradwire_engine.ops.rules import Taped
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Most ways through a body.
 MOST_WAYS = 32
+#: Bytes up to which what is made of constants alone is left to be folded where it is read.
+_FOLDED_BYTES = 64
 _NUMBER = ArrayType(COUNT.dtype, (), weak=True)
 
 
@@ -216,6 +219,17 @@ class _Body:
         inside = {start + i: -1 - i for i in range(self._own)}
         outside: dict[int, int] = {}
         decisions: list[tuple[int, bool]] = []
+        fixed: set[int] = set()  # made of constants alone, which optimising folds where it is read
+
+        def is_fixed(slot: int) -> bool:
+            before = slot < start and isinstance(self.b.instructions[slot].op, Constant)
+            return before or slot in fixed
+
+        def before(slot: int) -> int:
+            if slot >= start and slot not in outside:
+                moved = tuple([before(arg) for arg in made[slot - start].args])
+                outside[slot] = self._outside(made[slot - start], moved)
+            return outside.get(slot, slot)
 
         def number(slot: int) -> int:
             if slot not in inside:
@@ -229,16 +243,18 @@ class _Body:
 
         origin = self.b.origin
         for slot in _needed(piece, self._own):
-            op, args, _, self.b.origin = instruction = made[slot - start]
+            op, args, kind, self.b.origin = instruction = made[slot - start]
             if isinstance(op, Guard) and (
                 varies[slot - start] or self._may_differ(args[0], outside)
             ):
                 decisions.append((number(args[0]), bool(op.expected)))
             elif varies[slot - start]:
                 inside[slot] = self._number(instruction, tuple([number(arg) for arg in args]))
+            elif _is_folded(op, kind) and all(map(is_fixed, args)):
+                fixed.add(slot)
+                inside[slot] = self._number(instruction, tuple([number(arg) for arg in args]))
             else:
-                moved = tuple([outside.get(arg, arg) for arg in args])
-                outside[slot] = self._outside(instruction, moved)
+                before(slot)
         self.b.origin = origin
         outputs = [number(slot) for slot in piece.outputs]
         first = len(self._outputs)
@@ -321,6 +337,12 @@ def _reading(piece: Piece, others: Mapping[int, int]) -> Piece:
     ]
     outputs = [others.get(slot, slot) for slot in piece.outputs]
     return piece._replace(instructions=made, outputs=outputs)
+
+
+def _is_folded(op: Op, kind: Type) -> bool:
+    """Whether optimising folds it, if its operands are constants."""
+    folded = op.elementwise or isinstance(op, Constant | Copy | AsType)
+    return folded and kind.nbytes <= _FOLDED_BYTES
 
 
 def _varying(b: Builder, piece: Piece, own: int) -> bytearray:
