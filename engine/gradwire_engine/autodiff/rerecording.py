@@ -10,7 +10,7 @@ from gradwire_engine.autodiff.batched_loops import loop_of_examples
 from gradwire_engine.ops.base import Cotangents, Op
 from gradwire_engine.ops.boundaries import Example, Rule, Ruled
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.constants import Constant, Copy, Item
+from gradwire_engine.ops.constants import Constant, Copy, Item, Pack
 from gradwire_engine.ops.loops import Carried, Loop
 from gradwire_engine.ops.regions import Region, region, taped_rule
 from gradwire_engine.ops.rules import Taped
@@ -86,7 +86,7 @@ class Examples(Rerecording):
 
         #: Slots of which there is another variable that all examples share.
         self._shared: set[int] = set()
-        #: Which results of a loop differ between examples, by its slot.
+        #: Which results of a loop differ between examples, by its slot or that of their pack.
         self._differ: dict[int, Sequence[bool]] = {}
 
     def __call__(self, var: Var) -> Var:
@@ -115,6 +115,9 @@ class Examples(Rerecording):
         if isinstance(op, Loop):
             made, self._differ[slot] = loop_of_examples(_parts, op, operands, own, self.count)
             return made
+        if isinstance(op, Pack):
+            self._differ[slot] = own
+            return op(*operands)
         if isinstance(op, Taped):
             return self._taped(op, operands, own)
         if not isinstance(op, Ruled):

@@ -99,7 +99,7 @@ class Pack(Op):
     """The operands as the results of one instruction: what ``Item`` takes apart again."""
 
     linear = forwards = True
-    batch = over_stacks
+    batch = over_stacks  # not asked: ``Examples`` note which of the operands differ
 
     def infer(self, *types: Any) -> TupleType:
         """The operands' types."""

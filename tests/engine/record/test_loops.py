@@ -1,5 +1,6 @@
 """Loops as one instruction: the same as pass by pass, whatever is asked of them."""
 
+import re
 import textwrap
 import tracemalloc
 from dataclasses import replace
@@ -480,6 +481,47 @@ def test_examples_each_go_their_way(at_once, name, kind):
     each = [
         numbers(call(PROGRAMS[name], alone, x=x, w=w, V=V).replay(nothing))
         for x, w in zip(*points.values(), strict=True)
+    ]
+    same(got, [np.stack(column) for column in zip(*each, strict=True)])
+
+
+def test_examples_of_examples_end_in_passes_of_their_own(at_once, singly):
+    text = """
+def f(u, v):
+    while u < 3:
+        u = u * 1.5 + v * w
+    return u * v
+g = vmap(lambda u: vmap(lambda v: f(u, v))(V[:, 0]**2))(V[:, 1]**2 + x)
+sum(g**2)
+"""
+    points = np.array([0.3, 1.1]), np.array([0.7, 1.4])
+    query = Query("hessian", sources=["x", "w"])
+    many = replace(query, batch={"x": 0, "w": 0})
+    got = numbers(call(text, many, x=points[0], w=points[1], V=V).replay(nothing))
+    alone = re.sub(r"g = .*", "g = array([[f(u, v) for v in a] for u in b])", text)
+    alone = alone.replace("g = ", "a, b = V[:, 0]**2, V[:, 1]**2 + x\ng = ")
+    singly()
+    each = [
+        numbers(call(alone, query, x=x, w=w, V=V).replay(nothing))
+        for x, w in zip(*points, strict=True)
+    ]
+    same(got, [np.stack(column) for column in zip(*each, strict=True)])
+
+
+def test_a_loop_in_a_loop_for_examples_of_examples(at_once):
+    text = """
+A = V.T @ V + eye(3) * (1 + x**2)
+b = V[0] * w
+for i in range(4):
+    b = cg(A, b, tol=1e-12) + V[1]
+sum(b)
+"""
+    query, x, w = Query("hessian", sources=["x", "w"]), np.array([0.9, 1.2]), np.array([0.7, 0.4])
+    got = numbers(call(text, replace(query, batch={"x": 0, "w": 0}), x=x, w=w, V=V).replay(nothing))
+    direct = text.replace("cg(A, b, tol=1e-12)", "solve(A, b)")
+    each = [
+        numbers(call(direct, query, x=a, w=b, V=V).replay(nothing))
+        for a, b in zip(x, w, strict=True)
     ]
     same(got, [np.stack(column) for column in zip(*each, strict=True)])
 
