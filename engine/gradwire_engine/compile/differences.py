@@ -19,7 +19,8 @@ from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.base import FUNCTIONS, Op
 from gradwire_engine.ops.boundaries import Ruled
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient
+from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient, WayUnknown
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType
 
 #: Of larger sources, and of those after so many elements, only a random direction is compared.
@@ -107,12 +108,16 @@ def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
     """What derivatives of ``targets`` take as constant, each as its own other.
 
     Not what a rule of the program's own is for: the rule stands for its derivative.
+
+    Raises: ``WayUnknown``, where each pass of a loop has a value of its own to hold.
     """
     found: dict[int, Var] = {}
     for slot in sorted(ancestors(b, targets)):
         op, args, _, _ = b.instructions[slot]
         if isinstance(op, StopGradient | Assigned):
             found[slot] = b.vars[slot]
+        if isinstance(op, Loop) and _holds(op):
+            raise WayUnknown
         behind = [*args[: op.count]] if isinstance(op, Ruled) else []
         while behind:
             before = b.instructions[at := behind.pop()]
@@ -120,6 +125,11 @@ def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
                 found.pop(at, None)
                 behind += before.args
     return {var: var for var in found.values()}
+
+
+def _holds(loop: Loop) -> bool:
+    inside = [made.op for made in loop.body.tape.instructions]
+    return any(isinstance(x, StopGradient) or (isinstance(x, Loop) and _holds(x)) for x in inside)
 
 
 def judged(derivatives: dict[str, Any], query: Query) -> dict[str, Check]:

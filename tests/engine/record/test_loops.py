@@ -901,3 +901,18 @@ def test_what_no_path_joins_stays_one_loop(text):
     made = call(text, Query("evaluate"), x=0.9, w=0.7)
     made.compile(nothing)
     assert len(made._entry.paths[0].executable.tape.instructions) < 30
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = stop_gradient(y) * w + y * 0.3 * x",
+        "for j in range(9):\n    y = sin(stop_gradient(y)) * w + y * 0.1",
+        "y = f(y) + stop_gradient(y) * 0.1",
+    ],
+)
+def test_a_check_holds_what_passes_hold(at_once, body):
+    rule = "f = custom_gradient(lambda t: (sin(t) * w, lambda z: [z * cos(t) * w]))\n"
+    text = f"{rule}y = x\nfor i in range(300):\n  {body}\ny"
+    answer = call(text, Query("check", sources=["x"]), x=0.9, w=0.7).replay(nothing)
+    assert answer.checks["x"].ok
