@@ -21,7 +21,7 @@ from gradwire_engine.autodiff.terms import aligned, stack, terms
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.constants import Item, Pack
 from gradwire_engine.ops.loops import AddStacks, Loop, Rows, Stacked
 from gradwire_engine.tape import ArrayType, Instruction, Shape, TupleType
 
@@ -89,8 +89,9 @@ class Walk:
         if not isinstance(kind, TupleType) and not kind.differentiable:
             return
         found = None
-        if isinstance(op, Loop):
-            self.results[slot] = results(self, op, args)
+        if isinstance(op, Loop | Pack):
+            given = [self.pairs.get(arg, NONE) for arg in args]
+            self.results[slot] = results(self, op, args) if isinstance(op, Loop) else given
             found = NONE  # marks it as reached
         elif isinstance(op, Item) and args[0] in self.results:
             found = self.results[args[0]][op.index]

@@ -916,3 +916,22 @@ def test_a_check_holds_what_passes_hold(at_once, body):
     text = f"{rule}y = x\nfor i in range(300):\n  {body}\ny"
     answer = call(text, Query("check", sources=["x"]), x=0.9, w=0.7).replay(nothing)
     assert answer.checks["x"].ok
+
+
+def test_examples_that_part_have_their_entries():
+    text = """
+def f(v):
+    while v[0] < 3:
+        v = v * 1.5 + sum(v) * w
+    return v
+vmap(f)(V**2 + 0.1)
+"""
+    queries = [Query("jacobian", sources=["V"], format=form) for form in ("dense", "coo")]
+    dense, coo = [
+        call(text, query, w=0.7, V=V).replay(nothing).derivatives["jacobian"][0]
+        for query in queries
+    ]
+    found = np.zeros(dense.shape)
+    found[tuple(coo["indices"].T)] = coo["values"]
+    np.testing.assert_allclose(found, dense, rtol=1e-12)
+    assert coo["values"].size == V.size * 3
