@@ -7,6 +7,7 @@ pass as it is executed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
@@ -33,7 +34,7 @@ _FEW = 2
 _MOST_PEELED = 3
 
 
-class Passes:
+class Passes(ABC):
     """What is gone through again and again: each kind of loop is a class of these."""
 
     #: How many passes there are, where that is known.
@@ -65,30 +66,30 @@ class Passes:
         """The arrays of whose rows each pass takes one, from pass ``first`` on."""
         return []
 
+    @abstractmethod
     def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
         """Make a pass.  It goes "on" or how it ends ("over" before the body), and a value:
         what it writes beside the carry, or returns.
 
         The ``rows`` are for a number that is not known yet.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def carry(self) -> dict[str, Any]:
         """What a pass leaves to the next, by name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put(self, carry: dict[str, Any]) -> None:
         """Go on with this carry."""
-        raise NotImplementedError
 
     def save(self) -> Callable[[], None]:
         """What brings the present state back."""
         return partial(self.put, self.carry())
 
-    def count(self) -> None:
+    def count(self) -> None:  # noqa: B027 - most kinds know it, or never do
         """Find out how many passes there are where values decide it, to record each by itself."""
 
-    def ended(self, *, early: bool) -> None:
+    def ended(self, *, early: bool) -> None:  # noqa: B027 - most kinds need not hear it
         """All passes have been recorded as one; ``early`` if values decide how many."""
 
 
