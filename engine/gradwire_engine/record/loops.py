@@ -113,15 +113,16 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
             try:
                 once = Once(r, passes, number, written)
                 once.settle()
-                if _is_short(once):
-                    raise Unrollable("it is short")
-                return once.emit()
+                if not _is_short(once):
+                    return once.emit()
+                peeled = _MOST_PEELED
             except Unsettled:
-                restore()
+                pass
             except (Unrollable, EngineError):
-                restore()
                 peeled = _MOST_PEELED
                 r.singly.update(tried)
+            restore()
+            if peeled == _MOST_PEELED:
                 passes.count()
             del r.warnings[warned:]
         r.poll()

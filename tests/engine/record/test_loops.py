@@ -671,6 +671,19 @@ def test_bodies_that_cannot_be_recorded_at_once_are_tried_once(monkeypatch):
     assert len(tried) <= 3  # outside of another's body, and in it
 
 
+def test_a_loop_that_was_short_may_be_long_later():
+    text = """
+def f(y, n):
+    for i in range(n):
+        y = y + sin(y) / n
+    return y
+f(x, 5) + f(x, 100000)
+"""
+    made = call(text, Query("gradient"), x=1.0)
+    made.compile(nothing)
+    assert len(made._entry.paths[0].executable.tape.instructions) < 100
+
+
 def test_an_endless_loop_is_stopped_while_it_is_replayed():
     polls = 0
 
