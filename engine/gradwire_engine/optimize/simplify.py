@@ -31,6 +31,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative,
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.optimize.liveness import alive, shrunk
+from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.structure import Expression, cheaper
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
 
@@ -39,12 +40,22 @@ _FOLDED_BYTES = 1 << 16
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
-def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None, told: Witness | None = None) -> Tape:
-    """An equivalent tape without work that is double, constant or unused."""
-    instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll))
+def optimize(
+    tape: Tape,
+    xp: Any,
+    poll: Poll = lambda: None,
+    told: Witness | None = None,
+    *,
+    exact: bool = False,
+) -> Tape:
+    """An equivalent tape without work that is double, constant or unused.
+
+    An ``exact`` one gives the same bits.
+    """
+    instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll, exact=exact))
     if told is not None:
         told("shrunk", replace(tape, instructions=tuple(instructions)))
-    sweep = _Sweep(xp)
+    sweep = _Sweep(xp, exact=exact)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
     with np.errstate(all="ignore"):
@@ -57,6 +68,9 @@ def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None, told: Witness | Non
     if told is not None:
         told("simplified", Tape(tuple(sweep.instructions), tuple(inputs), tuple(outputs)))
     compacted = _compact(sweep.instructions, inputs, outputs)
+    fewer = compacted if exact else placed(compacted)
+    if fewer is not compacted:
+        compacted = _compact(fewer.instructions, fewer.inputs, fewer.outputs)
     if told is not None:
         told("compacted", compacted)
     return compacted
@@ -65,8 +79,10 @@ def optimize(tape: Tape, xp: Any, poll: Poll = lambda: None, told: Witness | Non
 class _Sweep:
     """Instructions kept so far, and what is known of slots; ``origin`` is that of the next."""
 
-    def __init__(self, xp: Any) -> None:
+    def __init__(self, xp: Any, *, exact: bool) -> None:
         self.xp = xp
+        self.exact = exact
+        self._aliases = _EXACT_ALIASES if exact else _ALIASES
         self.instructions: list[Instruction] = []
         self._known: dict[tuple[Op, tuple[int, ...]], int] = {}
         #: Values of constants, operands of broadcasts, and slots whose elements are all 1.
@@ -78,9 +94,11 @@ class _Sweep:
 
     def simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
-        find, self._op = _ALIASES.get(type(op)), op
+        find, self._op = self._aliases.get(type(op)), op
         if find is not None and (found := find(self, args, kind)) is not None:
             return found
+        if self.exact:
+            return self._keep(op, args, kind)
         if self._repeated and op.elementwise:
             found = self._before_repeating(op, args, kind)
             if found is not None:
@@ -135,9 +153,11 @@ class _Sweep:
         if not isinstance(kind, ArrayType) or kind.nbytes > _FOLDED_BYTES:
             return None
         try:
-            return Constant.of(np.asarray(op.kernel(self.xp, *[constants[arg] for arg in args])))
+            value = op.kernel(self.xp, *[constants[arg] for arg in args])
         except (ArithmeticError, ValueError, LookupError):
             return None  # it fails at replay, where the error has a place
+        found = Constant.of(np.asarray(value))
+        return None if self.exact and not _alike(value, found.value) else found
 
     def _before_repeating(self, op: Op, args: tuple[int, ...], kind: Type) -> int | None:
         """Compute with operands as they were before they were broadcast."""
@@ -272,6 +292,16 @@ _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] 
     LogicalAnd: _Sweep.conjunction,
     LogicalOr: _Sweep.disjunction,
 }
+#: Those that give the very array, in the same layout: that of operands decides in which order
+#: NumPy adds up, and which of its functions for powers it takes.
+_EXACT_ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] = {
+    op: _ALIASES[op] for op in (StopGradient, Copy, Assigned, Item, Transpose)
+}
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether equal values are of one kind, scalars or arrays, and of row-major layout."""
+    return type(a) is type(b) and bool(np.asarray(a).flags.c_contiguous)
 
 
 def _same(a: Type, b: Type) -> bool:
