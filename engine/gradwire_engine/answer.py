@@ -53,7 +53,8 @@ class Query:
     ``batch`` names what has an axis of examples, variables and (as ``tangents.x``) vectors:
     everything is answered for each of these, along a first axis. ``step`` is that of a check's
     differences, ``rtol`` and ``atol`` what the gradient may differ from them; without them they are
-    chosen for the dtypes.
+    chosen for the dtypes. ``exact`` allows no rewriting that changes rounding: every answer is, bit
+    for bit, what the recorded operations give one by one in NumPy.
     """
 
     kind: Kind
@@ -69,6 +70,7 @@ class Query:
     step: float | None = None
     rtol: float | None = None
     atol: float | None = None
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,12 +49,14 @@ class Engine:
         watch: Sequence[str] = (),
         watch_accessed: bool = True,
         promotion: str = "numpy",
+        exact: bool = False,
     ) -> Recording:
         """``program`` to be run at ``variables`` and asked about later, neither compiled nor run.
 
         Watched are the trainable variables, unless ``watch_accessed`` is false, and the variables
         and intermediates that ``watch`` names. Only what is watched, or computed from it, is a
-        source.
+        source. It is ``exact`` as a query is, and so are all answers about it.
         """
         watching = Watching(tuple(watch), watch_accessed)
-        return Recording(self._cache, self.limits, program, variables, promotion, watching)
+        given = self._cache, self.limits, program, variables, promotion, watching
+        return Recording(*given, exact=exact)

@@ -121,7 +121,7 @@ def explain(
     call.told = tapes.__setitem__
     call.replay(_go_on)
     tape = tapes["compacted"]
-    planned = plan(tape)
+    planned, quick = plan(tape), not query.exact
 
     def within(instruction: Instruction) -> Place:
         return program.place(instruction.origin)
@@ -132,8 +132,8 @@ def explain(
         inputs = [x[()] for x in call.inputs]  # without axes, as scalars
         seconds = _timed(tape, planned, inputs, clock)
         times = _grouped(tape, stages["compacted"].steps, seconds)
-    passes = {slots: _lines(loops.written(op), within) for slots, op in _loops(tape)}
-    code = _lines(lower.written(tape, planned), call.place)
+    passes = {slots: _lines(loops.written(op, quick=quick), within) for slots, op in _loops(tape)}
+    code = _lines(lower.written(tape, planned, quick=quick), call.place)
     return Explanation(stages, planned, code, passes, times)
 
 

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,13 @@ class Recorded:
     """What the tapes of a program share, whose values have the same types and decide alike."""
 
     def __init__(
-        self, recorder: Recorder, result: Any, variables: Mapping[str, Any], watching: Watching
+        self,
+        recorder: Recorder,
+        result: Any,
+        variables: Mapping[str, Any],
+        watching: Watching,
+        *,
+        exact: bool,
     ) -> None:
         self._recorder = recorder
         self._result = result
@@ -80,7 +86,7 @@ class Recorded:
             if not told.isdisjoint([var.slot for var in versions.get(path, ())])
         ]
         #: Computes the value of every slot.
-        self.executable = Executable(b.tape(b.vars))
+        self.executable = Executable(b.tape(b.vars), exact=exact)
         check_budget(self.executable, b.limits)
         #: Bytes of all values together.
         self.nbytes = self.executable.peak_bytes
@@ -174,11 +180,14 @@ class Recording(Call):
         variables: Mapping[str, Any],
         promotion: str,
         watching: Watching,
+        *,
+        exact: bool,
     ) -> None:
         self.program = program
+        self.exact = exact
         self._promotion = promotion
         self._watching = watching
-        self._terms = (watching, promotion)
+        self._terms = (watching, promotion, exact)
         super().__init__(cache, limits, program, variables, Query("evaluate"), None)
 
     def run(self, poll: Poll) -> None:
@@ -196,7 +205,7 @@ class Recording(Call):
     def call(self, query: Query, vectors: Any = None) -> RecordedCall:
         """``query`` about what was run, neither compiled nor run yet; as ``Engine.call``.
 
-        Of one point there may be many vectors.
+        Of one point there may be many vectors. What is asked of an exact recording is exact.
         """
         field = VECTORS.get(query.kind)
         for name in query.batch or ():
@@ -205,14 +214,15 @@ class Recording(Call):
                 at = Place(id=name[:80], pointer="/batch")
                 raise InputError(f"{what} was recorded without examples", at=at)
         kind = RecordedBatch if query.batch else RecordedCall
-        return kind(self, query, vectors)
+        return kind(self, replace(query, exact=self.exact), vectors)
 
     def _compiled(
         self, variables: Mapping[str, Any], vectors: Any, poll: Poll, *, unroll: bool
     ) -> Compiled:
         program, promotion, limits = self.program, self._promotion, self._limits
         recorder = new_recorder(program, variables, promotion, limits, poll, unroll=unroll)
-        recorded = Recorded(recorder, recorder.record(), variables, self._watching)
+        result, exact = recorder.record(), self.exact
+        recorded = Recorded(recorder, result, variables, self._watching, exact=exact)
         nothing = Template(None)
         return _Run(recorded.executable, nothing, None, {}, {}, {}, (), recorded=recorded)
 

@@ -70,6 +70,7 @@ class Compiled:
 
     def unguarded(self) -> Compiled:
         """The same without guards: for the very values it was recorded with."""
-        tape = self.executable.tape
+        tape, exact = self.executable.tape, self.executable.exact
         bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in tape.instructions]
-        return replace(self, executable=Executable(replace(tape, instructions=tuple(bare))))
+        unguarded = replace(tape, instructions=tuple(bare))
+        return replace(self, executable=Executable(unguarded, exact=exact))

@@ -136,7 +136,7 @@ class _Query:
 
     def compile(self, result: Any, stacks: Mapping[int, ArrayType], kept: int = 0) -> Compiled:
         """Compile what is asked of the program, which is recorded and returned ``result``."""
-        query = self.query
+        query, exact = self.query, self.query.exact
         outputs = None if query.outputs is None else self._named(query.outputs, "/outputs")
         if query.kind == "evaluate" and outputs is not None:
             targets, outputs = outputs, None
@@ -171,7 +171,7 @@ class _Query:
         if kept:
             tape, known = resume(tape, kept)
         return Compiled(
-            Executable(optimize(tape, NUMPY, self.b.poll, self.told)),
+            Executable(optimize(tape, NUMPY, self.b.poll, self.told, exact=exact), exact=exact),
             value,
             further,
             derivatives,

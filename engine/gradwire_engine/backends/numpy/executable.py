@@ -31,10 +31,14 @@ _BYTES_PER_INSTRUCTION = 600
 
 
 class Executable:
-    """``peak_bytes`` and ``flops`` are predictions, known before anything runs."""
+    """``peak_bytes`` and ``flops`` are predictions, known before anything runs.
 
-    def __init__(self, tape: Tape) -> None:
+    An ``exact`` one gives in every replay the bits of a walk by NumPy.
+    """
+
+    def __init__(self, tape: Tape, *, exact: bool = False) -> None:
         self.tape = tape
+        self.exact = exact
         self._plan = plan(tape)
         #: Instructions that loops execute, as predicted.
         self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])
@@ -77,7 +81,7 @@ class Executable:
                 self._walked = True
                 return self._walk(scalars, poll)
             if self._lowered is None:
-                self._lowered = lower(self.tape, self._plan, quick=True)
+                self._lowered = lower(self.tape, self._plan, quick=not self.exact)
             try:
                 return self._lowered(scalars, poll)
             except LEFT:
@@ -105,7 +109,7 @@ class Executable:
             else:
                 compute = computes.get(op)
                 if compute is None:
-                    compute = computes[op] = bound(op, poll)
+                    compute = computes[op] = bound(op, poll, quick=not self.exact)
                 values.append(compute(*[values[a] for a in args]))
             for gone in dead[slot]:
                 values[gone] = None

@@ -32,36 +32,40 @@ _Numbered: TypeAlias = tuple[int, Way]
 _LOWERED: WeakKeyDictionary[Loop, dict[bool, Passes]] = WeakKeyDictionary()
 
 
-def bound(op: Op, poll: Poll) -> Callable[..., Any]:
+def bound(op: Op, poll: Poll, *, quick: bool = True) -> Callable[..., Any]:
     """What computes ``op`` from its operands; a loop looks at the deadline, too."""
-    return partial(passing(op), poll) if isinstance(op, Loop) else op.bind(NUMPY)
+    return partial(passing(op, quick=quick), poll) if isinstance(op, Loop) else op.bind(NUMPY)
 
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
     """The right-hand side that computes ``slot`` from the values that have ``names``."""
-    code = scalars.code(slot, names)
-    return code or scalars.entering(slot, _call(op, scalars.operands(slot, names), text))
+    if code := scalars.code(slot, names):
+        return code
+    called = _call(op, scalars.operands(slot, names), text, quick=scalars.quick)
+    return scalars.entering(slot, called)
 
 
-def _call(op: Op, operands: Sequence[str], text: Text) -> str:
+def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
     if op.template:
         return op.template.format(*operands)
     listed = ", ".join(operands)
     if isinstance(op, Loop):
-        return f"{text.bind(passing(op))}(poll, {listed})"
+        return f"{text.bind(passing(op, quick=quick))}(poll, {listed})"
     if op.is_ufunc:
         name = "u_" + op.ufunc.replace(".", "_")
         return f"{text.bind(text.names.get(name) or op.bind(NUMPY), name)}({listed})"
     return f"{text.bind(op.bind(NUMPY))}({listed})"
 
 
-def passing(op: Loop) -> Passes:
-    """The function that makes all passes: the quick one, and where that is left, the other."""
-    quick = lower_loop(op, quick=True)
+def passing(op: Loop, *, quick: bool) -> Passes:
+    """The function that makes all passes: a ``quick`` one, and where that is left, the other."""
+    function = lower_loop(op, quick=quick)
+    if not quick:
+        return function
 
     def passes(poll: Poll, *operands: Any) -> tuple[Any, ...]:
         try:
-            return quick(poll, *operands)
+            return function(poll, *operands)
         except LEFT:
             careful = lower_loop(op, quick=False)
         return careful(poll, *operands)

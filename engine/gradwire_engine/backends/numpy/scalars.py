@@ -31,6 +31,7 @@ class Scalars:
 
     def __init__(self, tape: Tape, text: Text, *, quick: bool, carried: Sequence[int] = ()) -> None:
         self._tape = tape
+        self.quick = quick
         self._codes: dict[int, str] = {}
         #: Slots whose values are, or may be, Python's.
         self._python: set[int] = set()
