@@ -46,6 +46,7 @@ class Tapes:
             watch=asked.watch,
             watch_accessed=asked.watch_accessed,
             promotion=asked.promotion,
+            exact=asked.exact,
         )
 
     def add(self, owner: str, recipe: Recipe, recording: Recording) -> tuple[Key, float]:

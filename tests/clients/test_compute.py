@@ -103,6 +103,16 @@ def test_each_refusal_has_its_class(client, program, variables, error):
         client.evaluate(program, variables)
 
 
+@pytest.mark.parametrize("x", np.linspace(0.1, 2, 8))
+def test_exact_answers_have_the_bits_of_numpy_every_time(client, x):
+    for _ in range(3):
+        with client.tape("tanh(x)", {"x": x}, exact=True) as tape:
+            assert tape.outputs == tape.gradient().value == np.tanh(x)
+        answer = client.gradient("tanh(x)", {"x": x}, exact=True)
+        assert answer.value == client.evaluate("tanh(x)", {"x": x}, exact=True).outputs
+        assert answer.value == np.tanh(x)
+
+
 def test_work_ends_when_its_time_has_passed(client):
     program = "s = x\nwhile s >= 0:\n    s = s * 0.5 + 1"
     with pytest.raises(gradwire.DeadlineExceeded):

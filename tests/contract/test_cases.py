@@ -36,7 +36,7 @@ async def test_the_application_answers_as_the_case_expects(http, path):
 
 
 #: What makes a tape; the rest of a request is asked of it.
-MADE_OF = ("program", "variables", "promotion")
+MADE_OF = ("program", "variables", "promotion", "exact")
 
 
 def through_tapes():

@@ -71,6 +71,13 @@ def test_fields_are_those_of_a_request(printed):
     assert "\n  tangents " in text.split("compacted:")[1]
 
 
+def test_what_is_exact_is_explained_so(printed):
+    arguments = ["--program", "model.txt", "--variables", "values.json"]
+    for exact, op in (True, "power"), (False, "multiply"):
+        text = printed("x**3", '{"x": 0.5}', *arguments, "--fields", json.dumps({"exact": exact}))
+        assert f"= {op}(" in text.split("compacted:")[1]
+
+
 def test_a_file_that_is_not_there_is_named(printed, capsys):
     with pytest.raises(SystemExit):
         printed("x", "{}", "--program", "other.txt", "--variables", "values.json")

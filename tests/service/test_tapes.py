@@ -250,11 +250,22 @@ async def test_wrong_fields_are_refused_with_their_place(client, fields, pointer
     assert (response.status_code, response.json()["pointer"]) == (422, pointer)
 
 
-@pytest.mark.parametrize("field", ["program", "variables", "promotion", "persistent"])
+@pytest.mark.parametrize("field", ["program", "variables", "promotion", "exact", "persistent"])
 async def test_a_question_does_not_say_again_what_was_recorded(client, field):
     tape = await record(client)
     response = await client.post(f"{tape}/gradient", json={field: None})
     assert (response.status_code, response.json()["pointer"]) == (422, f"/{field}")
+
+
+async def test_what_is_asked_of_an_exact_tape_has_the_bits_of_numpy(client):
+    for x in np.linspace(0.1, 2, 12):
+        point = {"program": "sum(tanh(x) * 1.0)", "variables": {"x": x}, "exact": True}
+        slope = float(1 - np.tanh(x) * np.tanh(x))
+        for _ in range(3):
+            tape = await record(client, persistent=True, **point)
+            answers = [(await gradient(client, tape)).json() for _ in range(2)]
+            assert [answer["value"] for answer in answers] == [float(np.tanh(x))] * 2
+            assert [answer["gradients"]["x"] for answer in answers] == [slope] * 2
 
 
 async def test_an_endless_program_makes_no_tape(client):

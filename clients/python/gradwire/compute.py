@@ -21,7 +21,7 @@ class Compute(Derivatives):
     ) -> Call[Evaluation]:
         r"""The values of ``outputs``, nested as they are, by default of the program's own.
 
-        Further options are ``batch``, ``promotion`` and ``timeout_ms``.
+        Further options are ``batch``, ``promotion``, ``exact`` and ``timeout_ms``.
 
         >>> client.evaluate("y = x**2\nsum(y)", {"x": [1.0, 2.0]}).outputs
         np.float64(5.0)

@@ -34,8 +34,9 @@ class Derivatives:
     (names of variables, or of ``output_gradients``, ``tangents`` or ``vectors``, with an axis of
     examples, the first or as given by name: of everything in the answer each example has its own,
     along a first axis), ``unconnected_gradients`` (``"zero"`` for zeros where there is no
-    derivative), ``promotion`` (``"strict"`` makes mixing dtypes an error) and ``timeout_ms``; all
-    but ``jvp`` and ``hvp`` also ``sources``.
+    derivative), ``promotion`` (``"strict"`` makes mixing dtypes an error), ``exact``
+    (no rewriting that changes rounding: bit for bit what the recorded operations give one by one in
+    NumPy) and ``timeout_ms``; all but ``jvp`` and ``hvp`` also ``sources``.
     """
 
     @sent

@@ -24,6 +24,9 @@ class RecordingOptions(TypedDict, total=False):
 
     #: ``strict`` makes mixing dtypes an error.
     promotion: Promotion | None
+    #: No rewriting that changes rounding: bit for bit what the recorded operations give one by one
+    #: in NumPy.
+    exact: bool | None
     #: Time for the work on the service's side, queueing included.
     timeout_ms: float | None
 

@@ -17,6 +17,11 @@ from gradwire_service.documents.values import (
 )
 from gradwire_service.wire.envelope import RECORDED
 
+_EXACT = (
+    "No rewriting that changes rounding: bit for bit what the recorded operations give one by one "
+    "in NumPy."
+)
+
 
 class EvaluateRequest(Document):
     """What ``/v1/evaluate`` takes."""
@@ -34,6 +39,7 @@ class EvaluateRequest(Document):
     promotion: Literal["numpy", "strict"] | None = Field(
         None, description="`strict` makes mixing dtypes an error."
     )
+    exact: bool | None = Field(None, description=_EXACT)
     timeout_ms: float | None = Field(None, gt=0, description="Time allowed, queueing included.")
 
 
@@ -132,6 +138,7 @@ class TapeRequest(Document):
     promotion: Literal["numpy", "strict"] | None = Field(
         None, description="`strict` makes mixing dtypes an error."
     )
+    exact: bool | None = Field(None, description=_EXACT)
     timeout_ms: float | None = Field(None, gt=0, description="Time allowed, queueing included.")
 
 

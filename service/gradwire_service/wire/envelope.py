@@ -13,7 +13,9 @@ from gradwire_service.problems import Refusal
 from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
 
-_SHARED = ("program", "variables", "outputs", "batch", "encoding", "promotion", "timeout_ms")
+#: What makes a tape, and what a question about one does not say again.
+RECORDED = frozenset(("program", "variables", "promotion", "exact"))
+_SHARED = (*RECORDED, "outputs", "batch", "encoding", "timeout_ms")
 _DERIVED = (*_SHARED, "target", "unconnected_gradients")
 FIELDS: dict[Kind, frozenset[str]] = {
     "evaluate": frozenset(_SHARED),
@@ -28,10 +30,8 @@ FIELDS: dict[Kind, frozenset[str]] = {
 _SLICES: dict[bool | str, Repeats | None] = {False: None, True: "listed", "summed": "summed"}
 #: Where a request has the values along which it is differentiated.
 _DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
-#: What a question about a tape does not say again, and what makes a tape.
-RECORDED = frozenset(("program", "variables", "promotion"))
-_TAPE = frozenset(("program", "variables", "promotion", "encoding", "timeout_ms")).union(
-    ("persistent", "watch", "watch_accessed_variables")
+_TAPE = RECORDED.union(
+    ("encoding", "timeout_ms", "persistent", "watch", "watch_accessed_variables")
 )
 
 
@@ -52,6 +52,7 @@ class TapeEnvelope(NamedTuple):
     program: str | Mapping[str, Any]
     variables: dict[str, Any]
     promotion: Literal["numpy", "strict"]
+    exact: bool
     watch: Sequence[str]
     watch_accessed: bool
     persistent: bool
@@ -101,6 +102,7 @@ def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelo
         step=_positive(document, "step"),
         rtol=_positive(document, "rtol"),
         atol=_positive(document, "atol"),
+        exact=_choice(document, "exact", (False, True)),
     )
     as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
     return Envelope(program, leaves, query, vectors, as_bytes, _positive(document, "timeout_ms"))
@@ -124,6 +126,7 @@ def read_tape(document: Any) -> TapeEnvelope:
         program,
         variables,
         _choice(document, "promotion", ("numpy", "strict")),
+        _choice(document, "exact", (False, True)),
         watch,
         _choice(document, "watch_accessed_variables", (True, False)),
         _choice(document, "persistent", (False, True)),

@@ -303,3 +303,10 @@ async def test_a_batch_along_another_axis(client):
         client, "/v1/evaluate", program="sum(p.x)", variables=variables, batch={"p.x": -1}
     )
     assert answer["outputs"] == [5.0, 7.0, 9.0]
+
+
+async def test_exact_answers_have_the_bits_of_numpy_every_time(client):
+    for x in np.linspace(0.1, 2, 12):
+        asked = {"program": "tanh(x)", "variables": {"x": x}, "exact": True}
+        answers = [await ask(client, "/v1/evaluate", **asked) for _ in range(3)]
+        assert [answer["outputs"] for answer in answers] == [float(np.tanh(x))] * 3

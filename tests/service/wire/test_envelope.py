@@ -38,6 +38,7 @@ def test_every_field():
             "sparse_gradients": "summed",
             "encoding": "base64",
             "promotion": "strict",
+            "exact": True,
             "timeout_ms": 1500,
         },
         "gradient",
@@ -50,6 +51,7 @@ def test_every_field():
         unconnected="zero",
         slices="summed",
         promotion="strict",
+        exact=True,
     )
     assert envelope.vectors["a"][0] == 2.0
     assert (envelope.as_bytes, envelope.timeout_ms) == (True, 1500.0)
@@ -83,6 +85,7 @@ def test_a_request_is_an_object(document):
         ("unconnected_gradients", ["zero"], "/unconnected_gradients"),
         ("encoding", "binary", "/encoding"),
         ("promotion", "tf", "/promotion"),
+        ("exact", 1, "/exact"),
         ("timeout_ms", 0, "/timeout_ms"),
         ("timeout_ms", -1.5, "/timeout_ms"),
         ("timeout_ms", "10", "/timeout_ms"),
@@ -111,7 +114,7 @@ def test_a_request_needs_a_program():
 
 def test_an_unknown_field_is_told_the_known_ones():
     error = refusal("evaluate", program="x", target="y")
-    assert error.hint.startswith("known are batch, encoding, outputs")
+    assert error.hint.startswith("known are batch, encoding, exact, outputs")
     assert "y" not in error.detail.split()
 
 
