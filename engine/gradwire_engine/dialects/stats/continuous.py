@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from gradwire_engine.dialects.stats.laws import POSITIVE, continuous
-from gradwire_engine.ops.pointwise.activations import Sigmoid
+from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power
-from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p, LogAddExp, XLogY
+from gradwire_engine.ops.pointwise.exponential import Exp, Expm1, Log, Log1p, XLogY
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Cos, Tan
 from gradwire_engine.ops.special.bessel import I0e
@@ -33,7 +33,7 @@ def _log1mexp(x: Var) -> Var:
 
 
 def _log_sigmoid(x: Var) -> Var:
-    return -LogAddExp()(x.builder.scalar(0, x.dtype), -x)
+    return -Softplus()(-x)
 
 
 continuous(

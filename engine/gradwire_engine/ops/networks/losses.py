@@ -16,10 +16,9 @@ from gradwire_engine.ops.axes import axes_of, axis_of, integer
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.pointwise.activations import Sigmoid
+from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt, Square
 from gradwire_engine.ops.pointwise.comparison import Equal, LessEqual
-from gradwire_engine.ops.pointwise.exponential import LogAddExp
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
 from gradwire_engine.ops.promotion import dtype_of, inexact_promoted
 from gradwire_engine.ops.reductions.normalized import LogSoftmax
@@ -83,7 +82,7 @@ def smooth_l1_loss(
 def sigmoid_cross_entropy_with_logits(b: Builder, labels: Any, logits: Any) -> Any:
     """``ln(1 + exp x) - x y`` for each logit ``x`` and label ``y`` from 0 to 1, no overflow."""
     y, x = b.promote(labels, logits, rule=inexact_promoted)
-    return LogAddExp()(b.scalar(0, x.dtype), x) - x * y
+    return Softplus()(x) - x * y
 
 
 @macro("binary_cross_entropy_with_logits")

@@ -9,7 +9,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.base import Cotangents, Static, macro, register
 from gradwire_engine.ops.elementwise import RealUnary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
-from gradwire_engine.ops.pointwise.exponential import Expm1, LogAddExp
+from gradwire_engine.ops.pointwise.exponential import FEW, Expm1, log_of_sum
 from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Tanh
 from gradwire_engine.ops.promotion import inexact_promoted
@@ -27,7 +27,13 @@ class Sigmoid(RealUnary):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """One exponential; where it overflows the quotient is 0, as it should be."""
-        return 1 / (1 + xp.exp(-operands[0]))
+        (x,) = operands
+        if not x.ndim:
+            return 1 / (1 + xp.exp(-x))
+        z = xp.negative(x)
+        xp.exp(z, z)
+        xp.add(z, 1, z)
+        return xp.reciprocal(z, z)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar z (1 - z)``."""
@@ -85,20 +91,37 @@ def celu(b: Builder, x: Any, alpha: Any = 1.0) -> Any:
     return Where()(x.exceeds(0), x, alpha * Expm1()(x / alpha))
 
 
-@macro("softplus")
-def softplus(b: Builder, x: Any, beta: Any = 1.0) -> Any:
+@register("softplus")
+class Softplus(RealUnary):
     """Smooth rectifier: ``z = ln(1 + exp(beta x)) / beta``, without overflow."""
-    if beta == 1:
-        zero, x = b.promote(0.0, x, rule=inexact_promoted)
-        return LogAddExp()(zero, x)
-    x, beta = b.promote(x, beta, rule=inexact_promoted)
-    return LogAddExp()(b.scalar(0.0, x.dtype), beta * x) / beta
+
+    scalar = "{0} + math.log1p(math.exp(-{0})) if {0} > 0.0 else math.log1p(math.exp({0}))"
+    flops_per_element = 20
+
+    @classmethod
+    def record(cls, b: Builder, x: Any, beta: Any = 1.0) -> Any:
+        """Record on one array, made floating, and the factor."""
+        if beta == 1:
+            return cls()(*b.promote(x, rule=inexact_promoted))
+        x, beta = b.promote(x, beta, rule=inexact_promoted)
+        return cls()(beta * x) / beta
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """``max(x, 0) + ln(1 + exp(-|x|))``: many elements take a seventh of ``logaddexp``."""
+        (x,) = operands
+        if x.size < FEW:
+            return xp.logaddexp(x, xp.zeros((), x.dtype))
+        return log_of_sum(xp, xp.absolute(x), xp.maximum(x, 0))
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar sigmoid(x)``."""
+        return (z_bar * Sigmoid()(operands[0]),)
 
 
 @macro("log_sigmoid", "logsigmoid", "log_expit")
 def log_sigmoid(b: Builder, x: Any) -> Any:
     """Logarithm of the logistic function: ``z = -ln(1 + exp(-x))``, without overflow."""
-    return -softplus(b, -b.inexact(x))
+    return -Softplus()(-b.inexact(x))
 
 
 @macro("silu", "swish")
@@ -112,7 +135,7 @@ def silu(b: Builder, x: Any) -> Any:
 def mish(b: Builder, x: Any) -> Any:
     """``z = x tanh(softplus(x))``.  Source: Misra, Mish (2019)."""
     x = b.inexact(x)
-    return x * Tanh()(softplus(b, x))
+    return x * Tanh()(Softplus()(x))
 
 
 @macro("gelu")
