@@ -143,9 +143,9 @@ class Answer:
     value: Any = None
     outputs: Any = None
     derivatives: dict[str, Any] = field(default_factory=dict)
-    unconnected: dict[str, Unconnected] = field(default_factory=dict)
+    unconnected: Mapping[str, Unconnected] = field(default_factory=dict)
     updates: dict[str, Array] = field(default_factory=dict)
-    warnings: list[Notice] = field(default_factory=list)
+    warnings: Sequence[Notice] = ()
     nonfinite: dict[Direction, Nonfinite] = field(default_factory=dict)
     checks: dict[str, Check] | None = None
 

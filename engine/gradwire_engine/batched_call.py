@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Answer, Array, Leaf, Limits, Poll, Query
+from gradwire_engine.backends.numpy.finite import all_finite
 from gradwire_engine.cache import Cache
-from gradwire_engine.call import Call, all_finite, in_order
+from gradwire_engine.call import Call, in_order
 from gradwire_engine.compile import Compiled
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.errors import EngineError, InputError, Place
@@ -123,7 +124,7 @@ class BatchedCall(Call):
         left &= ~took
         if not took.all():
             outputs = [np.asarray(x)[took] for x in outputs]
-        answer = self._answer(compiled, outputs)
+        answer = compiled.answer(outputs)
         if not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
         return [(took, answer)]

@@ -20,6 +20,7 @@ from gradwire_engine.answer import (
 )
 from gradwire_engine.backends.numpy.diagnose import first_lapses, lapses
 from gradwire_engine.backends.numpy.failures import explained
+from gradwire_engine.backends.numpy.finite import all_finite
 from gradwire_engine.backends.numpy.hints import better_way
 from gradwire_engine.cache import Cache
 from gradwire_engine.collection import collection_held
@@ -33,8 +34,6 @@ from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Witness
-
-_add_up = np.add.reduce
 
 
 class Call:
@@ -174,7 +173,7 @@ class Call:
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         outputs = self._outputs(compiled, poll)
-        answer = self._answer(compiled, outputs)
+        answer = compiled.answer(outputs)
         if not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
         return answer
@@ -190,16 +189,6 @@ class Call:
             raise
         except Exception as error:
             raise self._explained(compiled, error) from error
-
-    def _answer(self, compiled: Compiled, outputs: Sequence[Any]) -> Answer:
-        return Answer(
-            compiled.value.fill(outputs),
-            compiled.outputs and compiled.outputs.fill(outputs),
-            {name: nested.fill(outputs) for name, nested in compiled.derivatives.items()},
-            dict(compiled.unconnected),
-            {path: outputs[number] for path, number in compiled.updates.items()},
-            list(compiled.warnings),
-        )
 
     def _nonfinite(self, tape: Tape, poll: Poll) -> dict[Direction, Nonfinite]:
         """Where the outputs of ``tape`` stopped being finite."""
@@ -262,15 +251,3 @@ def _outline(value: Any) -> Any:
     if isinstance(value, Mapping):
         return tuple([(key, _outline(item)) for key, item in value.items()])
     return len(value), *[_outline(item) for item in value]
-
-
-def all_finite(outputs: Sequence[Any]) -> bool:
-    """Whether there is neither NaN nor infinity."""
-    # A sum is finite only if all its terms are; where it overflowed, the terms tell.
-    with np.errstate(all="ignore"):
-        return all(
-            output.dtype.kind not in "fc"
-            or np.isfinite(_add_up(output, axis=None) if output.ndim else output)
-            or np.isfinite(output).all()
-            for output in outputs
-        )

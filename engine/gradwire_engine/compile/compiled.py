@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Notice, Unconnected
+from gradwire_engine.answer import Answer, Notice, Unconnected
 from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.optimize.resume import Known
-from gradwire_engine.record.calculus import rebuild
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +34,37 @@ class Summed:
         return {**found, "indices": indices[:, None], "values": totals}
 
 
-@dataclass(frozen=True, slots=True)
 class Template:
     """A nested structure whose integer leaves number outputs; None leaves stay None."""
 
-    nested: Any
+    def __init__(self, nested: Any) -> None:
+        #: From outputs to the structure with arrays for numbers.
+        self.fill = _filler(nested)
 
-    def fill(self, outputs: Sequence[Any]) -> Any:
-        """The structure with arrays for numbers."""
-        if isinstance(self.nested, int):
-            return outputs[self.nested]
 
-        def filled(leaf: Any) -> Any:
-            if isinstance(leaf, Summed):
-                return leaf.fill(outputs)
-            return None if leaf is None else outputs[leaf]
-
-        return rebuild(self.nested, filled)
+def _filler(nested: Any) -> Callable[[Sequence[Any]], Any]:
+    """What fills a structure, whose nesting is looked at beforehand, not at every replay."""
+    if nested is None:
+        return lambda outputs: None
+    if isinstance(nested, int):
+        return itemgetter(nested)
+    if isinstance(nested, Summed):
+        return nested.fill
+    if isinstance(nested, Composite):
+        values = _filler(nested["values"])
+        return lambda outputs: nested.of(values=values(outputs))
+    if isinstance(nested, dict):
+        items = [(key, _filler(item)) for key, item in nested.items()]
+        return lambda outputs: {key: fill(outputs) for key, fill in items}
+    kind = type(nested)
+    if kind is list and len(nested) > 1 and all(type(item) is int for item in nested):
+        pick = itemgetter(*nested)
+        return lambda outputs: [*pick(outputs)]
+    parts = [_filler(item) for item in nested]
+    if len(parts) == 1:
+        (only,) = parts
+        return lambda outputs: kind((only(outputs),))
+    return lambda outputs: kind([fill(outputs) for fill in parts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +82,16 @@ class Compiled:
     decided: int | None = None
     #: Of what resumes a recording: the values of it that follow the inputs.
     known: Sequence[Known] = ()
+
+    def answer(self, outputs: Sequence[Any]) -> Answer:
+        """What the executable gave as an answer."""
+        derivatives, updates = {}, {}
+        for name, nested in self.derivatives.items():
+            derivatives[name] = nested.fill(outputs)
+        for path, number in self.updates.items():
+            updates[path] = outputs[number]
+        value, further = self.value.fill(outputs), self.outputs and self.outputs.fill(outputs)
+        return Answer(value, further, derivatives, self.unconnected, updates, self.warnings, {})
 
     def unguarded(self) -> Compiled:
         """The same without guards: for the very values it was recorded with."""

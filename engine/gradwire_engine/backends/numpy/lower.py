@@ -14,7 +14,7 @@ from gradwire_engine.backends.numpy.plan import Plan
 from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.tape import Tape
+from gradwire_engine.tape import ArrayType, Tape
 
 #: From inputs to outputs.
 Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[Any, ...]]
@@ -41,7 +41,8 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
             where[slot] = text.bind(scalars.constant(slot, op.value), f"c{slot}")
             continue
         if isinstance(op, Input):
-            value = scalars.entering(slot, f"inputs[{op.index}]")
+            scalar = isinstance(instruction.type, ArrayType) and not instruction.type.shape
+            value = scalars.entering(slot, f"inputs[{op.index}]{'[()]' if scalar else ''}")
         else:
             value = expression(slot, op, where, scalars, text)
         dead = plan.dead[slot]
