@@ -6,18 +6,22 @@ anything else. Source: Griewank and Walther, Evaluating Derivatives, section 3.2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from gradwire_engine.autodiff import loops
 from gradwire_engine.autodiff.last_passes import within_passes
 from gradwire_engine.autodiff.laziness import Mask, branch_masks, operand_mask
+from gradwire_engine.autodiff.repeats import Rules
 from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item, WayUnknown
 from gradwire_engine.ops.loops import AddStacks, Loop
+from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.tape import ArrayType, TupleType, is_stack
+
+_ADD = Add()
 
 
 def pullback(
@@ -41,7 +45,8 @@ def pullback(
     active = dependents(b, sources, last)
     walk = _Walk(b, active)
     for target, seed in zip(targets, seeds, strict=True):
-        walk.accumulate(target, seed, None)
+        if walk.waits(target):
+            walk.accumulate(target, unbroadcast(seed, target.type), None)
     origin = b.origin
     for slot in range(last, min(s.slot for s in sources) - 1, -1):
         if slot in walk.cotangents:
@@ -88,6 +93,7 @@ class _Walk:
         self.cotangents: dict[int, Var] = {}
         self.items: dict[int, dict[int, Var]] = {}
         self.masks: dict[int, Mask] = {}
+        self.rules = Rules(b)
         #: Slots whose rules hold operands constant that are not.
         self.holding: list[int] = []
 
@@ -103,7 +109,19 @@ class _Walk:
             self.gather(op.index, args[0], z_bar, mask)
             return
         variables = b.vars
+        key: Hashable = None
+        if len(args) < 3 and mask is None and op.elementwise and type(op) is not Where:
+            x, y, waits = args[0], args[-1], self.active
+            types = z_bar.type, kind, variables[x].type, variables[y].type
+            key = op, types, waits[x], waits[y], x == y
+            rule = self.rules.known.get(key)
+            if rule is not None:
+                slots = rule.again(b, z_bar.slot, slot, args)
+                for i, number in rule.bars:
+                    self.accumulate(variables[args[i]], variables[slots[number]], None)
+                return
         z, operands = variables[slot], [variables[a] for a in args]
+        start = len(variables)
         if op.holds(kind):
             self.holding.append(slot)
         bars: Cotangents
@@ -120,9 +138,19 @@ class _Walk:
             masks = branch_masks(operands, mask)
         elif mask is not None:
             bars, masks = operand_mask(op, mask, bars, z, operands)
-        for operand, bar, passed in zip(operands, bars, masks, strict=True):
-            if bar is not None and self.active[operand.slot]:
+        wanted = [
+            unbroadcast(bar, x.type) if bar is not None and self.waits(x) else None
+            for x, bar in zip(operands, bars, strict=True)
+        ]
+        if key is not None and z_bar.slot > slot:  # else it may be one of the operands
+            self.rules.learn(key, start, (z_bar.slot, slot, *args), wanted)
+        for operand, bar, passed in zip(operands, wanted, masks, strict=True):
+            if bar is not None:
                 self.accumulate(operand, bar, passed)
+
+    def waits(self, var: Var) -> bool:
+        """Whether a cotangent of ``var`` is wanted: it depends on a source."""
+        return bool(self.active[var.slot]) and var.type.differentiable
 
     def gather(self, index: int, slot: int, bar: Var, mask: Mask) -> None:
         """Keep the cotangent of item ``index`` of a tuple, whose rule needs those of all."""
@@ -132,12 +160,8 @@ class _Walk:
         self.cotangents[slot] = bar  # marks the tuple as reached
 
     def accumulate(self, var: Var, bar: Var, mask: Mask) -> None:
-        """Add a contribution to the cotangent of ``var``, if it depends on a source."""
-        slot, kind = var.slot, var.type
-        if not self.active[slot] or not kind.differentiable:
-            return
-        if bar.type.shape != kind.shape:
-            bar = unbroadcast(bar, kind)
+        """Add a contribution to the cotangent of ``var``, which waits for it."""
+        slot = var.slot
         if mask is not None or slot in self.masks:
             self.pass_on(slot, mask)
         before = self.cotangents.get(slot)
@@ -156,6 +180,9 @@ class _Walk:
 
 def _sum(x_bar: Var, y_bar: Var) -> Var:
     """Two contributions to one cotangent."""
+    kind = x_bar.type
+    if kind is y_bar.type and type(kind) is ArrayType:  # as most are
+        return x_bar.builder.again(_ADD, (x_bar.slot, y_bar.slot), kind)
     return AddStacks()(x_bar, y_bar) if is_stack(x_bar.type) else x_bar + y_bar
 
 

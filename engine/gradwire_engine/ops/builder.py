@@ -135,9 +135,10 @@ class Builder:
             kind = op.infer(*[v.type for v in operands])
         if kind is not first and not 0 < kind.nbytes <= self.limits.array_bytes:
             refuse_too_large(op.name, kind, self.limits.array_bytes)
-        return self._append(op, args, kind)
+        return self.again(op, args, kind)
 
-    def _append(self, op: Op, args: tuple[int, ...], kind: Any) -> Var:
+    def again(self, op: Op, args: tuple[int, ...], kind: Any) -> Var:
+        """Append an instruction whose type is known, or has been checked before."""
         variables = self.vars
         slot = len(variables)
         if slot >= self._next_look:
@@ -160,22 +161,18 @@ class Builder:
 
     def input(self, kind: ArrayType) -> Var:
         """Append the next input."""
-        var = self._append(Input(len(self.inputs)), (), kind)
+        var = self.again(Input(len(self.inputs)), (), kind)
         self.inputs.append(var.slot)
         return var
 
-    def again(self, op: Op, args: tuple[int, ...], kind: Type) -> Var:
-        """Append an instruction that has been checked before."""
-        return self._append(op, args, kind)
-
     def carried(self, op: Op, kind: ArrayType) -> Var:
         """Append what stands for an input of a loop's body."""
-        return self._append(op, (), kind)
+        return self.again(op, (), kind)
 
     def constant(self, value: Any, *, weak: bool = False) -> Var:
         """Append ``value`` as a constant of its own identity."""
         array = np.asarray(value)
-        return self._append(Constant.of(array), (), ArrayType(array.dtype, array.shape, weak))
+        return self.again(Constant.of(array), (), ArrayType(array.dtype, array.shape, weak))
 
     def scalar(self, value: Scalar, dtype: DType) -> Var:
         """A 0-d constant that no program names, so that one slot serves all its uses."""

@@ -78,10 +78,15 @@ _WORDS = frozenset("not is is_not in not_in".split())
 
 def call(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """Record the operation called ``name``."""
-    special = LANGUAGE.get(name) or ("." in name and OF_ARRAYS.get(_plain(name)))
-    if special:
+    special = of_language(name)
+    if special is not None:
         return _invoke(name, special, r, args, named)
     return operation(r, name, args, named)
+
+
+def of_language(name: str) -> Callable[..., Any] | None:
+    """The function of the recorder that a name means, if it is none of arrays alone."""
+    return LANGUAGE.get(name) or (OF_ARRAYS.get(_plain(name)) if "." in name else None)
 
 
 def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:

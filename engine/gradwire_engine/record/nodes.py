@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 _NO_KEYWORDS: dict[str, Any] = {}
 
 
-def _literal(r: Recorder, node: Node, results: list[Any]) -> Any:
-    return node.value
-
-
 def _load(r: Recorder, node: Node, results: list[Any]) -> Any:
     name = node.value
     if "." in name and r.scope.find((path := name.split("."))[0]) is not MISSING:
@@ -52,7 +48,10 @@ def _call(r: Recorder, node: Node, results: list[Any]) -> Any:
     if name.partition(".")[0] in r.variables and _is_text(r, node):
         return calls.call_shadowed(r, node, args)
     if not keywords:
-        return calls.call(r, name, args, _NO_KEYWORDS)
+        before, result = len(r.b.vars), calls.call(r, name, args, _NO_KEYWORDS)
+        if type(result) is Var and result.slot >= before and not calls.of_language(name):
+            r.repeats.learn(node.value, args, result)
+        return result
     split = len(args) - len(keywords)
     named = dict(zip(keywords, args[split:], strict=True))
     return calls.call(r, name, args[:split], named)
@@ -221,7 +220,6 @@ def _are_lists(args: Sequence[Any]) -> bool:
 
 
 HANDLERS: dict[str, Callable[[Recorder, Node, list[Any]], Any]] = {
-    "literal": _literal,
     "load": _load,
     "store": _store,
     "call": _call,

@@ -29,6 +29,7 @@ from gradwire_engine.program import RESULT, Block, Node, Program, Target
 from gradwire_engine.record import calls, composites
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.nodes import HANDLERS
+from gradwire_engine.record.repeats import Repeats
 from gradwire_engine.record.scope import (
     MISSING,
     Closure,
@@ -60,6 +61,7 @@ class Recorder:
     ) -> None:
         self.program = program
         self.b = b
+        self.repeats = Repeats(b)
         self.concrete = concrete
         self.poll = poll
         self.state = state
@@ -241,21 +243,31 @@ class Recorder:
         return results[-1]
 
     def _step(self, block: Block, results: list[Any]) -> None:
-        b, bound = self.b, self.scope.names
-        for node in block.nodes:
-            kind, _, value, _, at = node
-            if kind == "load" and value in bound:  # half of all nodes, without ceremony
-                results.append(bound[value])
+        b, bound, nodes, append = self.b, self.scope.names, block.nodes, results.append
+        again = self.repeats.again
+        for node in nodes:
+            kind, args, value, _, at = node
+            if kind == "load" and value in bound:  # most nodes, without ceremony
+                append(bound[value])
+                continue
+            if kind == "literal":
+                append(value)
+                continue
+            if kind == "store" and type(value) is str and type(given := results[args[0]]) is Var:
+                bound[value] = given
+                append(None)
                 continue
             b.origin = at
-            self.node, self.nodes = node, block.nodes
             try:
-                result = HANDLERS[kind](self, node, results)
+                result = again(value, args, results) if kind == "call" else None
+                if result is None:
+                    self.node, self.nodes = node, nodes
+                    result = HANDLERS[kind](self, node, results)
             except EngineError as error:
                 if error.at is None:
                     error.at = self.program.place(at)
                 raise
-            results.append(result)
+            append(result)
             if type(result) is Signal:
                 return
 

@@ -1,0 +1,81 @@
+"""Derivative rules met before: on operands of the same types a rule emits the same instructions.
+
+A long program has few operations of few types, so most of its derivative repeats what was emitted
+already: with other slots, and without the cotangents that nothing waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.tape import Type
+
+
+class _Step(NamedTuple):
+    """An instruction to emit; ``pick`` takes its args, or its only one, from the slots so far."""
+
+    op: Op
+    pick: Callable[[Sequence[int]], Any]
+    alone: bool
+    type: Type
+
+
+class Rule(NamedTuple):
+    """What a rule emits, and what of that is the cotangent of which operand.
+
+    Slots are numbered: those of ``z_bar``, ``z`` and the operands, the ``fixed`` ones, which all
+    uses share, then those of the steps.
+    """
+
+    fixed: tuple[int, ...]
+    steps: tuple[_Step, ...]
+    bars: tuple[tuple[int, int], ...]
+
+    def again(self, b: Builder, z_bar: int, z: int, operands: tuple[int, ...]) -> list[int]:
+        """Emit the instructions for these slots; gives all slots by their numbers."""
+        slots, emit = [z_bar, z, *operands, *self.fixed], b.again
+        for op, pick, alone, kind in self.steps:
+            args = pick(slots)
+            slots.append(emit(op, (args,) if alone else args, kind).slot)
+        return slots
+
+
+class Rules:
+    """What rules have emitted on one walk, by operation, types and operands that wait for it.
+
+    ``known`` has None for what has been met once: learning pays from the second time on.
+    """
+
+    def __init__(self, b: Builder) -> None:
+        self._b = b
+        self.known: dict[Hashable, Rule | None] = {}
+
+    def learn(
+        self, key: Hashable, start: int, given: Sequence[int], bars: Sequence[Var | None]
+    ) -> None:
+        """Remember what has been emitted from slot ``start`` on for the slots ``given``."""
+        if key not in self.known:
+            self.known[key] = None
+            return
+        b = self._b
+        emitted = range(start, len(b.vars))
+        needed, pending = set[int](), [bar.slot for bar in bars if bar is not None]
+        while pending:
+            slot = pending.pop()
+            if slot not in needed:
+                needed.add(slot)
+                pending += b.instructions[slot].args if slot in emitted else ()
+        made = [slot for slot in emitted if slot in needed and b.instructions[slot].args]
+        fixed = sorted(needed.difference(given, made))
+        numbers = {slot: i for i, slot in reversed([*enumerate([*given, *fixed, *made])])}
+        steps = []
+        for slot in made:
+            op, args, kind, _ = b.instructions[slot]
+            pick = itemgetter(*[numbers[arg] for arg in args])
+            steps.append(_Step(op, pick, len(args) == 1, kind))
+        found = [(i, numbers[bar.slot]) for i, bar in enumerate(bars) if bar is not None]
+        self.known[key] = Rule(tuple(fixed), tuple(steps), tuple(found))

@@ -1,0 +1,81 @@
+"""What is recorded, or differentiated, again as it was before is what it would have been anew."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.autodiff.repeats import Rules
+from gradwire_engine.errors import EngineError
+from gradwire_engine.record.repeats import Repeats
+from gradwire_engine.tape import Tape
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+VALUES = {
+    "a": np.array(0.7),
+    "b": np.array(-1.3),
+    "x": np.array([0.3, -0.2, 0.9]),
+    "f": np.array([0.5, 2.0, -1.0], np.float32),
+    "i": np.array(3),
+    "z": np.array(0.4 + 0.2j),
+}
+ONE = ("sin({})", "-{}", "abs({})", "tanh({})", "square({})")
+TWO = ("{} * {}", "{} + {}", "{} - {}", "{} / {}", "maximum({}, {})", "{} ** {}", "{} > {}")
+LITERALS = ("2.0", "2", "True", "-0.0", "0.5")
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    """Calls of few operations on values of several types, so that many are of the same."""
+    names, lines = [*VALUES, *LITERALS, "w"], ["w = 2.0"]
+    ones, twos = (
+        draw(st.sets(st.sampled_from(ONE))),
+        draw(st.sets(st.sampled_from(TWO), min_size=1)),
+    )
+    for number in range(draw(st.integers(3, 20))):
+        form = draw(st.sampled_from(sorted(ones | twos)))
+        operands = [draw(st.sampled_from(names)) for _ in range(form.count("{}"))]
+        lines.append(f"v{number} = {form.format(*operands)}")
+        names += [f"v{number}"] * 2
+    total = " + ".join(f"sum(real({name} * 1.0))" for name in names if name[0] == "v")
+    return "\n".join([*lines, total])
+
+
+def tapes(text: str) -> dict[str, Tape] | str:
+    """Every tape on the way to the gradient, by what made it, or what is refused."""
+    engine, made = Engine(), dict[str, Tape]()
+    variables = {name: Leaf(value) for name, value in VALUES.items()}
+    call = engine.call(engine.parse(text), variables, Query("gradient"))
+    call.told = made.__setitem__
+    try:
+        call.compile(lambda: None)
+    except EngineError as error:
+        return str(error)
+    return made
+
+
+@settings(max_examples=150, deadline=None)
+@given(programs())
+def test_repeats_come_to_the_same_tapes(text):
+    found = tapes(text)
+    with patch.object(Repeats, "learn"), patch.object(Rules, "learn"):
+        anew = tapes(text)
+    if isinstance(found, str) or isinstance(anew, str):
+        assert found == anew
+        return
+    assert found["recorded"] == anew["recorded"]
+    assert str(found["compacted"]) == str(anew["compacted"])
+
+
+def test_what_has_been_met_is_not_asked_for_again(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "gradwire_engine.ops.pointwise.arithmetic.Multiply.vjp",
+        lambda self, z_bar, z, x, y: asked.append(z) or (z_bar * y, z_bar * x),
+    )
+    made = tapes("\n".join(["y = a", *50 * ["y = y * b"], "y"]))
+    assert not isinstance(made, str)
+    assert len(asked) == 2
+    assert len(made["recorded"].instructions) == 50 + len(VALUES)
