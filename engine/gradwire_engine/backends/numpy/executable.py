@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.numpy.grouping import grouped
 from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.numpy.lower import Replay, lower
 from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.backends.numpy.quiet import quiet
 from gradwire_engine.backends.numpy.scalars import LEFT
 from gradwire_engine.backends.numpy.text import failing
 from gradwire_engine.ops.base import Op
@@ -33,13 +35,15 @@ _BYTES_PER_INSTRUCTION = 600
 class Executable:
     """``peak_bytes`` and ``flops`` are predictions, known before anything runs.
 
-    An ``exact`` one gives in every replay the bits of a walk by NumPy.
+    An ``exact`` one gives in every replay the bits of a walk by NumPy. Of others, groups of
+    instructions on large arrays are replayed together: ``grouped`` is the tape with these.
     """
 
     def __init__(self, tape: Tape, *, exact: bool = False) -> None:
         self.tape = tape
         self.exact = exact
-        self._plan = plan(tape)
+        self.grouped = tape if exact else grouped(tape)
+        self._plan = plan(self.grouped)
         #: Instructions that loops execute, as predicted.
         self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])
         self._walked = False
@@ -75,26 +79,31 @@ class Executable:
 
     def run(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
         """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
-        scalars = [x if isinstance(x, list) or x.ndim else x[()] for x in inputs]
-        with np.errstate(all="ignore"):
-            if not self._walked:
-                self._walked = True
-                return self._walk(scalars, poll)
-            if self._lowered is None:
-                self._lowered = lower(self.tape, self._plan, quick=not self.exact)
-            try:
-                return self._lowered(scalars, poll)
-            except LEFT:
-                if self._careful is None:
-                    self._careful = lower(self.tape, self._plan, quick=False)
-            return self._careful(scalars, poll)
+        try:
+            return quiet.run(self._replay(), inputs, poll)
+        except LEFT:
+            if self._lowered is None and self.grouped is self.tape:
+                raise
+            if self._careful is None:
+                # In the program's order, so that what is decided comes before what then fails.
+                self._careful = lower(self.tape, plan(self.tape), quick=False)
+        return quiet.run(self._careful, inputs, poll)
+
+    def _replay(self) -> Replay:
+        """The walk the first time, then the generated function."""
+        if not self._walked:
+            self._walked = True
+            return self._walk
+        if self._lowered is None:
+            self._lowered = lower(self.grouped, self._plan, quick=not self.exact)
+        return self._lowered
 
     def failed_at(self, error: BaseException) -> Instruction | None:
         """The instruction during which ``error`` was raised, in a loop that of its body."""
         found, trace = None, error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code is Executable._walk.__code__:
-                found = self.tape.instructions[trace.tb_frame.f_locals["slot"]]
+                found = self.grouped.instructions[trace.tb_frame.f_locals["slot"]]
             trace = trace.tb_next
         return failing(error) or found
 
@@ -103,9 +112,10 @@ class Executable:
         values: list[Any] = []
         computes: dict[Op, Callable[..., Any]] = {}
         dead, polls = self._plan.dead, self._plan.polls
-        for slot, (op, args, _, _) in enumerate(self.tape.instructions):
+        for slot, (op, args, _, _) in enumerate(self.grouped.instructions):
             if isinstance(op, Input):
-                values.append(inputs[op.index])
+                x = inputs[op.index]
+                values.append(x if isinstance(x, list) or x.ndim else x[()])
             else:
                 compute = computes.get(op)
                 if compute is None:
@@ -115,4 +125,4 @@ class Executable:
                 values[gone] = None
             if slot in polls:
                 poll()
-        return tuple([values[slot] for slot in self.tape.outputs])
+        return tuple([values[slot] for slot in self.grouped.outputs])

@@ -13,6 +13,7 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
+from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
@@ -33,8 +34,10 @@ _LOWERED: WeakKeyDictionary[Loop, dict[bool, Passes]] = WeakKeyDictionary()
 
 
 def bound(op: Op, poll: Poll, *, quick: bool = True) -> Callable[..., Any]:
-    """What computes ``op`` from its operands; a loop looks at the deadline, too."""
-    return partial(passing(op, quick=quick), poll) if isinstance(op, Loop) else op.bind(NUMPY)
+    """What computes ``op`` from its operands; loops and sweeps look at the deadline, too."""
+    if isinstance(op, Loop):
+        return partial(passing(op, quick=quick), poll)
+    return partial(op.passes, poll) if isinstance(op, Sweep) else op.bind(NUMPY)
 
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
@@ -51,6 +54,8 @@ def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
     listed = ", ".join(operands)
     if isinstance(op, Loop):
         return f"{text.bind(passing(op, quick=quick))}(poll, {listed})"
+    if isinstance(op, Sweep):
+        return f"{text.bind(op.passes)}(poll, {listed})"
     if op.is_ufunc:
         name = "u_" + op.ufunc.replace(".", "_")
         return f"{text.bind(text.names.get(name) or op.bind(NUMPY), name)}({listed})"

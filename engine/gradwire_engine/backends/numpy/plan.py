@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import Instruction, Tape
@@ -61,8 +62,8 @@ def _sizes(instructions: Sequence[Instruction]) -> list[int]:
     sizes: list[int] = []
     for op, _, kind, _ in instructions:
         size = 0
-        if type(op) is Loop:
-            size = op.nbytes
+        if type(op) is Loop or type(op) is Sweep:
+            size = op.nbytes  # of a sweep the buffers: its results are counted as items
         elif type(op) is not Constant:
             size = found.get(id(kind), -1)
             if size < 0:
@@ -73,16 +74,16 @@ def _sizes(instructions: Sequence[Instruction]) -> list[int]:
 
 def _work(instructions: Sequence[Instruction], nbytes: list[int]) -> tuple[frozenset[int], int]:
     """After which slots to look at the deadline, and all arithmetic on what is not small."""
-    loops = Loop in map(type, map(itemgetter(0), instructions))
-    if not loops and max(nbytes, default=0) <= _SMALL_BYTES:
+    kinds = {*map(type, map(itemgetter(0), instructions))}
+    if kinds.isdisjoint((Loop, Sweep)) and max(nbytes, default=0) <= _SMALL_BYTES:
         return frozenset(), 0
     polls: list[int] = []
     flops = since_poll = 0
     for slot, (op, args, kind, _) in enumerate(instructions):
-        looped = isinstance(op, Loop)
+        looped = isinstance(op, Loop | Sweep)
         if looped or nbytes[slot] > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args):
             since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
-            if since_poll > _FLOPS_BETWEEN_POLLS and not looped:  # a loop looks itself
+            if since_poll > _FLOPS_BETWEEN_POLLS and not looped:  # these look themselves
                 polls.append(slot)
                 flops, since_poll = flops + since_poll, 0
     return frozenset(polls), flops + since_poll

@@ -1,0 +1,138 @@
+"""Instructions on large arrays in groups that are computed together, block by block.
+
+Between two instructions a large array travels to memory and back; a block of it stays in the
+processor's cache. The results of a group that nothing else reads are never made as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from gradwire_engine.backends.numpy.rows import Cut, cut
+from gradwire_engine.backends.numpy.sweeps import Sweep
+from gradwire_engine.ops.constants import Item
+from gradwire_engine.tape import Instruction, Shape, Tape
+
+#: Groups whose arrays are all smaller are left alone: they are in the cache anyway.
+SMALLEST_BYTES = 1 << 17
+#: Fewest instructions for which it pays.
+_FEWEST = 2
+#: The key of what is computed by rows, and how many groups must have come before.
+_Group: TypeAlias = tuple[Shape, int]
+
+
+def grouped(tape: Tape) -> Tape:
+    """An equivalent tape in which each group is one instruction."""
+    if not any(i.type.nbytes >= SMALLEST_BYTES for i in tape.instructions):
+        return tape
+    cuts, groups = _levels(tape.instructions)
+    kept = {key: slots for key, slots in groups.items() if _pays(tape.instructions, slots)}
+    return _Writer(tape, cuts, list(kept.values())).written() if kept else tape
+
+
+def _levels(
+    instructions: Sequence[Instruction],
+) -> tuple[dict[int, Cut], dict[_Group, list[int]]]:
+    """How instructions are cut, and the slots of each group.
+
+    The level of an instruction is that of its operands, or one more where it needs all of what a
+    group computes by rows: so groups of one level do not wait for each other.
+    """
+    cuts: dict[int, Cut] = {}
+    levels = [0] * len(instructions)
+    groups: dict[_Group, list[int]] = {}
+    for slot, (op, args, kind, _) in enumerate(instructions):
+        found = _item(op, args, cuts)
+        if found is None:
+            found = cut(op, kind, [instructions[a].type for a in args])
+        level = 0
+        for number, arg in enumerate(args):
+            of = cuts.get(arg)
+            along = of is not None and found is not None and found.rows[number]
+            joins = along and of.key == found.key and not of.joined  # type: ignore[union-attr]
+            level = max(level, levels[arg] + (of is not None and not joins))
+        levels[slot] = level
+        if found is not None:
+            cuts[slot] = found
+            groups.setdefault((found.key, level), []).append(slot)
+    return cuts, groups
+
+
+def _item(op: object, args: Sequence[int], cuts: dict[int, Cut]) -> Cut | None:
+    """One of the results of what is cut."""
+    of = cuts.get(args[0]) if isinstance(op, Item) else None
+    return of and Cut(of.key, (True,))
+
+
+def _pays(instructions: Sequence[Instruction], slots: Sequence[int]) -> bool:
+    large = sum(instructions[slot].type.nbytes >= SMALLEST_BYTES for slot in slots)
+    return large >= _FEWEST or (large == 1 and len(slots) > large)
+
+
+class _Writer:
+    """Writes the tape anew, each group before what reads it and after what it reads."""
+
+    def __init__(self, tape: Tape, cuts: dict[int, Cut], groups: list[list[int]]) -> None:
+        self.tape = tape
+        self.cuts = cuts
+        self.groups = groups
+        self.group_of = {slot: slots for slots in groups for slot in slots}
+        #: What is read outside of its group.
+        self.escaping = {*tape.outputs}
+        for slot, instruction in enumerate(tape.instructions):
+            mine = self.group_of.get(slot)
+            self.escaping.update(a for a in instruction.args if self.group_of.get(a) is not mine)
+        self.made: list[Instruction] = []
+        self.moved: dict[int, int] = {}
+
+    def written(self) -> Tape:
+        """Write it."""
+        for slot in range(len(self.tape.instructions)):
+            self._place(slot)
+        inputs = tuple([self.moved[slot] for slot in self.tape.inputs])
+        outputs = tuple([self.moved[slot] for slot in self.tape.outputs])
+        return Tape(tuple(self.made), inputs, outputs)
+
+    def _place(self, slot: int) -> None:
+        """Write what ``slot`` needs, then itself or its group, unless they are written."""
+        pending = [slot]
+        while pending:
+            slot = pending[-1]
+            missing = [] if slot in self.moved else [*self._unwritten(slot)]
+            if missing:
+                pending += missing
+                continue
+            pending.pop()
+            if slot not in self.moved:
+                self._write(slot)
+
+    def _unwritten(self, slot: int) -> Iterator[int]:
+        slots = self.group_of.get(slot)
+        for member in slots or [slot]:
+            for arg in self.tape.instructions[member].args:
+                if arg not in self.moved and (slots is None or self.group_of.get(arg) is not slots):
+                    yield arg
+
+    def _write(self, slot: int) -> None:
+        slots = self.group_of.get(slot)
+        if slots is None:
+            op, args, kind, origin = self.tape.instructions[slot]
+            args = tuple([self.moved[a] for a in args])
+            self._append(slot, Instruction(op, args, kind, origin))
+            return
+        results = [s for s in slots if s in self.escaping]
+        sweep = Sweep(self.tape, slots, self.cuts, results)
+        args = tuple([self.moved[a] for a in sweep.operands])
+        at = len(self.made)
+        origin = sweep.instructions[0].origin
+        self.made.append(Instruction(sweep, args, sweep.infer(), origin))
+        for index, result in enumerate(results):
+            _, _, kind, origin = self.tape.instructions[result]
+            self._append(result, Instruction(Item(index), (at,), kind, origin))
+        for s in slots:
+            self.moved.setdefault(s, -1)
+
+    def _append(self, slot: int, instruction: Instruction) -> None:
+        self.moved[slot] = len(self.made)
+        self.made.append(instruction)

@@ -1,0 +1,89 @@
+"""A group of instructions on large arrays as one: computed together, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+from gradwire_engine.backends.numpy.blocks import Written, write
+from gradwire_engine.backends.numpy.rows import Cut
+from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.ops.base import Op
+from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, TupleType, Type
+
+
+class Sweep(Op):
+    """What the instructions at ``slots`` of ``tape`` do; no program can name it.
+
+    ``operands`` are the slots that it reads, ``results`` those of its own that others read.
+    """
+
+    name = "sweep"
+    differentiable = False
+
+    def __init__(
+        self,
+        tape: Tape,
+        slots: Sequence[int],
+        cuts: Mapping[int, Cut],
+        results: Sequence[int],
+    ) -> None:
+        self.slots = slots
+        self.results = results
+        self.instructions: list[Instruction] = [tape.instructions[slot] for slot in slots]
+        self.key: Shape = cuts[slots[0]].key
+        within = {*slots}
+        read = [a for i in self.instructions for a in i.args if a not in within]
+        self.operands = [*dict.fromkeys(read)]
+        self._written: Written = write(self.key, tape, slots, self.operands, results, cuts)
+        each = [
+            op.flops(kind, *[tape.instructions[a].type for a in args])  # type: ignore[arg-type]
+            for op, args, kind, _ in self.instructions
+        ]
+        self._flops = sum(each)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __str__(self) -> str:
+        return f"sweep[{len(self.slots)} instructions, {self.block} rows at a time]"
+
+    @property
+    def block(self) -> int:
+        """Rows of a block."""
+        return self._written.block
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the buffers beside the results."""
+        return self._written.nbytes
+
+    @property
+    def text(self) -> Text:
+        """The function's text."""
+        return self._written.text
+
+    @cached_property
+    def passes(self) -> Callable[..., tuple[Any, ...]]:
+        """From the poll of the deadline, and the operands, to the results."""
+        return self._written.text.function("sweep")
+
+    def infer(self, *types: ArrayType) -> Type:
+        """The results' types."""
+        kinds = {slot: i.type for slot, i in zip(self.slots, self.instructions, strict=True)}
+        return TupleType(tuple([kinds[slot] for slot in self.results]))  # type: ignore[misc]
+
+    def bind(self, xp: Any) -> Callable[..., Any]:
+        """The function, without a deadline."""
+        return partial(self.passes, _go_on)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """What the instructions take."""
+        return self._flops
+
+
+def _go_on() -> None:
+    """Nobody waits."""

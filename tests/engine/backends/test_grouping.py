@@ -1,0 +1,222 @@
+"""Groups of instructions by blocks: what they give, and what becomes of the tape."""
+
+import gc
+
+import numpy as np
+import pytest
+from gradwire_engine import Leaf, Query
+from gradwire_engine.backends.numpy import blocks, buffers, grouping, rows
+from gradwire_engine.backends.numpy.sweeps import Sweep
+from gradwire_engine.errors import DeadlineExceeded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.engine.conftest import Asker
+
+PROGRAMS = [
+    "sum(sin(v) * exp(-v * v) + tanh(v))",
+    "sum(tanh(m) * w) + sum(m * k)",
+    "sum(m * m, axis=1) @ k",
+    "sum(m * m, axis=0) @ w",
+    "sum(softmax(m * w, axis=1) * m) + sum(logsumexp(m * 2 + 1, axis=1))",
+    "sum(softmax(m * w, axis=0) * m)",
+    "sum(log_softmax(m * w, axis=-1)[:, 1])",
+    "sum(where(m > 0.2, m * w, exp(m)))",
+    "max(m * w) + min(abs(m) + 1) + sum(max(m * w, axis=1)) + sum(max(m * w, axis=0))",
+    "prod(1 + 0.01 * tanh(v))",
+    "sum(100 * (v[1:] - v[:-1]**2)**2 + (1 - v[:-1])**2)",
+    "sum((v[2:] * v[:-2] - v[1:-1])**2 * v[2:])",
+    "sum(m[1:] * m[:-1] * w)",
+    "sum((v - mean(v))**2) / sum(v * v + 1)",
+    "x = v * 2 + 1\nx / sqrt(sum(x * x))",
+    "sum(reshape(m * m, -1) * reshape(exp(m), -1))",
+    "sum(sum(reshape(t * t + 1, (len(t), -1)), axis=1) ** 2)",
+    "sum(exp(t) * t, axis=(0, 2)) @ arange(3.0)",
+    "sum(t * m[:, :3, None])",
+    "h = tanh(m)\nsum(h @ outer(w, w) * h)",
+    "sum(where(all(m * w > -9, axis=1), k * k, 0)) + any(v * v > 1) * sum(v * v)",
+    "y = v * 1\nif sum(y * y + 1) > 3:\n    y = y * v\nsum(y * y)",
+    "c = astype(v, 'complex128') * (1 + 2j)\nsum(abs(c * c + exp(c)) ** 2)",
+    "n = astype(v * 10, 'int32')\nsum(n * n + 1) * 1.0 + sum(v * n)",
+    "cumsum(v * v + 1) * v",
+    "sum(sort(v * v) * v)",
+]
+
+
+@pytest.fixture(params=[(64, True), (200, True), (1 << 20, True), (300, False)])
+def small(request, monkeypatch):
+    """Groups of arrays however small, and blocks of this size."""
+    size, by_rows = request.param
+    monkeypatch.setattr(grouping, "SMALLEST_BYTES", 1)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(blocks, "_ALIGNED", 3)
+    monkeypatch.setattr(rows, "_FEWEST_ROWS", 2 if by_rows else 1000)
+
+
+def variables(seed=0):
+    rng = np.random.default_rng(seed)
+    shapes = {"v": (23,), "w": (5,), "k": (7, 1), "m": (7, 5), "t": (7, 3, 4)}
+    return {name: Leaf(rng.normal(size=shape)) for name, shape in shapes.items()}
+
+
+def compared(ask, text, values, **query):
+    """The answers of a query, plain and exact, as flat arrays."""
+    answers = []
+    for exact in (False, True):
+        asked = Query(**{"kind": "gradient", "unconnected": "zero", **query}, exact=exact)
+        call = ask.engine.call(ask.engine.parse(text), values, asked)
+        for _ in range(2):
+            answer = call.replay(ask.poll)
+        derivatives = [x for found in answer.derivatives.values() for x in leaves(found)]
+        answers.append([answer.value, *derivatives])
+    return zip(*answers, strict=True)
+
+
+def leaves(nested):
+    if isinstance(nested, dict | list):
+        items = nested.values() if isinstance(nested, dict) else nested
+        return [x for item in items for x in leaves(item)]
+    return [nested]
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_groups_give_what_instructions_give_one_by_one(ask, small, text):
+    for found, expected in compared(ask, text, variables()):
+        assert found.dtype == expected.dtype
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("text", PROGRAMS[:6])
+def test_groups_in_single_precision(ask, small, text):
+    values = {k: Leaf(x.value.astype("f4")) for k, x in variables().items()}
+    for found, expected in compared(ask, text, values):
+        assert found.dtype == expected.dtype == np.float32
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("text", PROGRAMS[:16])
+def test_groups_of_second_derivatives(ask, small, text):
+    for found, expected in compared(ask, text, variables(), kind="jacobian", sources=["v", "m"]):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+FORMS = ["{} * {}", "sin({}) + {}", "{} - sum({})", "where({0} > {1}, {0}, 1)", "{} + max({})"]
+FORMS += ["concatenate([{0}[:1], {1}[:-1]])", "sqrt({}**2 + {}**2 + 1)", "exp(-abs({}))"]
+
+
+@st.composite
+def programs(draw):
+    names, lines = ["v", "u"], []
+    for i in range(draw(st.integers(2, 9))):
+        picked = [draw(st.sampled_from(names)) for _ in range(2)]
+        lines.append(f"t{i} = {draw(st.sampled_from(FORMS)).format(*picked)}")
+        names.append(f"t{i}")
+    return "\n".join([*lines, " + ".join(f"sum(tanh({name}))" for name in names)])
+
+
+@given(programs(), st.integers(0, 99), st.sampled_from([100, 500, 3000]))
+@settings(max_examples=60, deadline=None)
+def test_random_programs_in_groups(text, seed, size):
+    rng = np.random.default_rng(seed)
+    values = {name: Leaf(rng.normal(size=50)) for name in ("v", "u")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "SMALLEST_BYTES", 1)
+        patch.setattr(blocks, "BLOCK_BYTES", size)
+        patch.setattr(blocks, "_ALIGNED", 4)
+        for found, expected in compared(Asker(), text, values):
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def executable(ask, text, values, **query):
+    call = ask.engine.call(ask.engine.parse(text), values, Query("gradient", **query))
+    call.compile(ask.poll)
+    return call, call._entry.paths[0].executable
+
+
+def sweeps(run):
+    return [i.op for i in run.grouped.instructions if isinstance(i.op, Sweep)]
+
+
+def test_value_and_gradient_are_one_sweep(ask):
+    values = {"x": Leaf(np.linspace(-1, 1, 100_000))}
+    _, run = executable(ask, "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)", values)
+    (sweep,) = sweeps(run)
+    assert len(sweep.results) == 2
+    assert run.peak_bytes < 2.2 * 800_000 + blocks.BLOCK_BYTES  # what is given, what is returned
+
+
+def test_what_needs_a_whole_sum_is_swept_after_it(ask):
+    values = {"x": Leaf(np.linspace(-1, 1, 100_000))}
+    _, run = executable(ask, "sum(exp(x * x)) ** 2 / sum(x * x)", values)
+    assert len(sweeps(run)) == 2
+
+
+def test_small_arrays_are_not_swept(ask):
+    _, run = executable(ask, "sum(sin(x) * x)", {"x": Leaf(np.ones(100))})
+    assert not sweeps(run)
+    assert run.grouped is run.tape
+
+
+def test_an_exact_replay_is_not_swept(ask):
+    _, run = executable(ask, "sum(sin(x) * x)", {"x": Leaf(np.ones(100_000))}, exact=True)
+    assert run.grouped is run.tape
+
+
+def test_a_sweep_ends_when_the_deadline_has_passed(ask):
+    call, run = executable(ask, "sum(sin(x) * exp(x))", {"x": Leaf(np.ones(1_000_000))})
+    polls = 0
+
+    def poll():
+        nonlocal polls
+        polls += 1
+        if polls == 5:
+            raise DeadlineExceeded("enough")
+
+    with pytest.raises(DeadlineExceeded):
+        run.run(call.inputs, poll)
+    assert polls == 5
+
+
+def test_what_fails_behind_a_decision_is_told_only_where_it_is_reached(ask, small):
+    text = "y = v * 2\nif sum(y * y) > 1:\n    y = cholesky(outer(y, y) - eye(23)) @ y\nsum(y * v)"
+    quiet = {"v": Leaf(np.full(23, 1e-3))}
+    for exact in (False, True):
+        call = ask.engine.call(ask.engine.parse(text), quiet, Query("gradient", exact=exact))
+        for _ in range(3):
+            assert call.replay(ask.poll).value == pytest.approx(2 * 23 * 1e-6)
+
+
+def test_an_answer_keeps_its_memory(ask):
+    x = np.linspace(-1, 1, 100_000)
+    call, _ = executable(ask, "sum(x * x * x)", {"x": Leaf(x)})
+    answers = [call.replay(ask.poll) for _ in range(3)]
+    for answer in answers:
+        np.testing.assert_allclose(answer.gradients["x"], 3 * x * x)
+    assert len({answer.gradients["x"].ctypes.data for answer in answers}) == 3
+
+
+def test_memory_is_lent_again_when_nothing_refers_to_it():
+    pool = buffers.Pool()
+    first = pool.empty((1000, 100), np.dtype(float))
+    place = first.ctypes.data
+    assert not place % 64
+    part = first[3:, ::2]
+    del first
+    second = pool.empty((1000, 100), np.dtype(float))
+    assert second.ctypes.data != place
+    del part
+    gc.collect()
+    assert pool.empty((500, 200), np.dtype(float)).ctypes.data == place
+
+
+def test_a_pool_keeps_no_more_than_it_may(monkeypatch):
+    monkeypatch.setattr(buffers, "_KEPT_BYTES", 1 << 20)
+    pool = buffers.Pool()
+    arrays = [pool.empty((1 << 15,), np.dtype(float)) for _ in range(20)]
+    for i, array in enumerate(arrays):
+        array[:] = i
+    assert [array[0] for array in arrays] == [*range(20)]
+    assert pool._kept <= 1 << 20
+    assert pool.empty((1 << 18,), np.dtype(float)).nbytes == 1 << 21  # too large to be kept
+    assert pool._kept <= 1 << 20
