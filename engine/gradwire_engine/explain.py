@@ -12,9 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradwire_engine.answer import Query
+from gradwire_engine.answer import Poll, Query
 from gradwire_engine.backends.numpy import loops, lower
+from gradwire_engine.backends.numpy.grouping import grouped
 from gradwire_engine.backends.numpy.plan import Plan, plan
+from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.engine import Engine
 from gradwire_engine.errors import Place
@@ -36,7 +38,8 @@ class Step(NamedTuple):
 
     ``flops`` and ``nbytes``, of its result, are predictions. A ``derivative`` came of
     differentiating what is at that place. What is not ``needed``, a later pass drops. Of a loop,
-    ``body`` is what its passes do.
+    ``body`` is what its passes do; of a sweep, the instructions that it computes block by block, by
+    their slots before they were grouped.
     """
 
     slot: int
@@ -86,15 +89,21 @@ class Explanation(NamedTuple):
     """What becomes of a program.
 
     ``stages`` are the tapes by what made them: recorded, differentiated, batched; shrunk, where
-    loops make only what is read; simplified; compacted. The last is replayed: by ``code``, and
-    that in ``loops`` for the loop at these slots, each in the body of the one before.
+    loops make only what is read; simplified; compacted; grouped, if some is computed by blocks.
+    The last is ``replayed``: by ``code``, and that in ``inner`` for the loop or the sweep at these
+    slots, each in the body of the one before.
     """
 
     stages: Mapping[str, Listing]
     plan: Plan
     code: Sequence[Line]
-    loops: Mapping[tuple[int, ...], Sequence[Line]]
+    inner: Mapping[tuple[int, ...], Sequence[Line]]
     times: Times | None
+
+    @property
+    def replayed(self) -> Listing:
+        """The last stage."""
+        return [*self.stages.values()][-1]
 
     @property
     def registers(self) -> int:
@@ -109,18 +118,22 @@ def explain(
     vectors: Any = None,
     *,
     clock: Clock | None = None,
+    poll: Poll = lambda: None,
 ) -> Explanation:
     """Explain what answers ``query``: of the paths that examples take, the one recorded last.
 
-    With a ``clock`` its instructions are timed; all passes of a loop are one.
+    With a ``clock`` its instructions are timed; all passes of a loop are one, and all blocks.
+    ``poll`` is called often, and may end it all by raising.
 
     Raises: what answering does.
     """
     call = Engine().call(program, variables, query, vectors)
     tapes: dict[str, Tape] = {}
     call.told = tapes.__setitem__
-    call.replay(_go_on)
-    tape = tapes["compacted"]
+    call.replay(poll)
+    tape = tapes["compacted"] if query.exact else grouped(tapes["compacted"])
+    if tape is not tapes["compacted"]:
+        tapes["grouped"] = tape
     planned, quick = plan(tape), not query.exact
 
     def within(instruction: Instruction) -> Place:
@@ -130,15 +143,11 @@ def explain(
     times = None
     if clock is not None:
         inputs = [x[()] for x in call.inputs]  # without axes, as scalars
-        seconds = _timed(tape, planned, inputs, clock)
-        times = _grouped(tape, stages["compacted"].steps, seconds)
-    passes = {slots: _lines(loops.written(op, quick=quick), within) for slots, op in _loops(tape)}
+        seconds = _timed(tape, planned, inputs, clock, poll)
+        times = _summed(tape, [*stages.values()][-1].steps, seconds)
+    inner = {slots: _lines(text, within) for slots, text in _inner(tape, quick=quick)}
     code = _lines(lower.written(tape, planned, quick=quick), call.place)
-    return Explanation(stages, planned, code, passes, times)
-
-
-def _go_on() -> None:
-    """What is explained has no deadline."""
+    return Explanation(stages, planned, code, inner, times)
 
 
 def _listing(tape: Tape, where: _Where, within: _Where) -> Listing:
@@ -147,22 +156,50 @@ def _listing(tape: Tape, where: _Where, within: _Where) -> Listing:
     needed = alive(made, tape.outputs)
     steps: list[Step] = []
     for slot, instruction in enumerate(made):
-        op, args, kind, origin = instruction
-        flops = op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
+        op, args, kind, _ = instruction
         nbytes, body = kind.nbytes, None
         if isinstance(op, Loop):
             nbytes, body = op.nbytes, _listing(op.body.tape, within, within)
-        shown = slot, str(op), args, str(kind), flops, nbytes, where(instruction)
-        steps.append(Step(*shown, origin < 0, bool(needed[slot]), body))
+        elif isinstance(op, Sweep):
+            body = _swept(op, where)
+        flops = op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
+        steps.append(_step(slot, instruction, where, flops, nbytes, bool(needed[slot]), body))
     return Listing(tuple(steps), tape.outputs)
 
 
-def _loops(tape: Tape, outer: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Loop]]:
-    """All loops, those in bodies after the one that they are in."""
+def _swept(op: Sweep, where: _Where) -> Listing:
+    steps = [
+        _step(slot, instruction, where, flops, instruction.type.nbytes, True, None)
+        for slot, instruction, flops in zip(op.slots, op.instructions, op.each, strict=True)
+    ]
+    return Listing(tuple(steps), tuple(op.results))
+
+
+def _step(
+    slot: int,
+    instruction: Instruction,
+    where: _Where,
+    flops: int,
+    nbytes: int,
+    needed: bool,
+    body: Listing | None,
+) -> Step:
+    op, args, kind, origin = instruction
+    shown = slot, str(op), args, str(kind), flops, nbytes, where(instruction)
+    return Step(*shown, origin < 0, needed, body)
+
+
+def _inner(
+    tape: Tape, outer: tuple[int, ...] = (), *, quick: bool
+) -> Iterator[tuple[tuple[int, ...], Text]]:
+    """The texts of loops and sweeps, those in bodies after the one that they are in."""
     for slot, instruction in enumerate(tape.instructions):
-        if isinstance(instruction.op, Loop):
-            yield (*outer, slot), instruction.op
-            yield from _loops(instruction.op.body.tape, (*outer, slot))
+        op = instruction.op
+        if isinstance(op, Loop):
+            yield (*outer, slot), loops.written(op, quick=quick)
+            yield from _inner(op.body.tape, (*outer, slot), quick=quick)
+        elif isinstance(op, Sweep):
+            yield (*outer, slot), op.text
 
 
 def _lines(text: Text, where: _Where) -> list[Line]:
@@ -172,19 +209,23 @@ def _lines(text: Text, where: _Where) -> list[Line]:
     ]
 
 
-def _timed(tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock) -> list[float]:
+def _timed(
+    tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock, poll: Poll
+) -> list[float]:
     """Seconds of each instruction: the median of several walks, in the memory of a replay."""
-    walks = [_walked(tape, planned, inputs, clock) for _ in range(_WALKS)]
+    walks = [_walked(tape, planned, inputs, clock, poll) for _ in range(_WALKS)]
     return [median(seconds) for seconds in zip(*walks, strict=True)]
 
 
-def _walked(tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock) -> list[float]:
+def _walked(
+    tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock, poll: Poll
+) -> list[float]:
     values: list[Any] = []
     spent: list[float] = []
     with np.errstate(all="ignore"):
         for slot, (op, args, _, _) in enumerate(tape.instructions):
             operands = [inputs[op.index]] if isinstance(op, Input) else [values[a] for a in args]
-            compute = loops.bound(op, _go_on)
+            compute = loops.bound(op, poll)
             start = clock()
             try:
                 values.append(compute(*operands))
@@ -193,10 +234,12 @@ def _walked(tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock) -> l
             spent.append(0.0 if isinstance(op, Source) else clock() - start)
             for gone in planned.dead[slot]:
                 values[gone] = None
+            if slot in planned.polls:
+                poll()
     return spent
 
 
-def _grouped(tape: Tape, steps: Sequence[Step], seconds: Sequence[float]) -> Times:
+def _summed(tape: Tape, steps: Sequence[Step], seconds: Sequence[float]) -> Times:
     by_op: dict[str, float] = {}
     by_line: dict[int | str, float] = {}
     for (op, _, _, _), step, spent in zip(tape.instructions, steps, seconds, strict=True):

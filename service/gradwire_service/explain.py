@@ -25,7 +25,7 @@ def page(explained: Explanation) -> Iterator[str]:
     """The lines that show an explanation; of what is replayed also what is planned and measured."""
     before: Listing | None = None
     for name, listing in explained.stages.items():
-        replayed = name == "compacted"
+        replayed = listing is explained.replayed
         if listing == before and not replayed:
             yield f"{name}: nothing to do\n"
             continue
@@ -42,8 +42,8 @@ def page(explained: Explanation) -> Iterator[str]:
         if dead:
             yield f"  nothing reads {_slots(dead)} after %{slot}"
     yield from _code("the replay", explained.code)
-    for slots, lines in explained.loops.items():
-        yield from _code(f"the loop {' within '.join(f'%{s}' for s in reversed(slots))}", lines)
+    for slots, lines in explained.inner.items():
+        yield from _code(" within ".join(f"%{s}" for s in reversed(slots)), lines)
     if (times := explained.times) is not None:
         yield f"\nmeasured: {1e6 * times.total:.1f} µs"
         yield from _shares("operation", times.by_op.items(), times.total)
@@ -52,7 +52,7 @@ def page(explained: Explanation) -> Iterator[str]:
 
 def _beside(explained: Explanation) -> Iterator[str]:
     """What each instruction of the replay costs: arithmetic, bytes of its result, and time."""
-    for step in explained.stages["compacted"].steps:
+    for step in explained.replayed.steps:
         cost = f"{step.flops:12,} op {step.nbytes:12,} B"
         if explained.times is not None:
             cost += f"{1e6 * explained.times.steps[step.slot]:10.1f} µs"

@@ -84,7 +84,7 @@ def tapes(tape: Tape) -> list[Tape]:
 def test_what_is_shown_last_is_what_is_replayed(text, values, asked):
     found, tape = explained(text, values, **asked)
     assert [*found.stages] == STAGES
-    last = found.stages["compacted"]
+    last = found.replayed
     assert [*map(spelled, nested(last))] == [*map(str, tapes(tape))]
     assert all(step.needed for step in last.steps)
 
@@ -117,7 +117,7 @@ def test_times_add_up(text, values, asked):
     ops = [i.op.name for i in tape.instructions]
     assert times.by_op == Counter(op for op in ops if op not in ("input", "constant"))
     assert sum(times.by_line.values()) == sum(times.by_op.values()) == times.total
-    lines = [step.place.line for step in found.stages["compacted"].steps]
+    lines = [step.place.line for step in found.replayed.steps]
     assert times.by_line == Counter(
         line for line, spent in zip(lines, times.steps, strict=True) if spent
     )
@@ -130,16 +130,16 @@ def test_the_code_has_a_line_for_each_instruction_that_is_no_constant(text, valu
     shown = [line.op for line in found.code if line.op and line.text.strip() != "poll()"]
     assert shown == ops
     assert 0 < found.registers <= len(ops)
-    for lines in (found.code, *found.loops.values()):
+    for lines in (found.code, *found.inner.values()):
         compile("\n".join(line.text for line in lines), "<shown>", "exec")
 
 
 @pytest.mark.parametrize(("text", "values", "asked", "loops"), CASES.values(), ids=CASES)
 def test_loops_are_shown_with_what_their_passes_do(text, values, asked, loops):
     found, _ = explained(text, values, **asked)
-    assert len(found.loops) == loops == len(nested(found.stages["compacted"])) - 1
-    for slots, lines in found.loops.items():
-        listing = found.stages["compacted"]
+    assert len(found.inner) == loops == len(nested(found.replayed)) - 1
+    for slots, lines in found.inner.items():
+        listing = found.replayed
         for slot in slots:
             body = listing.steps[slot].body
             assert body is not None
@@ -152,7 +152,7 @@ def test_loops_are_shown_with_what_their_passes_do(text, values, asked, loops):
 
 def test_what_a_pass_did_shows():
     found, _ = explained("sum(1*x**2) + sum(1*x**2)", {"x": X})
-    first, last = found.stages["differentiated"], found.stages["compacted"]
+    first, last = found.stages["differentiated"], found.replayed
     assert len(last.steps) < len(first.steps)
     assert "power" in {step.op for step in first.steps}
     assert "power" not in {step.op for step in last.steps}
@@ -176,6 +176,23 @@ def test_predictions_are_those_that_limits_are_held_against():
     found = explain(engine.parse(text), leaves, Query("gradient"))
     assert found.times is None
     assert (found.plan.flops, found.plan.peak_bytes) == (executable.flops, executable.peak_bytes)
-    steps = found.stages["compacted"].steps
+    steps = found.replayed.steps
     assert found.plan.flops <= sum(step.flops for step in steps) <= found.plan.flops + 100
     assert max(step.nbytes for step in steps) == 80_000 < found.plan.peak_bytes
+
+
+def test_a_sweep_is_shown_with_its_instructions_and_its_code():
+    x = {"x": Leaf(np.linspace(-1, 1, 100_000))}
+    found, _ = explained("y = sin(x) * x\nsum(y * exp(-y))", x)
+    assert [*found.stages] == [*STAGES, "grouped"]
+    (sweep,) = [step for step in found.replayed.steps if step.body]
+    before = found.stages["compacted"].steps
+    assert len(sweep.body.steps) > 10
+    for step in sweep.body.steps:
+        assert step[:4] == before[step.slot][:4]
+    assert sweep.flops == sum(step.flops for step in sweep.body.steps)
+    lines = found.inner[sweep.slot,]
+    assert {line.op for line in lines if line.op} == {
+        step.op.split("[")[0] for step in sweep.body.steps
+    }
+    assert len(found.replayed.steps) < len(before)

@@ -37,11 +37,11 @@ class Sweep(Op):
         read = [a for i in self.instructions for a in i.args if a not in within]
         self.operands = [*dict.fromkeys(read)]
         self._written: Written = write(self.key, tape, slots, self.operands, results, cuts)
-        each = [
+        #: Arithmetic of each instruction.
+        self.each: list[int] = [
             op.flops(kind, *[tape.instructions[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
         ]
-        self._flops = sum(each)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -82,7 +82,7 @@ class Sweep(Op):
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """What the instructions take."""
-        return self._flops
+        return sum(self.each)
 
 
 def _go_on() -> None:
