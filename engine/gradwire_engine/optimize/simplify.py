@@ -30,8 +30,10 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
 from gradwire_engine.optimize.liveness import alive, shrunk
 from gradwire_engine.optimize.placements import placed
+from gradwire_engine.optimize.shared import by_half_angle
 from gradwire_engine.optimize.structure import Expression, cheaper
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
 
@@ -114,7 +116,12 @@ class _Sweep:
         if isinstance(expression, int):
             return expression
         op, parts = expression
-        args = tuple([self._recorded(part) for part in parts])
+        return self.recorded(op, *[self._recorded(part) for part in parts])
+
+    def recorded(self, op: Op, *args: int) -> int:
+        """The slot of ``op`` of slots, or of a constant."""
+        if isinstance(op, Constant):
+            return self._keep(op, (), ArrayType(op.value.dtype, op.value.shape))
         kind = op.infer(*[self.instructions[arg].type for arg in args])  # type: ignore[arg-type]
         return self.simplified(op, args, kind)
 
@@ -213,6 +220,12 @@ class _Sweep:
             return square
         return self.simplified(Multiply(), (square, square if exponent == 4 else args[0]), kind)
 
+    def by_half_angle(self, args: tuple[int, ...], kind: Type) -> int | None:
+        """Sine and cosine by what they share, unless ``_before_repeating`` has fewer of them."""
+        x, op = args[0], self._op
+        assert op is not None
+        return None if x in self._repeated else by_half_angle(op, x, kind, self.recorded)
+
     def chosen(self, args: tuple[int, ...], kind: Type) -> int | None:
         """``where`` with one condition for all elements, or no choice."""
         condition, x, y = args
@@ -289,6 +302,8 @@ _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] 
     Transpose: _Sweep.transposed,
     MatMul: _Sweep.product,
     Where: _Sweep.chosen,
+    Sin: _Sweep.by_half_angle,
+    Cos: _Sweep.by_half_angle,
     LogicalAnd: _Sweep.conjunction,
     LogicalOr: _Sweep.disjunction,
 }

@@ -1,0 +1,94 @@
+"""Sines and cosines by the tangent of half the angle are as near the true ones as is said."""
+
+import gradwire_engine.ops  # noqa: F401  (fills the registry)
+import numpy as np
+import pytest
+from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.check import interpret
+from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.optimize import shared
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.tape import ArrayType
+
+N = 8192
+MULTIPLES = np.arange(-N // 2, N // 2) * (np.pi / 2)
+SIGNS = np.tile([1.0, -1.0], N // 2)
+#: Where angles are drawn, by what is special about them.
+ANGLES = {
+    "normal": lambda rng: rng.normal(size=N),
+    "wide": lambda rng: rng.uniform(-1e5, 1e5, N),
+    "huge": lambda rng: SIGNS * 10 ** rng.uniform(5, 308, N),
+    "tiny": lambda rng: SIGNS * 10 ** rng.uniform(-300, -1, N),
+    "multiples of π/2": lambda rng: MULTIPLES,
+    "beside multiples": lambda rng: MULTIPLES + SIGNS * 10 ** rng.uniform(-15, -1, N),
+}
+
+
+@pytest.fixture(autouse=True)
+def quick_tangent(monkeypatch):
+    """As where NumPy has vectorised tangents."""
+    monkeypatch.setattr(shared, "_QUICK_TANGENT", True)
+
+
+def recorded(names, shape=(N,), dtype="float64"):
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(dtype), shape))
+    return b.tape([FUNCTIONS[name].record(b, x) for name in names])
+
+
+def computed(x):
+    tape = optimize(recorded(["sin", "cos"]), NUMPY)
+    values = interpret(tape, [x])
+    return [values[slot] for slot in tape.outputs]
+
+
+@pytest.mark.parametrize("name", ANGLES)
+def test_relative_errors_are_within_what_is_said(name):
+    x = ANGLES[name](np.random.default_rng(0))
+    sine, cosine = computed(x)
+    exact = x.astype(np.longdouble)
+    np.testing.assert_allclose(sine, np.sin(exact), rtol=4.5e-16)
+    np.testing.assert_allclose(cosine, np.cos(exact), rtol=2e-14)
+
+
+def test_edges_are_those_of_numpy():
+    edges = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e22, 1.7e308])
+    x = np.resize(edges, N)
+    with np.errstate(invalid="ignore"):
+        found, expected = computed(x), [np.sin(x), np.cos(x)]
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=4.5e-16, atol=5e-324)
+        np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
+
+
+def test_a_function_and_its_derivative_share_the_tangent():
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(float), (N,)))
+    y = FUNCTIONS["sum"].record(b, FUNCTIONS["sin"].record(b, x) * FUNCTIONS["cos"].record(b, x))
+    (x_bar,) = gradient(b, [y], [x])
+    assert x_bar is not None
+    tape = b.tape([y, x_bar])
+    ops = [instruction.op for instruction in optimize(tape, NUMPY).instructions]
+    assert ops.count(SINGLETONS["tan"]) == 1
+    assert not {SINGLETONS["sin"], SINGLETONS["cos"]} & {*ops}
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "exact"),
+    [((N,), "float64", True), ((N,), "float32", False), ((N,), "complex128", False)]
+    + [(shape, "float64", False) for shape in [(), (100,), (0, N)]],
+)
+def test_others_are_left_alone(shape, dtype, exact):
+    """Under ``exact``, where NumPy is quick already, and where calls cost more than computing."""
+    tape = recorded(["sin", "cos"], shape, dtype)
+    assert optimize(tape, NUMPY, exact=exact) == tape
+
+
+def test_few_angles_that_repeat_are_left_alone():
+    b = Builder(Limits())
+    x = b.broadcast(b.input(ArrayType(np.dtype(float), (3, 1))), (3, N))
+    ops = [i.op for i in optimize(b.tape([SINGLETONS["sin"](x)]), NUMPY).instructions]
+    assert SINGLETONS["sin"] in ops
