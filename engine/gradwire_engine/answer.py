@@ -75,12 +75,16 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one request may use; each is checked against the prediction, before anything runs."""
+    """What one request may use; each is checked against the prediction, before anything runs.
+
+    The blocks of large arrays are shared by as many ``threads``.
+    """
 
     array_bytes: int = 1 << 30
     total_bytes: int = 4 << 30
     instructions: int = 300_000
     flops: int = 10**12
+    threads: int = 1
 
 
 class Unconnected(NamedTuple):

@@ -81,6 +81,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         total_bytes=settings.max_total_bytes,
         instructions=settings.max_instructions,
         flops=settings.max_flops,
+        threads=settings.block_threads,
     )
     engine = Engine(limits=limits, cache_bytes=settings.cache_bytes)
 

@@ -50,6 +50,14 @@ class Settings(BaseSettings):
         description="Most floating-point operations that one request may need.",
     )
 
+    block_threads: int = Field(
+        default=1,
+        gt=0,
+        le=256,
+        description="Threads that share the blocks of one request's large arrays, each beside "
+        "those of other requests.",
+    )
+
     cache_bytes: int = Field(
         default=256 * MEBIBYTE, gt=0, description="Bytes of compiled executables that are kept."
     )

@@ -170,8 +170,9 @@ class _Query:
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:
             tape, known = resume(tape, kept)
+        optimized = optimize(tape, NUMPY, self.b.poll, self.told, exact=exact)
         return Compiled(
-            Executable(optimize(tape, NUMPY, self.b.poll, self.told, exact=exact), exact=exact),
+            Executable(optimized, exact=exact, threads=self.b.limits.threads),
             value,
             further,
             derivatives,

@@ -1,11 +1,12 @@
 """Groups of instructions by blocks: what they give, and what becomes of the tape."""
 
 import gc
+import threading
 
 import numpy as np
 import pytest
-from gradwire_engine import Leaf, Query
-from gradwire_engine.backends.numpy import blocks, buffers, grouping, rows
+from gradwire_engine import Leaf, Limits, Query
+from gradwire_engine.backends.numpy import buffers, frames, grouping, rows
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.errors import DeadlineExceeded
 from hypothesis import given, settings
@@ -48,8 +49,8 @@ def small(request, monkeypatch):
     """Groups of arrays however small, and blocks of this size."""
     size, by_rows = request.param
     monkeypatch.setattr(grouping, "SMALLEST_BYTES", 1)
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
-    monkeypatch.setattr(blocks, "_ALIGNED", 3)
+    monkeypatch.setattr(frames, "BLOCK_BYTES", size)
+    monkeypatch.setattr(frames, "ALIGNED", 3)
     monkeypatch.setattr(rows, "_FEWEST_ROWS", 2 if by_rows else 1000)
 
 
@@ -122,8 +123,8 @@ def test_random_programs_in_groups(text, seed, size):
     values = {name: Leaf(rng.normal(size=50)) for name in ("v", "u")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "SMALLEST_BYTES", 1)
-        patch.setattr(blocks, "BLOCK_BYTES", size)
-        patch.setattr(blocks, "_ALIGNED", 4)
+        patch.setattr(frames, "BLOCK_BYTES", size)
+        patch.setattr(frames, "ALIGNED", 4)
         for found, expected in compared(Asker(), text, values):
             np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
@@ -143,7 +144,7 @@ def test_value_and_gradient_are_one_sweep(ask):
     _, run = executable(ask, "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)", values)
     (sweep,) = sweeps(run)
     assert len(sweep.results) == 2
-    assert run.peak_bytes < 2.2 * 800_000 + blocks.BLOCK_BYTES  # what is given, what is returned
+    assert run.peak_bytes < 2.2 * 800_000 + frames.BLOCK_BYTES  # what is given, what is returned
 
 
 def test_what_needs_a_whole_sum_is_swept_after_it(ask):
@@ -220,3 +221,33 @@ def test_a_pool_keeps_no_more_than_it_may(monkeypatch):
     assert pool._kept <= 1 << 20
     assert pool.empty((1 << 18,), np.dtype(float)).nbytes == 1 << 21  # too large to be kept
     assert pool._kept <= 1 << 20
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_threads_share_the_blocks(small, threads, text):
+    ask = Asker(Limits(threads=threads))
+    for found, expected in compared(ask, text, variables()):
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+
+
+def test_threads_give_what_one_gives_where_slices_overlap():
+    x = {"x": Leaf(np.random.default_rng(0).normal(size=200_000))}
+    text = "sum((x[7:] * x[:-7] - x[3:-4])**2 * x[:-7])"
+    for found, expected in compared(Asker(Limits(threads=4)), text, x):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_deadline_ends_all_threads():
+    ask = Asker(Limits(threads=3))
+    call, run = executable(ask, "sum(sin(x) * exp(x))", {"x": Leaf(np.ones(1_000_000))})
+    working = threading.active_count()
+
+    def poll():
+        raise DeadlineExceeded("enough")
+
+    for _ in range(3):
+        with pytest.raises(DeadlineExceeded):
+            run.run(call.inputs, poll)
+    assert threading.active_count() <= working + 2
+    assert run.run(call.inputs, lambda: None)[-1] == pytest.approx(np.sin(1) * np.e * 1e6)

@@ -1,4 +1,4 @@
-"""The text of a function that computes a group of instructions block by block.
+"""The lines that compute a group of instructions for one block.
 
 Values that stay within the group share a few buffers of a block's size, which stay in the
 processor's cache. An operation takes the place of an operand that nothing else reads.
@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.buffers import empty
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.rows import Cut
 from gradwire_engine.backends.numpy.text import Text
@@ -22,114 +21,77 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape
 
-#: What the buffers and the operands of a block take: half of a core's second cache, as measured.
-BLOCK_BYTES = 1 << 20
-#: Blocks of more rows than this are of a multiple of it, so that all begin at a line of the cache.
-_ALIGNED = 64
-#: Operations between two looks at the deadline.
-_FLOPS_BETWEEN_POLLS = 1_000_000
-
 #: What buffers that can stand for each other have in common.
-_Kind: TypeAlias = tuple[DType, Shape]
+Kind: TypeAlias = tuple[DType, Shape]
 
 
-class Written(NamedTuple):
-    """The text, the rows of a block, and the bytes of the buffers."""
+class Block:
+    """The lines, with the ``buffers`` that they need, of a group that ``cuts`` tells how to cut.
 
-    text: Text
-    block: int
-    nbytes: int
+    ``key`` is what the rows are. In the lines a block is the rows from ``lo`` to ``hi``; ``a3`` is
+    what came from elsewhere for slot 3, ``x3`` its part, ``b0`` a buffer, ``o3`` a result and
+    ``v3`` its part, ``p3`` the parts of a reduction.
+    """
 
-
-def write(
-    key: Shape,
-    tape: Tape,
-    slots: Sequence[int],
-    operands: Sequence[int],
-    results: Sequence[int],
-    cuts: Mapping[int, Cut],
-) -> Written:
-    """Write ``sweep(poll, *operands)``, which gives the ``results`` of the group ``slots``."""
-    return _Writer(key, tape, slots, operands, results, cuts).written()
-
-
-class _Writer:
     def __init__(
         self,
         key: Shape,
         tape: Tape,
         slots: Sequence[int],
-        operands: Sequence[int],
         results: Sequence[int],
         cuts: Mapping[int, Cut],
+        text: Text,
     ) -> None:
         self.rows = math.prod(key)
         self.flat = len(key) > 1
         self.instructions = tape.instructions
-        self.slots = slots
-        self.operands = operands
         self.results = results
         self.cuts = cuts
-        self.text = Text(f"def sweep(poll, {', '.join(f'a{slot}' for slot in operands)}):")
-        #: Lines of the block.
+        self.text = text
         self.lines: list[tuple[str, Instruction]] = []
-        self.names: dict[int, str] = {}
-        #: What holds the elements of a view or an item.
-        self.holder = {slot: slot for slot in slots}
-        self.buffers: list[_Kind] = []
-        self.free: dict[_Kind, list[str]] = {}
-        #: Buffers, and other names, of the slots that hold one.
-        self.held: dict[int, tuple[_Kind | None, str]] = {}
-        self.spare: list[str] = []
+        self.buffers: list[Kind] = []
+        #: What comes from elsewhere and is cut, and which results are written in place.
         self.cut_operands: dict[int, None] = {}
-        self.bytes_per_row = 0
-
-    def written(self) -> Written:
-        """Write it all."""
-        for slot in self.slots:
+        self.written: list[int] = []
+        self._names: dict[int, str] = {}
+        #: What holds the elements of a view or an item.
+        self._holder = {slot: slot for slot in slots}
+        self._free: dict[Kind, list[str]] = {}
+        #: Buffers, and other names, of the slots that hold one.
+        self._held: dict[int, tuple[Kind | None, str]] = {}
+        self._spare: list[str] = []
+        for slot in slots:
             op, args, _, _ = self.instructions[slot]
-            if isinstance(op, View | Item) and args[0] in self.holder:
-                self.holder[slot] = self.holder[args[0]]
+            if isinstance(op, View | Item) and args[0] in self._holder:
+                self._holder[slot] = self._holder[args[0]]
         ends: dict[int, list[int]] = {}
-        for holder, reader in self._last_readers().items():
+        for holder, reader in self._last_readers(slots).items():
             ends.setdefault(reader, []).append(holder)
-        for slot in self.slots:
+        for slot in slots:
             self._line(slot, ends.get(slot, ()))
-        each = [self._row_bytes(self.instructions[s].type) for s in self.cut_operands]
-        each += [self._row_bytes(self.instructions[s].type) for s in self._whole_results]
-        scratch = sum(dtype.itemsize * math.prod(shape) for dtype, shape in self.buffers)
-        most = max(BLOCK_BYTES // max(sum(each) + scratch, 1), 1)
-        blocks = -(-self.rows // most)
-        block = -(-self.rows // blocks)
-        if block > _ALIGNED:
-            block += -block % _ALIGNED
-        self._function(block)
-        return Written(self.text, block, scratch * block)
+
+    def row_shape(self, kind: ArrayType) -> Shape:
+        """The shape of a row of an array."""
+        return () if self.flat else kind.shape[1:]
 
     @property
-    def _whole_results(self) -> list[int]:
-        """Results that blocks are parts of."""
-        return [slot for slot in self.results if not self.cuts[slot].joined]
+    def scratch(self) -> int:
+        """Bytes of a row of all buffers."""
+        return sum(dtype.itemsize * math.prod(shape) for dtype, shape in self.buffers)
 
-    def _last_readers(self) -> dict[int, int]:
-        last = {slot: slot for slot in self.slots}
-        for slot in self.slots:
-            last[self.holder[slot]] = slot
+    def _last_readers(self, slots: Sequence[int]) -> dict[int, int]:
+        last = {slot: slot for slot in slots}
+        for slot in slots:
+            last[self._holder[slot]] = slot
             for arg in self.instructions[slot].args:
-                if arg in self.holder:
-                    last[self.holder[arg]] = slot
+                if arg in self._holder:
+                    last[self._holder[arg]] = slot
         return last
-
-    def _row_bytes(self, kind: Any) -> int:
-        return int(kind.nbytes) // self.rows
-
-    def _row_shape(self, kind: ArrayType) -> Shape:
-        return () if self.flat else kind.shape[1:]
 
     def _name(self, arg: int, *, cut: bool) -> str:
         """An operand: of this group, or a part or all of what came from elsewhere."""
-        if arg in self.holder:
-            return self.names[arg]
+        if arg in self._holder:
+            return self._names[arg]
         if not cut:
             return f"a{arg}"
         self.cut_operands[arg] = None
@@ -143,10 +105,10 @@ class _Writer:
         operands = [self._name(a, cut=c) for a, c in zip(args, how.rows, strict=True)]
         if how.joined:
             self._join(slot, operands)
-        elif self.holder[slot] != slot or isinstance(op, View):
-            self.names[slot] = self._seen(op, operands[0], kind)
+        elif self._holder[slot] != slot or isinstance(op, View):
+            self._names[slot] = self._seen(op, operands[0], kind)
             if slot in self.results:
-                self.lines.append((f"o{slot}[lo:hi] = {self.names[slot]}", instruction))
+                self.lines.append((f"o{slot}[lo:hi] = {self._names[slot]}", instruction))
         elif _takes_out(op):
             # Elements are read before they are written, so an operand's place will do.
             self._release([d for d in dying if d in args and d != slot])
@@ -155,8 +117,8 @@ class _Writer:
             self.lines.append((f"{call}({', '.join(operands)}, out={name})", instruction))
             dying = [d for d in dying if d not in args or d == slot]
         else:
-            name = self.names[slot] = self.spare.pop() if self.spare else f"t{slot}"
-            self.held[slot] = (None, name)
+            name = self._names[slot] = self._spare.pop() if self._spare else f"t{slot}"
+            self._held[slot] = (None, name)
             self.lines.append((f"{name} = {self._call(op, operands)}", instruction))
             if slot in self.results:
                 self.lines.append((f"o{slot}[lo:hi] = {name}", instruction))
@@ -167,26 +129,27 @@ class _Writer:
         kind = self.instructions[slot].type
         assert isinstance(kind, ArrayType)
         if slot in self.results:
-            self.names[slot] = f"v{slot}"
+            self.written.append(slot)
+            self._names[slot] = f"v{slot}"
             return f"v{slot}"
-        like = (kind.dtype, self._row_shape(kind))
-        free = self.free.get(like)
+        like = (kind.dtype, self.row_shape(kind))
+        free = self._free.get(like)
         if free:
             name = free.pop()
         else:
             name = f"b{len(self.buffers)}"
             self.buffers.append(like)
-        self.held[slot] = (like, name)
-        self.names[slot] = name
+        self._held[slot] = (like, name)
+        self._names[slot] = name
         return name
 
     def _release(self, slots: Sequence[int]) -> None:
         for slot in slots:
-            like, name = self.held.pop(slot, (None, ""))
+            like, name = self._held.pop(slot, (None, ""))
             if like is not None:
-                self.free.setdefault(like, []).append(name)
+                self._free.setdefault(like, []).append(name)
             elif name:
-                self.spare.append(name)
+                self._spare.append(name)
 
     def _join(self, slot: int, operands: Sequence[str]) -> None:
         """Keep a block's part of a reduction, or add its rows where they are placed."""
@@ -194,14 +157,16 @@ class _Writer:
         how = self.cuts[slot]
         joined = self.text.bind(getattr(np, how.joined), f"u_{how.joined}")
         if how.shifts:
-            # What is furthest on comes first: nothing has been written there yet.
-            ahead, *rest = sorted(zip(how.shifts, operands, strict=True), reverse=True)
-            self.lines.append(
-                (f"o{slot}[lo + {ahead[0]}:hi + {ahead[0]}] = {ahead[1]}", instruction)
-            )
-            for shift, name in rest:
-                part = f"w{slot} = o{slot}[lo + {shift}:hi + {shift}]"
-                self.lines.append((f"{part}; {joined}(w{slot}, {name}, out=w{slot})", instruction))
+            # What is furthest on comes first: nothing has been written there yet. What a thread's
+            # first block would add to what another writes there comes late.
+            (ahead, name), *rest = sorted(zip(how.shifts, operands, strict=True), reverse=True)
+            self.lines.append((f"o{slot}[lo + {ahead}:hi + {ahead}] = {name}", instruction))
+            for shift, other in rest:
+                line = f"g = {ahead - shift} if lo == first > 0 else 0\n"
+                line += f"if g: late.append((o{slot}, lo + {shift}, {other}[:g].copy()))\n"
+                line += f"w{slot} = o{slot}[lo + {shift} + g:hi + {shift}]\n"
+                line += f"{joined}(w{slot}, {other}[g:], out=w{slot})"
+                self.lines += [(text, instruction) for text in line.split("\n")]
             return
         part = f"{joined}.reduce({operands[0]})" if self.flat else self._call(op, operands)
         if kind.shape:  # type: ignore[union-attr]
@@ -216,7 +181,7 @@ class _Writer:
         """A view or an item of a block."""
         if isinstance(op, Item):
             return f"{name}[{op.index}]"
-        shape = ", ".join(["hi - lo", *map(str, self._row_shape(kind))])
+        shape = ", ".join(["hi - lo", *map(str, self.row_shape(kind))])
         if isinstance(op, Reshape):
             return f"{name}.reshape({shape})"
         return f"{self.text.bind(np.broadcast_to, 'broadcast_to')}({name}, ({shape},))"
@@ -225,62 +190,6 @@ class _Writer:
         if op.template:
             return op.template.format(*operands)
         return f"{self.text.bind(op.bind(NUMPY))}({', '.join(operands)})"
-
-    def _function(self, block: int) -> None:
-        """Put the function around the lines."""
-        text, n = self.text, self.rows
-        for value, name in ((empty, "empty"), (range, "range")):
-            text.bind(value, name)
-        if self.flat:
-            for slot in self.cut_operands:
-                text.write(f"a{slot} = a{slot}.reshape(-1)")
-        for slot in self.results:
-            kind = self.instructions[slot].type
-            assert isinstance(kind, ArrayType)
-            joined, shifts = self.cuts[slot][2:]
-            if joined and not shifts:
-                text.write(f"p{slot} = {'None' if kind.shape else '[]'}")
-                continue
-            shape = kind.shape if shifts else (n, *self._row_shape(kind))
-            text.write(f"o{slot} = empty({shape}, {text.bind(kind.dtype)})")
-            if shifts:
-                text.write(f"o{slot}[:{max(shifts)}] = o{slot}[{max(shifts) + n}:] = 0")
-        for i, (dtype, shape) in enumerate(self.buffers):
-            text.write(f"b{i} = empty({(block, *shape)}, {text.bind(dtype)})")
-        text.write(f"for lo in range(0, {n}, {block}):")
-        flops = sum([self._flops(instruction) for _, instruction in self.lines]) * block // n
-        between = max(_FLOPS_BETWEEN_POLLS // max(flops, 1), 1)
-        text.write(f"if not lo % {between * block}: poll()", indent=2)
-        text.write(f"hi = lo + {block}", indent=2)
-        if n % block:
-            text.write(f"if hi > {n}:", indent=2)
-            text.write(f"hi = {n}", indent=3)
-            for i in range(len(self.buffers)):
-                text.write(f"b{i} = b{i}[:{n % block}]", indent=3)
-        for slot in self.cut_operands:
-            text.write(f"x{slot} = a{slot}[lo:hi]", indent=2)
-        for slot in self._whole_results:
-            if _takes_out(self.instructions[slot].op):
-                text.write(f"v{slot} = o{slot}[lo:hi]", indent=2)
-        since_poll = 0
-        for line, instruction in self.lines:
-            text.write(line, instruction, indent=2)
-            since_poll += self._flops(instruction) * block // n
-            if since_poll > _FLOPS_BETWEEN_POLLS:
-                text.write("poll()", indent=2)
-                since_poll = 0
-        text.write(f"return ({''.join(self._returned(slot) for slot in self.results)})")
-
-    def _flops(self, instruction: Instruction) -> int:
-        op, args, kind, _ = instruction
-        return op.flops(kind, *[self.instructions[a].type for a in args])  # type: ignore[arg-type]
-
-    def _returned(self, slot: int) -> str:
-        kind, (_, _, joined, shifts) = self.instructions[slot].type, self.cuts[slot]
-        assert isinstance(kind, ArrayType)
-        if joined and not shifts:
-            return f"p{slot}, " if kind.shape else f"u_{joined}.reduce(p{slot}), "
-        return f"o{slot}.reshape({kind.shape}), " if self.flat else f"o{slot}, "
 
 
 def _ufunc(op: Op) -> Any:

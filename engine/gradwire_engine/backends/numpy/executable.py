@@ -39,10 +39,10 @@ class Executable:
     instructions on large arrays are replayed together: ``grouped`` is the tape with these.
     """
 
-    def __init__(self, tape: Tape, *, exact: bool = False) -> None:
+    def __init__(self, tape: Tape, *, exact: bool = False, threads: int = 1) -> None:
         self.tape = tape
         self.exact = exact
-        self.grouped = tape if exact else grouped(tape)
+        self.grouped = tape if exact else grouped(tape, threads)
         self._plan = plan(self.grouped)
         #: Instructions that loops execute, as predicted.
         self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])

@@ -22,13 +22,13 @@ _FEWEST = 2
 _Group: TypeAlias = tuple[Shape, int]
 
 
-def grouped(tape: Tape) -> Tape:
-    """An equivalent tape in which each group is one instruction."""
+def grouped(tape: Tape, threads: int = 1) -> Tape:
+    """An equivalent tape in which each group is one instruction, for as many threads."""
     if not any(i.type.nbytes >= SMALLEST_BYTES for i in tape.instructions):
         return tape
     cuts, groups = _levels(tape.instructions)
     kept = {key: slots for key, slots in groups.items() if _pays(tape.instructions, slots)}
-    return _Writer(tape, cuts, list(kept.values())).written() if kept else tape
+    return _Writer(tape, cuts, list(kept.values()), threads).written() if kept else tape
 
 
 def _levels(
@@ -73,8 +73,11 @@ def _pays(instructions: Sequence[Instruction], slots: Sequence[int]) -> bool:
 class _Writer:
     """Writes the tape anew, each group before what reads it and after what it reads."""
 
-    def __init__(self, tape: Tape, cuts: dict[int, Cut], groups: list[list[int]]) -> None:
+    def __init__(
+        self, tape: Tape, cuts: dict[int, Cut], groups: list[list[int]], threads: int
+    ) -> None:
         self.tape = tape
+        self.threads = threads
         self.cuts = cuts
         self.groups = groups
         self.group_of = {slot: slots for slots in groups for slot in slots}
@@ -122,7 +125,7 @@ class _Writer:
             self._append(slot, Instruction(op, args, kind, origin))
             return
         results = [s for s in slots if s in self.escaping]
-        sweep = Sweep(self.tape, slots, self.cuts, results)
+        sweep = Sweep(self.tape, slots, self.cuts, results, self.threads)
         args = tuple([self.moved[a] for a in sweep.operands])
         at = len(self.made)
         origin = sweep.instructions[0].origin

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from gradwire_engine.backends.numpy.blocks import Written, write
+from gradwire_engine.backends.numpy.frames import Framed, framed
 from gradwire_engine.backends.numpy.rows import Cut
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.base import Op
@@ -16,7 +16,8 @@ from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, TupleType,
 class Sweep(Op):
     """What the instructions at ``slots`` of ``tape`` do; no program can name it.
 
-    ``operands`` are the slots that it reads, ``results`` those of its own that others read.
+    ``operands`` are the slots that it reads, ``results`` those of its own that others read. Its
+    blocks are computed by as many ``threads``, that of the caller among them.
     """
 
     name = "sweep"
@@ -28,6 +29,7 @@ class Sweep(Op):
         slots: Sequence[int],
         cuts: Mapping[int, Cut],
         results: Sequence[int],
+        threads: int,
     ) -> None:
         self.slots = slots
         self.results = results
@@ -36,7 +38,9 @@ class Sweep(Op):
         within = {*slots}
         read = [a for i in self.instructions for a in i.args if a not in within]
         self.operands = [*dict.fromkeys(read)]
-        self._written: Written = write(self.key, tape, slots, self.operands, results, cuts)
+        self._framed: Framed = framed(
+            *(self.key, tape, slots, self.operands, results, cuts, threads)
+        )
         #: Arithmetic of each instruction.
         self.each: list[int] = [
             op.flops(kind, *[tape.instructions[a].type for a in args])  # type: ignore[arg-type]
@@ -54,22 +58,22 @@ class Sweep(Op):
     @property
     def block(self) -> int:
         """Rows of a block."""
-        return self._written.block
+        return self._framed.block
 
     @property
     def nbytes(self) -> int:
         """Bytes of the buffers beside the results."""
-        return self._written.nbytes
+        return self._framed.nbytes
 
     @property
     def text(self) -> Text:
         """The function's text."""
-        return self._written.text
+        return self._framed.text
 
     @cached_property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
         """From the poll of the deadline, and the operands, to the results."""
-        return self._written.text.function("sweep")
+        return self._framed.text.function("sweep")
 
     def infer(self, *types: ArrayType) -> Type:
         """The results' types."""

@@ -45,7 +45,9 @@ class Text:
         """The finished function."""
         exec(compile("\n".join(self._text), "<tape>", "exec"), self.names)
         made: Callable[..., Any] = self.names[name]
-        LINES[made.__code__] = self._lines
+        inner = [value for value in made.__code__.co_consts if isinstance(value, CodeType)]
+        for code in (made.__code__, *inner):
+            LINES[code] = self._lines
         return made
 
 
