@@ -130,8 +130,10 @@ def test_random_programs_in_groups(text, seed, size):
 
 
 def executable(ask, text, values, **query):
+    """A call and what it replays: arrays that are not very large are grouped the second time."""
     call = ask.engine.call(ask.engine.parse(text), values, Query("gradient", **query))
-    call.compile(ask.poll)
+    call.replay(ask.poll)
+    call.replay(ask.poll)
     return call, call._entry.paths[0].executable
 
 
@@ -151,6 +153,13 @@ def test_what_needs_a_whole_sum_is_swept_after_it(ask):
     values = {"x": Leaf(np.linspace(-1, 1, 100_000))}
     _, run = executable(ask, "sum(exp(x * x)) ** 2 / sum(x * x)", values)
     assert len(sweeps(run)) == 2
+
+
+def test_very_large_arrays_are_swept_at_once(ask):
+    x = {"x": Leaf(np.linspace(-1, 1, 200_000))}
+    call = ask.engine.call(ask.engine.parse("sum(sin(x) * x)"), x, Query("gradient"))
+    call.compile(ask.poll)
+    assert len(sweeps(call._entry.paths[0].executable)) == 1
 
 
 def test_small_arrays_are_not_swept(ask):

@@ -30,6 +30,8 @@ _SECONDS_TO_COMPILE = 5e-6
 _SECONDS_PER_INSTRUCTION = 1e-6
 _SECONDS_PER_FLOP = 1e-9
 _BYTES_PER_INSTRUCTION = 600
+#: Instructions on such arrays take longer than writing a function for a group of them.
+_GROUPED_AT_ONCE = 1 << 20
 
 
 class Executable:
@@ -42,8 +44,11 @@ class Executable:
     def __init__(self, tape: Tape, *, exact: bool = False, threads: int = 1) -> None:
         self.tape = tape
         self.exact = exact
-        self.grouped = tape if exact else grouped(tape, threads)
-        self._plan = plan(self.grouped)
+        self._threads = threads
+        self.grouped = tape
+        self._plan = plan(tape)
+        if any(i.type.nbytes >= _GROUPED_AT_ONCE for i in tape.instructions):
+            self._group()
         #: Instructions that loops execute, as predicted.
         self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])
         self._walked = False
@@ -95,8 +100,17 @@ class Executable:
             self._walked = True
             return self._walk
         if self._lowered is None:
+            if self.grouped is self.tape:
+                self._group()
             self._lowered = lower(self.grouped, self._plan, quick=not self.exact)
         return self._lowered
+
+    def _group(self) -> None:
+        """Put in groups what is worth it."""
+        if not self.exact:
+            self.grouped = grouped(self.tape, self._threads)
+            if self.grouped is not self.tape:
+                self._plan = plan(self.grouped)
 
     def failed_at(self, error: BaseException) -> Instruction | None:
         """The instruction during which ``error`` was raised, in a loop that of its body."""
