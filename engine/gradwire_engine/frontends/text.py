@@ -16,11 +16,17 @@ from gradwire_engine.frontends.expressions import (
     at,
     none_at,
 )
+from gradwire_engine.frontends.plain import read_plain
 from gradwire_engine.program import RESULT, Block, Output, Program, Target
 
 
 def parse_text(text: str) -> Program:
     """Read source text, or raise ``ProgramSyntaxError`` with line and column."""
+    return read_plain(text, lambda: parse_tree(text).positions) or parse_tree(text)
+
+
+def parse_tree(text: str) -> Program:
+    """Read source text of any kind by Python's syntax tree."""
     try:
         module = ast.parse(text)
     except SyntaxError as error:

@@ -1,0 +1,294 @@
+"""Plain source text → Program, without a syntax tree: assignments of arithmetic and calls.
+
+Long programs are mostly such, written out by other programs, and Python's parser makes an object of
+every piece of syntax. What is written in any other way, or wrongly, is left to ``text``; so is
+where each node was written, which is asked for only when there is something to say about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import islice, pairwise
+from keyword import iskeyword
+from typing import TypeAlias, overload
+
+from gradwire_engine.frontends.expressions import PREFIXES
+from gradwire_engine.program import (
+    RESULT,
+    Block,
+    Node,
+    Output,
+    Position,
+    Program,
+    Target,
+    flat_names,
+)
+
+_PIECES = re.compile(
+    r"[ \t]*([A-Za-z_][\w.]*|[\d.][\w.]*(?:(?<=[eE])[+-]\d+)?|\*\*|//|[^ \t])", re.ASCII
+)
+_NAMES = re.compile(r"[A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*", re.ASCII)
+#: An operation's name, and those of its named arguments, of which there are none.
+_Words: TypeAlias = tuple[str, tuple[str, ...]]
+#: How strongly what waits holds on to its operand: a power more than the sign before it.
+_OPEN, _SUM, _PRODUCT, _SIGN, _POWER = range(5)
+_OPERATORS: dict[str, tuple[int, _Words]] = {
+    "+": (_SUM, ("add", ())),
+    "-": (_SUM, ("subtract", ())),
+    "*": (_PRODUCT, ("multiply", ())),
+    "/": (_PRODUCT, ("divide", ())),
+    "//": (_PRODUCT, ("floor_divide", ())),
+    "%": (_PRODUCT, ("remainder", ())),
+    "@": (_PRODUCT, ("matmul", ())),
+    "**": (_POWER, ("power", ())),
+}
+_NEGATIVE: _Words = ("negative", ())
+#: What opened a bracket that is no call's.
+_PART: _Words = ("(", ())
+_INDEX: _Words = ("[", ())
+_NONE = _OPEN, _PART
+_OPENING = frozenset("-(")
+#: Most that waits at once, and most pieces of a line: Python's parser has limits, too, and is to
+#: find the positions.
+_MOST, _LONGEST = 40, 1000
+_new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
+
+
+class Positions(Sequence[Position]):
+    """Where nodes were written, found by ``find`` when the first is asked for."""
+
+    def __init__(self, length: int, find: Callable[[], Sequence[Position]]) -> None:
+        self._length = length
+        self._find = find
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, at: int) -> Position: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Position]: ...
+    def __getitem__(self, at: int | slice) -> Position | Sequence[Position]:
+        return self._found[at]
+
+    @cached_property
+    def _found(self) -> Sequence[Position]:
+        return self._find()
+
+
+class _OtherwiseWritten(Exception):
+    """This is not plain."""
+
+
+def read_plain(text: str, find: Callable[[], Sequence[Position]]) -> Program | None:
+    """The program of a plain text, None of any other; ``find`` finds its nodes' positions."""
+    if not text.isascii():
+        return None
+    lines = text.split("\n")
+    if "#" in text:
+        lines = [line.partition("#")[0] for line in lines]
+    numbers = [number for number, line in enumerate(lines) if line.strip(" \t")]
+    if not numbers:
+        return None
+    last = numbers.pop()
+    names, reader = _target(lines[last]), _Reader()
+    try:
+        for number in numbers:
+            reader.statement(lines[number])
+        if names is None:
+            reader.statement(lines[last])
+        reader.check_calls()
+    except (_OtherwiseWritten, ValueError):
+        return None
+    output, nodes = reader.output if names is None else _listed(names), tuple(reader.nodes)
+    return Program(Block(nodes), output, Positions(len(nodes), find), (last + 1, 1))
+
+
+class _Reader:
+    """Writes nodes in the order of evaluation, an operator's once its operands are complete."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.output: Output = None
+        self._has_expression = False
+        self._assigned: set[str] = set()
+        #: What must not be assigned anywhere: what is called, and what stands before a dot.
+        self._called: set[str] = set()
+        #: Kind and value of the nodes of the names and numbers met so far.
+        self._operands: dict[str, tuple[str, object]] = {}
+        #: The number of the first node of each line.
+        self._first: dict[str, int] = {}
+        #: The number of which a sign was read last as a part.
+        self._signed = -1
+
+    def check_calls(self) -> None:
+        """Leave calls of what the text assigns to others."""
+        if not self._called.isdisjoint(self._assigned):
+            raise _OtherwiseWritten
+
+    def statement(self, line: str) -> None:
+        """Write an assignment, or an expression whose value may be the program's."""
+        first = self._first.setdefault(line, len(self.nodes))
+        if first < len(self.nodes):
+            self._repeat(first)
+        else:
+            self._read(line)
+        names = self.nodes[-1].value
+        if names == RESULT:
+            self.output, self._has_expression = RESULT, True
+        elif not self._has_expression:
+            self.output = _listed(names)
+
+    def _read(self, line: str) -> None:
+        head, equals, body = line.partition("=")
+        names = _target(head) if equals else RESULT
+        if names is None or line[0] in " \t":
+            raise _OtherwiseWritten
+        pieces = _PIECES.findall(body if equals else line)
+        if len(pieces) > _LONGEST:
+            raise _OtherwiseWritten
+        values = self._expressions(pieces)
+        value = values[0] if len(values) == 1 else self._write("tuple", tuple(values), None)
+        self._write("store", (value,), names)
+        if equals:
+            self._assigned.update((names,) if isinstance(names, str) else flat_names(names))
+
+    def _repeat(self, first: int) -> None:
+        """Write the nodes of a line again that was written before, from number ``first`` on."""
+        nodes, number = self.nodes, len(self.nodes)
+        ahead = number - first
+        for kind, before, value, _, _ in islice(nodes, first, number):
+            args = before
+            if len(before) == 2:
+                args = before[0] + ahead, before[1] + ahead
+            elif before:
+                args = tuple([arg + ahead for arg in before])
+            nodes.append(_new_tuple(Node, (kind, args, value, (), number)))
+            if kind == "store":
+                return
+            number += 1
+
+    def _write(self, kind: str, args: tuple[int, ...], value: object) -> int:
+        nodes = self.nodes
+        number = len(nodes)
+        nodes.append(_new_tuple(Node, (kind, args, value, (), number)))
+        return number
+
+    def _expressions(self, pieces: list[str]) -> list[int]:
+        """Write expressions with commas between; gives the numbers of their nodes."""
+        nodes, operands = self.nodes, self._operands
+        values: list[int] = []
+        #: Operators and brackets: how strong, in which words, and how many values came before.
+        waiting: list[tuple[int, _Words, int]] = []
+        expected, callee = True, _PART  # whether an operand comes next, and whose bracket
+        for piece, following in pairwise([*pieces, "", ""]):
+            if expected:
+                if piece in _OPENING:
+                    signed = piece == "-"
+                    opened = (_SIGN, _NEGATIVE, 0) if signed else (_OPEN, callee, len(values))
+                    waiting.append(opened)
+                    callee = _PART
+                    if len(waiting) > _MOST:
+                        break
+                elif following == "(":
+                    callee = self._callee(piece)
+                else:
+                    kind, value = operands.get(piece) or self._operand(piece)
+                    number = len(nodes)
+                    values.append(number)
+                    nodes.append(_new_tuple(Node, (kind, (), value, (), number)))
+                    expected = False
+                continue
+            strength, words = _OPERATORS.get(piece, _NONE)
+            if piece != "[" and strength != _POWER:  # these take the last operand alone
+                while waiting and waiting[-1][0] >= (strength or _SUM):
+                    self._complete(waiting.pop()[1], values)
+            if strength:
+                waiting.append((strength, words, 0))
+            elif piece == "[":
+                waiting.append((_OPEN, _INDEX, len(values) - 1))
+            elif piece in (")", "]") and waiting:
+                self._close(piece, waiting.pop(), values)
+                continue
+            elif piece != "," and (piece or waiting):
+                break
+            expected = True
+            if len(waiting) > _MOST:
+                break
+        else:
+            return values
+        raise _OtherwiseWritten
+
+    def _complete(self, words: _Words, values: list[int]) -> None:
+        """Write an operator whose operands are the last values."""
+        operand = values.pop()
+        if words is not _NEGATIVE:
+            values[-1] = self._write("call", (values[-1], operand), words)
+            return
+        kind, _, number, _, _ = self.nodes[operand]
+        if kind == "literal" and operand != self._signed:
+            self.nodes[operand] = Node(kind, (), -number, (), operand)
+            self._signed = operand
+        else:
+            operand = self._write("call", (operand,), words)
+        values.append(operand)
+
+    def _close(self, piece: str, opened: tuple[int, _Words, int], values: list[int]) -> None:
+        """Write what a bracket was opened for."""
+        _, words, first = opened
+        parts = tuple(values[first:])
+        del values[first:]
+        if (words is _INDEX) is not (piece == "]") or (words is _PART and len(parts) > 1):
+            raise _OtherwiseWritten
+        if words is _PART:
+            values += parts
+        elif words is _INDEX:
+            values.append(self._write("index", parts, None))
+        else:
+            values.append(self._write("call", parts, words))
+
+    def _callee(self, piece: str) -> _Words:
+        """What a name before a bracket calls."""
+        kind, _ = self._operands.get(piece) or self._operand(piece)
+        if kind != "load":
+            raise _OtherwiseWritten
+        self._called.add(piece)
+        return piece, ()
+
+    def _operand(self, piece: str) -> tuple[str, object]:
+        """Kind and value of the node of a name or a number."""
+        root, *parts = piece.split(".")
+        found: tuple[str, object]
+        if piece[:1].isdigit() or not root:
+            written = piece.isdecimal()
+            if "_" in piece or (written and piece[0] == "0" < piece):
+                raise _OtherwiseWritten
+            found = "literal", int(piece) if written else float(piece)
+        else:
+            if not all(name.isidentifier() and not iskeyword(name) for name in (root, *parts)):
+                raise _OtherwiseWritten
+            if parts and root not in PREFIXES:
+                raise _OtherwiseWritten
+            self._called.update([root] if parts else [])
+            found = "load", piece
+        self._operands[piece] = found
+        return found
+
+
+def _target(text: str) -> Target | None:
+    """The names that make up a text, None where it is more than names."""
+    text = text.rstrip(" \t")
+    if text.isidentifier():  # as most are
+        return None if iskeyword(text) else text
+    if not _NAMES.fullmatch(text):
+        return None
+    names = tuple([name.strip(" \t") for name in text.split(",")])
+    if any(map(iskeyword, names)):
+        return None
+    return names if len(names) > 1 else names[0]
+
+
+def _listed(names: Target) -> Output:
+    return names if isinstance(names, str) else list(names)
