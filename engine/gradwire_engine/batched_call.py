@@ -126,7 +126,7 @@ class BatchedCall(Call):
             outputs = [np.asarray(x)[took] for x in outputs]
         answer = compiled.answer(outputs)
         if not all_finite(outputs):
-            answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
+            answer.nonfinite = self._nonfinite(compiled, poll)
         return [(took, answer)]
 
     def _alone(self, k: int, poll: Poll) -> list[Part]:

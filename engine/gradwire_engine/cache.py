@@ -53,7 +53,7 @@ class Entry:
     def add(self, compiled: Compiled) -> None:
         """Keep a recording in front."""
         self.paths = (compiled, *self.paths)[:_PATHS]
-        self.nbytes = _ENTRY_BYTES + sum(path.executable.nbytes for path in self.paths)
+        self.nbytes = _ENTRY_BYTES + sum(path.nbytes for path in self.paths)
 
 
 class Cache:

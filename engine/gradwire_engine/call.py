@@ -22,6 +22,7 @@ from gradwire_engine.backends.numpy.diagnose import first_lapses, lapses
 from gradwire_engine.backends.numpy.failures import explained
 from gradwire_engine.backends.numpy.finite import all_finite
 from gradwire_engine.backends.numpy.hints import better_way
+from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.cache import Cache
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
@@ -30,10 +31,11 @@ from gradwire_engine.compile.differences import judged
 from gradwire_engine.errors import EngineError, Place
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import GuardFailed, Input, WayUnknown
+from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
-from gradwire_engine.tape import ArrayType, Instruction, Tape, Witness
+from gradwire_engine.tape import ArrayType, Instruction, Witness
 
 
 class Call:
@@ -175,7 +177,7 @@ class Call:
         outputs = self._outputs(compiled, poll)
         answer = compiled.answer(outputs)
         if not all_finite(outputs):
-            answer.nonfinite = self._nonfinite(compiled.executable.tape, poll)
+            answer.nonfinite = self._nonfinite(compiled, poll)
         return answer
 
     def _outputs(self, compiled: Compiled, poll: Poll) -> Sequence[Any]:
@@ -190,9 +192,16 @@ class Call:
         except Exception as error:
             raise self._explained(compiled, error) from error
 
-    def _nonfinite(self, tape: Tape, poll: Poll) -> dict[Direction, Nonfinite]:
-        """Where the outputs of ``tape`` stopped being finite."""
+    def _nonfinite(self, compiled: Compiled, poll: Poll) -> dict[Direction, Nonfinite]:
+        """Where the outputs stopped being finite: by the operations that the program names.
+
+        At the edge of the range of numbers these may stay finite; then by those that replay.
+        """
+        tape = optimize(compiled.plain, NUMPY, poll, exact=True)
         found = lapses(tape, self.inputs, poll)
+        if found.keys().isdisjoint(tape.outputs):
+            tape = compiled.executable.tape
+            found = lapses(tape, self.inputs, poll)
         return {
             direction: Nonfinite(
                 self.place(found[slot].instruction),

@@ -30,7 +30,7 @@ from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.variables import flatten
-from gradwire_engine.tape import ArrayType, Instruction, Tape
+from gradwire_engine.tape import ArrayType, Instruction
 
 
 class Watching(NamedTuple):
@@ -224,7 +224,9 @@ class Recording(Call):
         result, exact = recorder.record(), self.exact
         recorded = Recorded(recorder, result, variables, self._watching, exact=exact)
         nothing = Template(None)
-        return _Run(recorded.executable, nothing, None, {}, {}, {}, (), recorded=recorded)
+        executable = recorded.executable
+        told = (executable, nothing, None, {}, {}, {}, (), executable.tape)
+        return _Run(*told, recorded=recorded)
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         assert isinstance(compiled, _Run)
@@ -270,10 +272,9 @@ class RecordedCall(Call):
         finally:
             self.inputs = everything
 
-    def _nonfinite(self, tape: Tape, poll: Poll) -> dict[Direction, Nonfinite]:
+    def _nonfinite(self, compiled: Compiled, poll: Poll) -> dict[Direction, Nonfinite]:
         """The place is of the whole tape, which is compiled for this."""
-        whole = self._of_recorded(self._vectors, poll, whole=True)
-        return super()._nonfinite(whole.executable.tape, poll)
+        return super()._nonfinite(self._of_recorded(self._vectors, poll, whole=True), poll)
 
 
 class RecordedBatch(RecordedCall, BatchedCall):

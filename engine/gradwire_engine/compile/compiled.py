@@ -14,6 +14,10 @@ from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.optimize.resume import Known
+from gradwire_engine.tape import Tape
+
+#: What an instruction of a tape takes that is only kept.
+_BYTES_PER_INSTRUCTION = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,17 @@ class Compiled:
     updates: Mapping[str, int]
     unconnected: Mapping[str, Unconnected]
     warnings: Sequence[Notice]
+    #: What was recorded, before any of it was made cheaper.
+    plain: Tape
     #: Of many examples at once: the output that tells which of them decide as recorded.
     decided: int | None = None
     #: Of what resumes a recording: the values of it that follow the inputs.
     known: Sequence[Known] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory that all of it takes."""
+        return self.executable.nbytes + _BYTES_PER_INSTRUCTION * len(self.plain.instructions)
 
     def answer(self, outputs: Sequence[Any]) -> Answer:
         """What the executable gave as an answer."""

@@ -48,8 +48,11 @@ def compile_query(
     """
     recorder = new_recorder(program, variables, query.promotion, limits, poll, unroll=unroll)
     asked = query.outputs if query.kind == "evaluate" else query.target
-    result = recorder.record(default=asked is None)
-    compiled = _Query(recorder, variables, query, vectors, told=told).compile(result, stacks)
+    try:
+        result = recorder.record(default=asked is None)
+        compiled = _Query(recorder, variables, query, vectors, told=told).compile(result, stacks)
+    finally:
+        recorder.b.forget()
     check_budget(compiled.executable, limits)
     return compiled
 
@@ -179,6 +182,7 @@ class _Query:
             updates,
             unconnected,
             self.r.warnings,
+            tape,
             decided,
             known,
         )

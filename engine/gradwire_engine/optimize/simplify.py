@@ -6,7 +6,7 @@ that derivatives are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,14 +27,16 @@ from gradwire_engine.ops.constants import (
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
+from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Power
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
+from gradwire_engine.optimize import factors
+from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 from gradwire_engine.optimize.liveness import alive, shrunk
 from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.shared import by_half_angle
-from gradwire_engine.optimize.structure import Expression, cheaper
+from gradwire_engine.optimize.structure import cheaper
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
 
 #: Larger results are computed at replay instead of kept in the tape.
@@ -57,11 +59,13 @@ def optimize(
     instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll, exact=exact))
     if told is not None:
         told("shrunk", replace(tape, instructions=tuple(instructions)))
-    sweep = _Sweep(xp, exact=exact)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
+    kept = Kept(instructions, live, moved, tape.outputs)
+    sweep = _Sweep(xp, kept, exact=exact)
     with np.errstate(all="ignore"):
         for slot, (op, args, kind, sweep.origin) in enumerate(instructions):
+            kept.at = slot
             if not slot & 1023:
                 poll()
             if live[slot]:
@@ -81,12 +85,13 @@ def optimize(
 class _Sweep:
     """Instructions kept so far, and what is known of slots; ``origin`` is that of the next."""
 
-    def __init__(self, xp: Any, *, exact: bool) -> None:
+    def __init__(self, xp: Any, kept: Kept, *, exact: bool) -> None:
         self.xp = xp
         self.exact = exact
         self._aliases = _EXACT_ALIASES if exact else _ALIASES
-        self.instructions: list[Instruction] = []
-        self._known: dict[tuple[Op, tuple[int, ...]], int] = {}
+        self._kept = kept
+        self.instructions = kept.code
+        self._known = kept.known
         #: Values of constants, operands of broadcasts, and slots whose elements are all 1.
         self._constants: dict[int, Any] = {}
         self._repeated: dict[int, int] = {}
@@ -109,6 +114,9 @@ class _Sweep:
             better = cheaper(op, args, self.instructions)
             if better is not None:
                 return self._recorded(better)
+        rule = _RULES.get(type(op))
+        if rule is not None and (better := rule(op, args, self._kept)) is not None:
+            return self._recorded(better)
         return self._keep(op, args, kind)
 
     def _recorded(self, expression: Expression) -> int:
@@ -129,6 +137,8 @@ class _Sweep:
         """The slot of an instruction, which may have been kept before."""
         key = (op, args)
         found = self._known.get(key)
+        if found is None and type(op) in _COMMUTATIVE and not self.exact:
+            found = self._known.get((op, args[::-1]))
         if found is not None:
             return found
         if args and args[0] in self._constants:
@@ -312,6 +322,10 @@ _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] 
 _EXACT_ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] = {
     op: _ALIASES[op] for op in (StopGradient, Copy, Assigned, Item, Transpose)
 }
+#: Those that may round differently.
+_RULES: Mapping[type[Op], Rule] = factors.RULES
+#: Operations whose operands may change places.
+_COMMUTATIVE = frozenset((Add, Multiply))
 
 
 def _alike(a: Any, b: Any) -> bool:

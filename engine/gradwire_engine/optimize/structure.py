@@ -19,10 +19,9 @@ from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
+from gradwire_engine.optimize.expressions import Expression
 from gradwire_engine.tape import Instruction, Shape
 
-#: A slot, or an operation on expressions.
-Expression: TypeAlias = "int | tuple[Op, Sequence[Expression]]"
 _Code: TypeAlias = Sequence[Instruction]
 
 

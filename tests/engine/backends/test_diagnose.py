@@ -106,7 +106,7 @@ def test_results_of_several_arrays_are_looked_at(ask):
 def test_what_a_loop_made_is_looked_at_by_the_result(ask, kind):
     text = "y = x\nfor i in range(200):\n  for j in range(100):\n    y = y + 0.1 * y**2\nsum(y)"
     answer = ask.answer(text, {"x": np.ones(3)}, kind=kind)
-    assert answer.nonfinite["forward"].instruction == "multiply"
+    assert answer.nonfinite["forward"].instruction == "power"
 
 
 def test_looking_takes_no_more_memory_than_a_replay(ask):

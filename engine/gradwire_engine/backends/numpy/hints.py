@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from gradwire_engine.backends.numpy.diagnose import Lapse
+from gradwire_engine.ops.constants import Constant, Source
 from gradwire_engine.tape import Tape
 
 #: How far from an instruction to look for what its operation is combined with.
@@ -48,11 +51,11 @@ def better_way(tape: Tape, slot: int, found: Mapping[int, Lapse]) -> str | None:
     instructions = tape.instructions
     readers: dict[int, list[int]] = {}
     primal = slot
-    for other, (_, args, _, origin) in enumerate(instructions):
+    for other, (op, args, _, origin) in enumerate(instructions):
         if origin >= 0:
             for arg in args:
                 readers.setdefault(arg, []).append(other)
-        if origin == ~instructions[slot].origin and origin >= 0:
+        if origin == ~instructions[slot].origin >= 0 and not isinstance(op, Source):
             primal = other
     before = _features(tape, primal, lambda s: instructions[s].args, found)
     after = _features(tape, primal, lambda s: readers.get(s, ()), found)
@@ -74,9 +77,8 @@ def _features(
     reached = level = {slot}
     for _ in range(_STEPS + 1):
         for s in level:
-            op, args, _, _ = tape.instructions[s]
-            features.add(op.name)
-            if op.name == "multiply" and args[0] == args[1]:
+            features.add(tape.instructions[s].op.name)
+            if _squares(tape, s):
                 features.add("square")
             lapse = found.get(s)
             if lapse and lapse.undefined and not any(found[a].undefined for a in lapse.given):
@@ -84,3 +86,12 @@ def _features(
         level = {other for s in level for other in step(s)} - reached
         reached = reached | level
     return features
+
+
+def _squares(tape: Tape, slot: int) -> bool:
+    """Whether a slot is a product of a value with itself."""
+    op, args, _, _ = tape.instructions[slot]
+    if op.name == "power":
+        exponent = tape.instructions[args[1]].op
+        return isinstance(exponent, Constant) and np.array_equal(exponent.value, 2)
+    return op.name == "multiply" and args[0] == args[1]

@@ -1,0 +1,90 @@
+"""What rules of the optimiser look at, the instructions kept so far, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Constant
+from gradwire_engine.tape import DType, Instruction, Shape
+
+#: A slot, or an operation on expressions.
+Expression: TypeAlias = "int | tuple[Op, Sequence[Expression]]"
+
+
+class Kept:
+    """The instructions that are kept so far, and who reads them.
+
+    ``old`` are the instructions that they come of, of which ``live`` ones are needed; ``moved`` are
+    the slots that these have now, up to the one of number ``at``.
+    """
+
+    def __init__(
+        self,
+        old: Sequence[Instruction],
+        live: bytearray,
+        moved: Sequence[int],
+        outputs: Sequence[int],
+    ) -> None:
+        self.code: list[Instruction] = []
+        self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
+        self.at = 0
+        self._old, self._live, self._moved, self._outputs = old, live, moved, outputs
+        self._counts: list[int] = []
+        self._reads: dict[int, int] = {}
+        self._counted = 0
+
+    def shape(self, slot: int) -> Shape:
+        """The shape of an array's slot."""
+        return self.code[slot].type.shape  # type: ignore[union-attr]
+
+    def dtype(self, slot: int) -> DType:
+        """The dtype of an array's slot."""
+        return self.code[slot].type.dtype  # type: ignore[union-attr]
+
+    def size(self, slot: int) -> int:
+        """How many elements an array's slot has."""
+        return self.code[slot].type.size  # type: ignore[union-attr]
+
+    def number(self, slot: int) -> Any:
+        """The value of a constant without axes that is inexact, else nothing."""
+        op = self.code[slot].op
+        if type(op) is not Constant or np.ndim(op.value) or self.dtype(slot).kind not in "fc":
+            return None
+        return op.value
+
+    def holds(self, op: Op, *args: int) -> bool:
+        """Whether the value of ``op`` of slots is kept already."""
+        return (op, args) in self.known or (op, args[::-1]) in self.known
+
+    def shared(self, slot: int) -> bool:
+        """Whether the value of a slot is read more than once."""
+        if not self._counts:
+            self._counts = self._readers()
+        for old in range(self._counted, self.at):
+            new = self._moved[old]
+            self._reads[new] = self._reads.get(new, 0) + self._counts[old]
+        self._counted = self.at
+        return self._reads.get(slot, 0) > 1
+
+    def _readers(self) -> list[int]:
+        counts = [0] * len(self._old)
+        for slot in self._outputs:
+            counts[slot] = 2  # what is given is never for one reader alone
+        for live, (_, args, _, _) in zip(self._live, self._old, strict=True):
+            if live:
+                for arg in args:
+                    counts[arg] += 1
+        return counts
+
+
+def constant(value: Any, dtype: DType) -> Expression:
+    """A number of ``dtype``."""
+    return Constant.of(np.asarray(value, dtype)), ()
+
+
+#: What gives the value of an operation of slots with less work, where it knows how.
+Rule: TypeAlias = Callable[[Op, Sequence[int], Kept], "Expression | None"]
