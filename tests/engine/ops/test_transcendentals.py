@@ -2,11 +2,18 @@
 
 import numpy as np
 import pytest
+from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.ops.base import PRIMITIVES
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+
+from tests.engine.conftest import Asker
 
 #: Both sides of the length from which on kernels take another way.
 LENGTHS = st.sampled_from([1, 7, 300])
@@ -69,3 +76,30 @@ def test_a_sum_with_one_has_the_logistic_slope(ask, text):
     answer = ask.answer(f"sum({text})", {"x": x})
     np.testing.assert_allclose(answer.value, np.logaddexp(0, x).sum(), rtol=1e-15)
     np.testing.assert_array_equal(answer.gradients["x"], computed("sigmoid", x))
+
+
+@given(arrays(np.float64, (3, 5), elements=EXPONENTS | st.just(-np.inf)))
+def test_logsumexp_has_the_slopes_of_softmax(x):
+    """Where something is finite; a row of ``-inf`` has no slope."""
+    answer = Asker().answer("sum(where(isfinite(x), logsumexp(x, 1)[:, None], 0))", {"x": x})
+    exact = x.astype(np.longdouble)
+    some = np.isfinite(x).any(axis=1, keepdims=True)
+    top = np.where(some, exact.max(axis=1, keepdims=True), 0)
+    powers = np.exp(exact - top)
+    total = np.where(some, powers.sum(axis=1, keepdims=True), 1)
+    value = np.where(np.isfinite(x), np.log(total) + top, 0).sum()
+    slopes = powers / total * np.isfinite(x).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(float(answer.value), float(value), rtol=1e-14, atol=1e-13)
+    near = {"rtol": 1e-12, "atol": 1e-300}  # differences of 1,600 are exact to 2e-13
+    np.testing.assert_allclose(answer.gradients["x"], slopes.astype(float), **near)
+
+
+@pytest.mark.parametrize("name", ["logsumexp", "log_softmax", "softmax"])
+def test_value_and_gradient_take_the_same_exponentials(name):
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(float), (3, 5)))
+    y = FUNCTIONS[name].record(b, x, 1)
+    (x_bar,) = gradient(b, [FUNCTIONS["sum"].record(b, y * y)], [x])
+    assert x_bar is not None
+    ops = [i.op.name for i in optimize(b.tape([y, x_bar]), NUMPY).instructions]
+    assert ops.count("exp") + ops.count("softmax") == 1

@@ -12,7 +12,7 @@ from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.patterns import FULL, Span
-from gradwire_engine.ops.reductions.normalized import LogSoftmax, LogSumExp, Softmax
+from gradwire_engine.ops.reductions.normalized import Shift, Softmax
 from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Prod, Sum
 from gradwire_engine.tape import ArrayType, Shape, TupleType, Type
 
@@ -120,7 +120,7 @@ _JOINED: dict[type[Op], str] = {
     AllOf: "logical_and",
 }
 _RULES: dict[type[Op], Callable[[Any, Any, Any], Cut | None]] = {
-    **dict.fromkeys([*_JOINED, LogSumExp, Softmax, LogSoftmax], _reduction),
+    **dict.fromkeys([*_JOINED, Shift, Softmax], _reduction),
     Reshape: _view,
     BroadcastTo: _view,
     Placed: _placed,

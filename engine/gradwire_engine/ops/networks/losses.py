@@ -21,7 +21,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Absolute, Sqrt, Square
 from gradwire_engine.ops.pointwise.comparison import Equal, LessEqual
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
 from gradwire_engine.ops.promotion import dtype_of, inexact_promoted
-from gradwire_engine.ops.reductions.normalized import LogSoftmax
+from gradwire_engine.ops.reductions.normalized import log_softmax
 from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Sum
 
@@ -102,7 +102,7 @@ def softmax_cross_entropy_with_logits(
     axes = (axis_of(axis, x.ndim, "softmax_cross_entropy_with_logits"),)
     if y.type.shape != x.type.shape:
         raise ShapeMismatch(f"labels of shape {y.shape} for logits of shape {x.shape}")
-    return -Sum(axes)(y * LogSoftmax(axes)(x))
+    return -Sum(axes)(y * log_softmax(x, axes))
 
 
 @macro("sparse_softmax_cross_entropy_with_logits")
@@ -112,7 +112,7 @@ def sparse_softmax_cross_entropy_with_logits(b: Builder, labels: Any, logits: An
     last = axis_of(-1, x.ndim, "sparse_softmax_cross_entropy_with_logits")
     if y.type.shape != x.type.shape[:-1]:
         raise ShapeMismatch(f"labels of shape {y.shape} for logits of shape {x.shape}")
-    logs = take_along_axis(b, LogSoftmax((last,))(x), unsqueeze(y, (last,)), last)
+    logs = take_along_axis(b, log_softmax(x, (last,)), unsqueeze(y, (last,)), last)
     return -reshape(logs, y.type.shape)
 
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.arrays.shape import reshape
-from gradwire_engine.ops.axes import axes_of, flag, without
+from gradwire_engine.ops.axes import axes_of, flag, with_ones
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
-from gradwire_engine.ops.constants import StopGradient
-from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.ops.elementwise import RealUnary, broadcast_shapes
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
-from gradwire_engine.ops.pointwise.comparison import IsFinite, NotEqual
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
-from gradwire_engine.ops.pointwise.selection import Sign, zero_unless
+from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.promotion import inexact_promoted
 from gradwire_engine.ops.reductions.reductions import Reduction, Sum, spread
 from gradwire_engine.tape import ArrayType, Type
@@ -66,56 +64,51 @@ class Softmax(Normalized):
         return (z * (z_bar - mean),)
 
 
-@register("log_softmax")
-class LogSoftmax(Normalized):
-    """Logarithm of softmax over ``axis``: ``z = x - ln sum exp(x)``."""
+@register("shift", public=False)
+class Shift(Reduction):
+    """What exponents are lessened by so that none overflows: the largest, 0 if it is not finite.
 
-    axes: tuple[int, ...]
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Shift by the maximum, so that nothing overflows."""
-        (x,) = operands
-        z = x - xp.max(x, axis=self.axes, keepdims=True, initial=-math.inf)
-        return z - xp.log(xp.sum(xp.exp(z), axis=self.axes, keepdims=True))
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar - exp(z) sum(z_bar)``."""
-        return (z_bar - Exp()(z) * Sum.over(z_bar, self.axes, keepdims=True),)
-
-
-@register("logsumexp", public=False)
-class LogSumExp(Reduction):
-    """Logarithm of a sum of exponentials: ``z = ln sum exp(x)``.
-
-    Convention: derivatives 0 where all are ``-inf``; NaN where one is ``inf``.
+    Nothing depends on it that is raised by as much afterwards, so it has no derivative.
     """
 
     axes: tuple[int, ...]
+    differentiable = False
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The shape less ``axes``; real."""
-        return super().infer(_real(types[0], self.name))
+        return super().infer(_real(types[0], "an exponent"))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Shift by the maximum where it is finite, so that nothing overflows."""
-        (x,) = operands
-        top = xp.max(x, axis=self.axes, keepdims=True, initial=-math.inf)
-        top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-        total = xp.sum(xp.exp(x - top), axis=self.axes)
-        return xp.log(total) + xp.reshape(top, total.shape)
+        """The largest, of none ``-inf``, where it is finite."""
+        top = xp.maximum.reduce(operands[0], axis=self.axes, initial=-math.inf)
+        return xp.where(xp.isfinite(top), top, 0)[()]
+
+
+@register("log_total", public=False)
+class LogTotal(RealUnary):
+    """Logarithm of a sum of exponentials: ``z = ln x``.  Convention: derivative 0 at 0."""
+
+    ufunc = "log"
+    scalar = "math.log({0})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``x_bar = z_bar exp(x - z)``."""
+        """``x_bar = z_bar / x``, and what is multiplied by the exponentials, all 0, if x is."""
         (x,) = operands
-        shape = x.type.shape
-        some = NotEqual()(z, z.builder.scalar(-math.inf, z.dtype))
-        weights = Exp()(x - spread(z, self.axes, shape))
-        share = spread(z_bar, self.axes, shape) * weights
-        return (zero_unless(spread(some, self.axes, shape), share),)
+        return (z_bar / Where()(x.equals(0), x.builder.scalar(1, x.dtype), x),)
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """An exponential and a few operations per element."""
-        return types[0].size * 12
+
+def log_softmax(x: Var, axes: tuple[int, ...]) -> Var:
+    """Record ``z = x - ln sum exp(x)``; the derivative takes the same exponentials."""
+    shape = x.type.shape
+    y = x - spread(Shift(axes)(x), axes, shape)
+    return y - spread(Log()(Sum(axes)(Exp()(y))), axes, shape)
+
+
+@macro("log_softmax")
+def record_log_softmax(b: Builder, x: Any, axis: Static = -1) -> Any:
+    """Logarithm of softmax over ``axis``: ``z = x - ln sum exp(x)``."""
+    x = b.inexact(x)
+    return log_softmax(x, axes_of(axis, x.ndim, "log_softmax"))
 
 
 @macro("logsumexp", "reduce_logsumexp")
@@ -134,19 +127,17 @@ def logsumexp(
     Convention: derivatives 0 where all are ``-inf``; NaN where one is ``inf``.
     """
     keeps, signed = flag(keepdims, "keepdims"), flag(return_sign, "return_sign")
-    if b is None and not signed:
-        x = builder.inexact(a)
-        return LogSumExp.over(x, axes_of(axis, x.ndim, "logsumexp"), keepdims=keeps)
+    weighted = b is not None or signed
     x, weights = builder.promote(a, 1.0 if b is None else b, rule=inexact_promoted)
     x = builder.broadcast(x, broadcast_shapes(x.type.shape, weights.type.shape))
     axes = axes_of(axis, x.ndim, "logsumexp")
-    # The result does not depend on the shift, so neither does the derivative.
-    shift = StopGradient()(LogSumExp.over(x, axes, keepdims=True))
-    shift = zero_unless(IsFinite()(shift), shift)
-    total = Sum.over(weights * Exp()(x - shift), axes, keepdims=True)
-    results = [Log()(Absolute()(total) if signed else total) + shift, Sign()(total)]
-    if not keeps:
-        results = [reshape(result, without(x.type.shape, axes)) for result in results]
+    shift = Shift(axes)(x)
+    powers = Exp()(x - spread(shift, axes, x.type.shape))
+    total = Sum(axes)(weights * powers if weighted else powers)
+    log = Log() if weighted else LogTotal()
+    results = [log(Absolute()(total) if signed else total) + shift, Sign()(total)]
+    if keeps:
+        results = [reshape(result, with_ones(x.type.shape, axes)) for result in results]
     return results if signed else results[0]
 
 
