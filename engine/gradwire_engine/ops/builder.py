@@ -260,6 +260,12 @@ class Builder:
             del self.instructions[length:], self.vars[length:], self.inputs[inputs:]
             self._scalars, self._next_look = scalars, length
 
+    def forget(self) -> None:
+        """Let go of what has been recorded: variables refer to it, and it refers to them."""
+        self.vars.clear()
+        self.instructions.clear()
+        self._scalars.clear()
+
     def tape(self, outputs: list[Var]) -> Tape:
         """What has been recorded, returning ``outputs``."""
         return Tape(tuple(self.instructions), tuple(self.inputs), tuple(v.slot for v in outputs))
