@@ -6,20 +6,15 @@ cosines one by one: a tangent takes a quarter of the time of a sine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply
 from gradwire_engine.ops.pointwise.half_angles import CosineBySine
-from gradwire_engine.ops.pointwise.trigonometric import Sin, Tan
-from gradwire_engine.tape import ArrayType, Type
-
-#: Gives the slot of an operation on slots.
-Record: TypeAlias = Callable[..., int]
+from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin, Tan
+from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
 
 #: Fewest elements for which six quick calls take less time than a slow one.
 _FEWEST = 2048
@@ -39,18 +34,20 @@ def _has_quick_tangent() -> bool:
 _QUICK_TANGENT = _has_quick_tangent()
 
 
-def by_half_angle(op: Op, x: int, kind: Type, record: Record) -> int | None:
-    """The slot of the sine or cosine of slot ``x``, if its half's tangent gives it in less time.
+def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """``sin x = 2 t / (1 + t²)`` with ``t = tan(x / 2)``, if that takes less time.
 
-    ``sin x = 2 t / (1 + t²)`` with ``t = tan(x / 2)``: within 4 units in the last place, since an
-    error of ``t`` counts by ``cos x``.  Source: DLMF 4.21.27.
+    It is within 4 units in the last place: an error of ``t`` counts by ``cos x``.
+    Source: DLMF 4.21.27.
     """
-    if not (_QUICK_TANGENT and isinstance(kind, ArrayType) and kind.dtype == np.float64):
+    (x,) = args
+    dtype = kept.dtype(x)
+    if not _QUICK_TANGENT or dtype != np.float64 or kept.size(x) < _FEWEST:
         return None
-    if kind.size < _FEWEST:
-        return None
-    half, one = (record(Constant.of(np.asarray(number))) for number in (0.5, 1.0))
-    t = record(Tan(), record(Multiply(), x, half))
-    ratio = record(Divide(), t, record(Add(), record(Multiply(), t, t), one))
-    s = record(Add(), ratio, ratio)
-    return s if isinstance(op, Sin) else record(CosineBySine(), x, t, s)
+    half, one, two = (constant(number, dtype) for number in (0.5, 1, 2))
+    t: Expression = (Tan(), [(Multiply(), [x, half])])
+    s = (Multiply(), [two, (Divide(), [t, (Add(), [(Multiply(), [t, t]), one])])])
+    return s if isinstance(op, Sin) else (CosineBySine(), [x, t, s])
+
+
+RULES: Mapping[type[Op], Rule] = {Sin: _by_half_angle, Cos: _by_half_angle}

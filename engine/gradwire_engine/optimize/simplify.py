@@ -30,12 +30,10 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Power
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
-from gradwire_engine.optimize import factors
+from gradwire_engine.optimize import factors, shared
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 from gradwire_engine.optimize.liveness import alive, shrunk
 from gradwire_engine.optimize.placements import placed
-from gradwire_engine.optimize.shared import by_half_angle
 from gradwire_engine.optimize.structure import cheaper
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
 
@@ -124,12 +122,9 @@ class _Sweep:
         if isinstance(expression, int):
             return expression
         op, parts = expression
-        return self.recorded(op, *[self._recorded(part) for part in parts])
-
-    def recorded(self, op: Op, *args: int) -> int:
-        """The slot of ``op`` of slots, or of a constant."""
         if isinstance(op, Constant):
             return self._keep(op, (), ArrayType(op.value.dtype, op.value.shape))
+        args = tuple([self._recorded(part) for part in parts])
         kind = op.infer(*[self.instructions[arg].type for arg in args])  # type: ignore[arg-type]
         return self.simplified(op, args, kind)
 
@@ -230,12 +225,6 @@ class _Sweep:
             return square
         return self.simplified(Multiply(), (square, square if exponent == 4 else args[0]), kind)
 
-    def by_half_angle(self, args: tuple[int, ...], kind: Type) -> int | None:
-        """Sine and cosine by what they share, unless ``_before_repeating`` has fewer of them."""
-        x, op = args[0], self._op
-        assert op is not None
-        return None if x in self._repeated else by_half_angle(op, x, kind, self.recorded)
-
     def chosen(self, args: tuple[int, ...], kind: Type) -> int | None:
         """``where`` with one condition for all elements, or no choice."""
         condition, x, y = args
@@ -312,8 +301,6 @@ _ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | None]] 
     Transpose: _Sweep.transposed,
     MatMul: _Sweep.product,
     Where: _Sweep.chosen,
-    Sin: _Sweep.by_half_angle,
-    Cos: _Sweep.by_half_angle,
     LogicalAnd: _Sweep.conjunction,
     LogicalOr: _Sweep.disjunction,
 }
@@ -323,7 +310,7 @@ _EXACT_ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | N
     op: _ALIASES[op] for op in (StopGradient, Copy, Assigned, Item, Transpose)
 }
 #: Those that may round differently.
-_RULES: Mapping[type[Op], Rule] = factors.RULES
+_RULES: Mapping[type[Op], Rule] = {**factors.RULES, **shared.RULES}
 #: Operations whose operands may change places.
 _COMMUTATIVE = frozenset((Add, Multiply))
 
