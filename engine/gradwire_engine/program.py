@@ -34,7 +34,7 @@ break, continue
 from __future__ import annotations
 
 import hashlib
-import json
+import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -86,10 +86,8 @@ class Program:
     @cached_property
     def id(self) -> str:
         """Digest of the canonical form, ``sha256:…``."""
-        form = json.dumps(
-            [_canonical(self.body), self.output], separators=(",", ":"), default=_spelled
-        )
-        return "sha256:" + hashlib.sha256(form.encode()).hexdigest()
+        form = marshal.dumps((_canonical(self.body), self.output), _PLAIN)
+        return "sha256:" + hashlib.sha256(form).hexdigest()
 
     def place(self, origin: int) -> Place:
         """Where the client wrote the node that instructions of this origin belong to."""
@@ -166,18 +164,18 @@ class Writer:
         return len(nodes) - 1
 
 
-def _canonical(block: Block) -> list[Any]:
-    return [
-        (kind, args, value, [_canonical(inner) for inner in blocks])
-        if blocks
-        else (kind, args, value)
-        for kind, args, value, blocks, _ in block.nodes
-    ]
+#: The version of Python's serialisation in which equal values have equal bytes, whichever objects
+#: they are.
+_PLAIN = 0
 
 
-def _spelled(value: Any) -> Any:
-    """Literals that JSON has no word for."""
-    return ["complex", value.real, value.imag] if isinstance(value, complex) else ["ellipsis"]
+def _canonical(block: Block) -> tuple[tuple[Any, ...], ...]:
+    """What a block says, by columns: kinds, args, values, and the blocks within."""
+    if not block.nodes:
+        return ()
+    kinds, args, values, blocks, _ = zip(*block.nodes, strict=True)
+    within = [tuple(map(_canonical, inner)) for inner in blocks] if any(blocks) else ()
+    return kinds, args, values, tuple(within)
 
 
 def stored_names(block: Block) -> frozenset[str]:
