@@ -1,12 +1,11 @@
 """Groups of instructions by blocks: what they give, and what becomes of the tape."""
 
-import gc
 import threading
 
 import numpy as np
 import pytest
 from gradwire_engine import Leaf, Limits, Query
-from gradwire_engine.backends.numpy import buffers, frames, grouping, rows
+from gradwire_engine.backends.numpy import frames, grouping, rows
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.errors import DeadlineExceeded
 from hypothesis import given, settings
@@ -204,32 +203,6 @@ def test_an_answer_keeps_its_memory(ask):
     for answer in answers:
         np.testing.assert_allclose(answer.gradients["x"], 3 * x * x)
     assert len({answer.gradients["x"].ctypes.data for answer in answers}) == 3
-
-
-def test_memory_is_lent_again_when_nothing_refers_to_it():
-    pool = buffers.Pool()
-    first = pool.empty((1000, 100), np.dtype(float))
-    place = first.ctypes.data
-    assert not place % 64
-    part = first[3:, ::2]
-    del first
-    second = pool.empty((1000, 100), np.dtype(float))
-    assert second.ctypes.data != place
-    del part
-    gc.collect()
-    assert pool.empty((500, 200), np.dtype(float)).ctypes.data == place
-
-
-def test_a_pool_keeps_no_more_than_it_may(monkeypatch):
-    monkeypatch.setattr(buffers, "_KEPT_BYTES", 1 << 20)
-    pool = buffers.Pool()
-    arrays = [pool.empty((1 << 15,), np.dtype(float)) for _ in range(20)]
-    for i, array in enumerate(arrays):
-        array[:] = i
-    assert [array[0] for array in arrays] == [*range(20)]
-    assert pool._kept <= 1 << 20
-    assert pool.empty((1 << 18,), np.dtype(float)).nbytes == 1 << 21  # too large to be kept
-    assert pool._kept <= 1 << 20
 
 
 @pytest.mark.parametrize("text", PROGRAMS)

@@ -30,7 +30,7 @@ class Block:
 
     ``key`` is what the rows are. In the lines a block is the rows from ``lo`` to ``hi``; ``a3`` is
     what came from elsewhere for slot 3, ``x3`` its part, ``b0`` a buffer, ``o3`` a result and
-    ``v3`` its part, ``p3`` the parts of a reduction.
+    ``v3`` its part, ``p3`` what a block is reduced to.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Block:
 
     def _join(self, slot: int, operands: Sequence[str]) -> None:
         """Keep a block's part of a reduction, or add its rows where they are placed."""
-        op, _, kind, _ = instruction = self.instructions[slot]
+        op, _, _, _ = instruction = self.instructions[slot]
         how = self.cuts[slot]
         joined = self.text.bind(getattr(np, how.joined), f"u_{how.joined}")
         if how.shifts:
@@ -168,14 +168,8 @@ class Block:
                 line += f"{joined}(w{slot}, {other}[g:], out=w{slot})"
                 self.lines += [(text, instruction) for text in line.split("\n")]
             return
-        part = f"{joined}.reduce({operands[0]})" if self.flat else self._call(op, operands)
-        if kind.shape:  # type: ignore[union-attr]
-            line = (
-                f"p{slot} = {part} if p{slot} is None else {joined}(p{slot}, {part}, out=p{slot})"
-            )
-        else:
-            line = f"p{slot}.append({part})"
-        self.lines.append((line, instruction))
+        reduced = f"{joined}.reduce({operands[0]})" if self.flat else self._call(op, operands)
+        self.lines.append((f"p{slot} = {reduced}", instruction))
 
     def _seen(self, op: Op, name: str, kind: Any) -> str:
         """A view or an item of a block."""

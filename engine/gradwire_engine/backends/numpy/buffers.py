@@ -3,13 +3,15 @@
 The kernel zeroes every page that it gives a process anew; for an array of a million numbers this
 takes as long as several operations on it. A thread's pool keeps the memory of large arrays. What
 it has lent is free again when nothing but the pool refers to it: arrays of an answer too, as soon
-as the answer has been sent and forgotten.
+as the answer has been sent and forgotten. What blocks are computed in never leaves a function, so
+it is taken and given back.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from sys import getrefcount
 
 import numpy as np
@@ -21,48 +23,65 @@ from gradwire_engine.tape import DType, Shape
 POOLED_BYTES = 1 << 16
 #: Most memory that a thread's pool keeps, and that larger arrays do not enter.
 _KEPT_BYTES = 1 << 28
+#: Most sets of buffers that a thread keeps.
+_KEPT_SETS = 16
 #: Vector instructions want their operands aligned to a line of the cache.
 _LINE = 64
 
 
-class Pool:
-    """The memory of one thread, the least recently lent first."""
+class Pool(threading.local):
+    """The memory of each thread."""
 
     def __init__(self) -> None:
-        self._blocks: list[Array] = []
-        self._kept = 0
+        #: What has been lent, by size, and all of it in the order in which it was made.
+        self._blocks: dict[int, list[Array]] = {}
+        self._kept: list[Array] = []
+        self._kept_bytes = 0
+        self._sets: dict[str, list[Array]] = {}
 
     def empty(self, shape: Shape, dtype: DType) -> Array:
         """An array of any content."""
         nbytes = math.prod(shape) * dtype.itemsize
         if not POOLED_BYTES <= nbytes <= _KEPT_BYTES // 2:
             return np.empty(shape, dtype)
-        block = self._free(nbytes)
-        if block is None:
-            block = _aligned(nbytes)
-            self._blocks.append(block)
-            self._kept += block.nbytes
-            self._forget()
+        size = nbytes + -nbytes % (1 << nbytes.bit_length() - 4)  # an eighth more at most
+        blocks = self._blocks.setdefault(size, [])
+        for i in range(len(blocks)):
+            if _references(blocks, i) == _UNLENT:
+                block = blocks[i]
+                break
+        else:
+            block = self._make(size, blocks)
         return block[:nbytes].view(dtype).reshape(shape)
 
-    def _free(self, nbytes: int) -> Array | None:
-        """The smallest block that is not lent, and not far too large."""
-        blocks, best, least = self._blocks, -1, 2 * nbytes + 1
-        for i in range(len(blocks)):
-            size = blocks[i].nbytes
-            if nbytes <= size < least and _references(blocks, i) == _UNLENT:
-                best, least = i, size
-                if size == nbytes:
-                    break
-        if best < 0:
-            return None
-        blocks.append(blocks.pop(best))
-        return blocks[-1]
+    def _make(self, size: int, blocks: list[Array]) -> Array:
+        """One more block; of others, lent or not, the pool forgets those that are too many."""
+        block = _aligned(size)
+        blocks.append(block)
+        self._kept.append(block)
+        self._kept_bytes += size
+        while self._kept_bytes > _KEPT_BYTES:
+            oldest = self._kept.pop(0)
+            self._kept_bytes -= oldest.nbytes
+            others = self._blocks[oldest.nbytes]
+            others[:] = [other for other in others if other is not oldest]
+        return block
 
-    def _forget(self) -> None:
-        """Keep no more than allowed: free blocks go, and of lent ones the pool's knowledge."""
-        while self._kept > _KEPT_BYTES:
-            self._kept -= self._blocks.pop(0).nbytes
+    def take(self, key: str, kinds: Sequence[tuple[Shape, DType]]) -> list[Array]:
+        """Arrays of these kinds, which ``key`` stands for, to be given back."""
+        found = self._sets.pop(key, None)
+        if found is not None:
+            return found
+        sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in kinds]
+        arrays = [_aligned(max(size, 1))[:size] for size in sizes]
+        pairs = zip(arrays, kinds, strict=True)
+        return [array.view(dtype).reshape(shape) for array, (shape, dtype) in pairs]
+
+    def give(self, key: str, arrays: list[Array]) -> None:
+        """Keep what was taken, the latest sets of all."""
+        self._sets[key] = arrays
+        if len(self._sets) > _KEPT_SETS:
+            del self._sets[next(iter(self._sets))]
 
 
 def _aligned(nbytes: int) -> Array:
@@ -80,12 +99,5 @@ def _references(blocks: list[Array], i: int) -> int:
 #: What this counts of a block that is not lent; it depends on the version of Python.
 _UNLENT = _references([_aligned(_LINE)], 0)
 
-_local = threading.local()
-
-
-def empty(shape: Shape, dtype: DType) -> Array:
-    """An array of any content, from the pool of this thread."""
-    pool: Pool | None = getattr(_local, "pool", None)
-    if pool is None:
-        pool = _local.pool = Pool()
-    return pool.empty(shape, dtype)
+#: Lends to the thread that asks.
+POOL = Pool()

@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from gradwire_engine.backends.numpy.blocks import Block
-from gradwire_engine.backends.numpy.buffers import empty
+from gradwire_engine.backends.numpy.buffers import POOL
 from gradwire_engine.backends.numpy.quiet import quiet
 from gradwire_engine.backends.numpy.rows import Cut
 from gradwire_engine.backends.numpy.text import Text
@@ -77,8 +77,9 @@ class _Frame:
     def write(self) -> None:
         """Write the results, the function of one thread's part, and what joins the parts."""
         block, text = self.block, self.text
-        for value, name in ((empty, "empty"), (range, "range"), (len, "len")):
-            text.bind(value, name)
+        text.bind(POOL.empty, "empty")
+        text.bind(range, "range")
+        text.bind(len, "len")
         if block.flat:
             for slot in block.cut_operands:
                 text.write(f"a{slot} = a{slot}.reshape(-1)")
@@ -89,23 +90,28 @@ class _Frame:
             text.write(f"o{slot} = empty({shape}, {text.bind(kind.dtype)})")
             if shifts:  # where the foremost operand does not come
                 text.write(f"o{slot}[:{max(shifts)}] = o{slot}[{max(shifts) + block.rows}:] = 0")
-        text.write("late = []")
-        text.write("def part(first, last):")
-        self._part()
-        ends = _parts(block.rows, self.rows, self.threads)
-        run = partial(_on_threads, ends) if len(ends) > 1 else None
-        text.write(f"parts = {text.bind(run)}(part)" if run else f"parts = [part(0, {block.rows})]")
-        text.write("for o, at, x in late: o[at:at + len(x)] += x")
+        if self.rows >= block.rows:
+            self._alone()
+        else:
+            self._parts()
         text.write(f"return ({''.join(map(self._returned, block.results))})")
 
-    def _part(self) -> None:
-        """Write the loop over the blocks of a part."""
+    def _alone(self) -> None:
+        """Write what computes the only block."""
+        text = self.text
+        text.write(f"lo, hi, first = 0, {self.block.rows}, 0")
+        self._take(1)
+        self._block(1)
+        text.write("give(taken)")
+
+    def _parts(self) -> None:
+        """Write the function of a thread's part, which goes through its blocks, and the calls."""
         block, text, rows = self.block, self.text, self.rows
+        text.write("late = []")
+        text.write("def part(first, last):")
         for slot in self.reduced:
-            scalar = not block.instructions[slot].type.shape  # type: ignore[union-attr]
-            text.write(f"p{slot} = {'[]' if scalar else None}", indent=2)
-        for i, (dtype, shape) in enumerate(block.buffers):
-            text.write(f"b{i} = empty({(rows, *shape)}, {text.bind(dtype)})", indent=2)
+            text.write(f"q{slot} = []", indent=2)
+        self._take(2)
         text.write(f"for lo in range(first, last, {rows}):", indent=2)
         each = sum([self._flops(instruction) for _, instruction in block.lines])
         between = max(_FLOPS_BETWEEN_POLLS // max(each, 1), 1)
@@ -116,37 +122,68 @@ class _Frame:
             text.write("hi = last", indent=4)
             for i in range(len(block.buffers)):
                 text.write(f"b{i} = b{i}[:{left}]", indent=4)
+        self._block(3)
+        for slot in self.reduced:
+            text.write(self._kept(slot), indent=3)
+        text.write("give(taken)", indent=2)
+        text.write(f"return ({''.join(f'q{slot}, ' for slot in self.reduced)})", indent=2)
+        ends = _ends(block.rows, rows, self.threads)
+        run = partial(_on_threads, ends) if len(ends) > 1 else None
+        text.write(f"parts = {text.bind(run)}(part)" if run else f"parts = [part(0, {block.rows})]")
+        text.write("for o, at, x in late: o[at:at + len(x)] += x")
+
+    def _take(self, indent: int) -> None:
+        """Write what takes the buffers of a block."""
+        rows = min(self.rows, self.block.rows)
+        kinds = [((rows, *shape), dtype) for dtype, shape in self.block.buffers]
+        key = " ".join(f"{dtype.str}{shape}" for shape, dtype in kinds)
+        names = ", ".join(f"b{i}" for i in range(len(kinds)))
+        take = partial(POOL.take, key, kinds)
+        self.text.bind(partial(POOL.give, key), "give")
+        self.text.write(f"[{names}] = taken = {self.text.bind(take)}()", indent=indent)
+
+    def _block(self, indent: int) -> None:
+        """Write the lines of a block, with looks at the deadline between."""
+        block, text = self.block, self.text
         for slot in block.cut_operands:
-            text.write(f"x{slot} = a{slot}[lo:hi]", indent=3)
+            text.write(f"x{slot} = a{slot}[lo:hi]", indent=indent)
         for slot in block.written:
-            text.write(f"v{slot} = o{slot}[lo:hi]", indent=3)
+            text.write(f"v{slot} = o{slot}[lo:hi]", indent=indent)
         since_poll = 0
         for line, instruction in block.lines:
-            text.write(line, instruction, indent=3)
+            text.write(line, instruction, indent=indent)
             since_poll += self._flops(instruction)
             if since_poll > _FLOPS_BETWEEN_POLLS:
-                text.write("poll()", indent=3)
+                text.write("poll()", indent=indent)
                 since_poll = 0
-        text.write(f"return ({''.join(f'p{slot}, ' for slot in self.reduced)})", indent=2)
+
+    def _kept(self, slot: int) -> str:
+        """What keeps the parts of a reduction: numbers one by one, arrays as they add up."""
+        scalar = not self.block.instructions[slot].type.shape  # type: ignore[union-attr]
+        joined = f"u_{self.block.cuts[slot].joined}"
+        if scalar:
+            return f"q{slot}.append(p{slot})"
+        return f"q{slot} = [{joined}(q{slot}[0], p{slot}, out=p{slot}) if q{slot} else p{slot}]"
 
     def _flops(self, instruction: Instruction) -> int:
         """Arithmetic of an instruction in a block."""
         op, args, kind, _ = instruction
         types = [self.block.instructions[a].type for a in args]
-        return op.flops(kind, *types) * self.rows // self.block.rows  # type: ignore[arg-type]
+        return op.flops(kind, *types) * min(self.rows, self.block.rows) // self.block.rows  # type: ignore[arg-type]
 
     def _returned(self, slot: int) -> str:
         block = self.block
         kind, how = block.instructions[slot].type, block.cuts[slot]
         assert isinstance(kind, ArrayType)
         if slot in self.reduced:
+            if self.rows >= block.rows:
+                return f"p{slot}, "
             number = self.reduced[slot]
-            found = f"for q in parts{'' if kind.shape else f' for p in q[{number}]'}"
-            return f"u_{how.joined}.reduce([{f'q[{number}]' if kind.shape else 'p'} {found}]), "
+            return f"u_{how.joined}.reduce([p for part in parts for p in part[{number}]]), "
         return f"o{slot}.reshape({kind.shape}), " if block.flat else f"o{slot}, "
 
 
-def _parts(rows: int, block: int, threads: int) -> list[tuple[int, int]]:
+def _ends(rows: int, block: int, threads: int) -> list[tuple[int, int]]:
     """Where each thread's part begins and ends, in whole blocks."""
     blocks = -(-rows // block)
     each = -(-blocks // threads) * block

@@ -14,8 +14,8 @@ from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.tape import Instruction, Shape, Tape
 
-#: Groups whose arrays are all smaller are left alone: they are in the cache anyway.
-SMALLEST_BYTES = 1 << 17
+#: Groups whose arrays are all smaller are left alone: calling takes longer than moving them.
+SMALLEST_BYTES = 1 << 13
 #: Fewest instructions for which it pays.
 _FEWEST = 2
 #: The key of what is computed by rows, and how many groups must have come before.
