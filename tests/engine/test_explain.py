@@ -11,7 +11,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.explain import Explanation, Listing, explain
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.tape import Tape
+from gradwire_engine.tape import Tape, scalar_char
 from programs import random_case
 
 X, M = np.array([0.5, 1.5, 2.0]), np.arange(6.0).reshape(2, 3) / 7
@@ -124,12 +124,14 @@ def test_times_add_up(text, values, asked):
 
 
 @pytest.mark.parametrize(("text", "values", "asked"), samples())
-def test_the_code_has_a_line_for_each_instruction_that_is_no_constant(text, values, asked):
+def test_the_code_has_a_line_for_each_instruction_but_numbers_in_expressions(text, values, asked):
     found, tape = explained(text, values, **asked)
-    ops = [i.op.name for i in tape.instructions if i.op.name != "constant"]
-    shown = [line.op for line in found.code if line.op and line.text.strip() != "poll()"]
-    assert shown == ops
-    assert 0 < found.registers <= len(ops)
+    made = [i for i in tape.instructions if i.op.name != "constant"]
+    ops = Counter(i.op.name for i in made)
+    shown = Counter(line.op for line in found.code if line.op and line.text.strip() != "poll()")
+    assert shown <= ops
+    assert ops - shown <= Counter(i.op.name for i in made if scalar_char(i.type))
+    assert 0 < found.registers <= len(made)
     for lines in (found.code, *found.inner.values()):
         compile("\n".join(line.text for line in lines), "<shown>", "exec")
 
@@ -171,7 +173,8 @@ def test_predictions_are_those_that_limits_are_held_against():
     engine = Engine()
     leaves = {name: Leaf(value) for name, value in values.items()}
     call = engine.call(engine.parse(text), leaves, Query("gradient"))
-    call.compile(lambda: None)
+    for _ in range(2):  # only what comes again is grouped, if it is not very large
+        call.replay(lambda: None)
     executable = call._entry.paths[0].executable
     found = explain(engine.parse(text), leaves, Query("gradient"))
     assert found.times is None
