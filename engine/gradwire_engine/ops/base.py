@@ -29,6 +29,10 @@ Cotangents = Sequence["Var | None"]
 Static: TypeAlias = Any
 
 
+#: Elements of arrays on which arithmetic takes less than calling NumPy does.
+SMALL = 1024
+
+
 class Op:
     """A primitive with its static parameters as fields; equal when class and fields are.
 
@@ -94,6 +98,14 @@ class Op:
             return ""
         chars = map(scalar_char, types)
         return code if all(char and char in self.scalar_dtypes for char in chars) else ""
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """The kernel of operands of ``types`` as code that is quicker than calling it, if there is.
+
+        Either an expression over ``{0}``, ``{1}``, or statements on one line that leave the result
+        in ``{z}``.  It may round otherwise than the kernel. ``bind`` gives objects names.
+        """
+        return ""
 
     @property
     def is_ufunc(self) -> bool:

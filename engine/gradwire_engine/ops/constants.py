@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +84,10 @@ class Item(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Pick the item."""
         return operands[0][self.index]
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: Any) -> str:
+        """Python's own syntax."""
+        return f"{{0}}[{self.index}]"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Handled by the reverse walk, which gathers the items' cotangents."""

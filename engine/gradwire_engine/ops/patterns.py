@@ -85,6 +85,16 @@ def index_of(pattern: Pattern, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
+def index_code(pattern: Pattern) -> str:
+    """The same as code, of a pattern without gaps."""
+    return ", ".join([_span_code(p) if isinstance(p, Span) else str(p) for p in pattern])
+
+
+def _span_code(span: Span) -> str:
+    start, stop, step = ["" if place is None else str(place) for place in span]
+    return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+
+
 class Selection(NamedTuple):
     """How all examples at once are indexed as a pattern indexes one."""
 

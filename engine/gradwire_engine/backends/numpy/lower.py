@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.loops import expression
+from gradwire_engine.backends.numpy.nesting import nesting
 from gradwire_engine.backends.numpy.plan import Plan
 from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.tape import ArrayType, Tape
+from gradwire_engine.tape import Tape
 
 #: From inputs to outputs.
 Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[Any, ...]]
@@ -28,10 +29,12 @@ def lower(tape: Tape, plan: Plan, *, quick: bool) -> Replay:
 def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
     """The text of the function that replays ``tape``, of the ``quick`` one if so.
 
-    A local variable is used again as soon as the value in it is dead, so that memory is too.
+    A local variable is used again as soon as the value in it is dead, so that memory is too. In
+    quick functions numbers that are read once are computed where they are read.
     """
     text = Text("def replay(inputs, poll):")
     scalars = Scalars(tape, text, quick=quick)
+    nested, dead = nesting(tape, scalars.codes) if scalars.codes else ((), plan.dead)
     where: dict[int, str] = {}
     free: list[str] = []
     count = 0
@@ -40,21 +43,28 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
         if isinstance(op, Constant):
             where[slot] = text.bind(scalars.constant(slot, op.value), f"c{slot}")
             continue
-        if isinstance(op, Input):
-            scalar = isinstance(instruction.type, ArrayType) and not instruction.type.shape
-            value = scalars.entering(slot, f"inputs[{op.index}]{'[()]' if scalar else ''}")
-        else:
-            value = expression(slot, op, where, scalars, text)
-        dead = plan.dead[slot]
-        free += [where[s] for s in dead if s != slot and where[s][0] == "r"]
+        if slot in nested:
+            where[slot] = f"({scalars.code(slot, where)})"
+            continue
+        over = [where[s] for s in dead[slot] if s != slot and where[s][0] == "r"]
+        in_steps = scalars.in_steps(slot)
+        if not in_steps:  # else the result must not take the place of an operand
+            free += over
         if free:
             result = free.pop()
         else:
             result, count = f"r{count}", count + 1
+        if in_steps:
+            free += over
+            line = scalars.steps(slot, where, result)
+        elif isinstance(op, Input):
+            line = f"{result} = {scalars.sent(slot, f'inputs[{op.index}]')}"
+        else:
+            line = f"{result} = {expression(slot, op, where, scalars, text)}"
         where[slot] = result
-        if slot in dead:
+        if slot in dead[slot]:
             free.append(result)
-        text.write(f"{result} = {value}", instruction)
+        text.write(line, instruction)
         if slot in plan.polls:
             text.write("poll()", instruction)
     outputs = "".join([f"{scalars.leaving(slot, where[slot])}, " for slot in tape.outputs])

@@ -13,13 +13,22 @@ from typing import Any
 
 import numpy as np
 
+from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.ops.constants import Constant
 from gradwire_engine.tape import Tape, scalar_char
 
 #: What leaves a quick function: errors of Python's arithmetic and of ``math``.
 LEFT = (ArithmeticError, ValueError)
 #: What makes NumPy's scalars, by the dtypes' characters.
 _NUMPY = {"d": "float64", "?": "truth"}
+#: The names that code has, functions of ``math`` without the module that they would be sought in.
+_NAMES = {
+    **{f"math_{name}": value for name, value in vars(math).items() if callable(value)},
+    "float": float,
+    "float64": np.float64,
+    "truth": np.bool_,
+}
 
 
 class Scalars:
@@ -31,42 +40,91 @@ class Scalars:
 
     def __init__(self, tape: Tape, text: Text, *, quick: bool, carried: Sequence[int] = ()) -> None:
         self._tape = tape
+        self._text = text
         self.quick = quick
-        self._codes: dict[int, str] = {}
+        #: Code of slots: of scalars, and of the others.
+        self.codes: dict[int, str] = {}
+        self._inlined: dict[int, str] = {}
         #: Slots whose values are, or may be, Python's.
         self._python: set[int] = set()
-        text.bind(math, "math")
-        text.bind(float, "float")
-        text.bind(np.float64, "float64")
-        text.bind(np.bool_, "truth")
+        #: The values of constants without axes, which have a form for each reader.
+        self._constants: dict[int, Any] = {}
+        text.names.update(_NAMES)
         if quick:
             self._python.update(slot for slot in carried if self._char(slot) in _NUMPY)
-            for slot, (op, args, _, _) in enumerate(tape.instructions):
-                code = op.scalar_code([tape.instructions[a].type for a in args])
+            self._find_code()
+
+    def _find_code(self) -> None:
+        made, char = self._tape.instructions, self._char
+        for slot, (op, args, _, _) in enumerate(made):
+            if type(op) is Constant:
+                if char(slot):
+                    self._constants[slot] = op.value
+                continue
+            types = [made[a].type for a in args]
+            code = op.scalar_code(types)
+            if code:
+                self.codes[slot] = code.replace("math.", "math_")
+                self._python.add(slot)
+                self._python.update(a for a in args if char(a) == "d")
+            else:
+                code = op.inline(NUMPY, self._text.bind, *types)  # type: ignore[arg-type]
                 if code:
-                    self._codes[slot] = code
-                    self._python.add(slot)
-                    self._python.update(a for a in args if self._char(a) == "d")
+                    self._inlined[slot] = code
 
     def constant(self, slot: int, value: Any) -> Any:
         """A constant in the form that the slot has."""
         return float(value) if self._is_float(slot) else value
 
     def code(self, slot: int, names: Mapping[int, str]) -> str:
-        """The right-hand side of what has scalar code, else nothing."""
-        code = self._codes.get(slot, "")
-        return code.format(*[names[a] for a in self._tape.instructions[slot].args])
+        """The right-hand side of what is an expression, else nothing."""
+        args = self._tape.instructions[slot].args
+        code = self.codes.get(slot)
+        if code:
+            return code.format(*[self._number(a, names) for a in args])
+        code = self._inlined.get(slot, "{z}")
+        if "{z}" in code:
+            return ""
+        return self.entering(slot, code.format(*self.operands(slot, names)))
+
+    def in_steps(self, slot: int) -> bool:
+        """Whether the result is made by several statements."""
+        return "{z}" in self._inlined.get(slot, "")
+
+    def steps(self, slot: int, names: Mapping[int, str], result: str) -> str:
+        """These statements, which take both forms of numbers."""
+        operands = [self._number(a, names) for a in self._tape.instructions[slot].args]
+        return self._inlined[slot].format(*operands, z=result)
 
     def operands(self, slot: int, names: Mapping[int, str]) -> list[str]:
         """What the operation of a slot without scalar code is called with."""
         op, args, _, _ = self._tape.instructions[slot]
-        if op.template and not self._char(slot):  # beside arrays operators take both forms
-            return [names[a] for a in args]
-        return [self.leaving(a, names[a]) for a in args]
+        if not op.elementwise or self._char(slot):
+            return [self.leaving(a, names[a]) for a in args]
+        # Beside arrays operators take both forms, and arrays soonest.
+        name = names.__getitem__ if op.template else lambda a: self.leaving(a, names[a])
+        return [self._array(a) if a in self._constants else name(a) for a in args]
+
+    def _number(self, slot: int, names: Mapping[int, str]) -> str:
+        """A value where Python's numbers are taken, constants as they are written."""
+        value = self._constants.get(slot)
+        if value is None or value.dtype.char not in _NUMPY or not np.isfinite(value):
+            return names[slot]
+        written = repr(value.item())
+        return f"({written})" if written.startswith("-") else written
+
+    def _array(self, slot: int) -> str:
+        """A constant as an array, which NumPy need not make of it every time."""
+        return self._text.bind(np.asarray(self._constants[slot]), f"a{slot}")
 
     def entering(self, slot: int, value: str) -> str:
         """A value of NumPy's in the form that the slot has."""
         return f"float({value})" if self._is_float(slot) else value
+
+    def sent(self, slot: int, value: str) -> str:
+        """An input, which may be an array without axes, in the form that the slot has."""
+        plain = self._is_float(slot) or not self._char(slot)
+        return self.entering(slot, value if plain else f"{value}[()]")
 
     def unstacked(self, slot: int, value: str) -> str:
         """An item of a stack, where quick functions leave values of either form."""
@@ -76,6 +134,8 @@ class Scalars:
 
     def leaving(self, slot: int, value: str) -> str:
         """The value of a slot as NumPy's scalar, or array."""
+        if slot in self._constants:
+            return self._text.bind(self._constants[slot], f"n{slot}")
         return f"{_NUMPY[self._char(slot)]}({value})" if slot in self._python else value
 
     def _is_float(self, slot: int) -> bool:

@@ -17,6 +17,7 @@ from gradwire_engine.ops.patterns import (
     complete_pattern,
     from_each,
     from_shared,
+    index_code,
     index_of,
     indexed_shape,
     into_each,
@@ -69,6 +70,10 @@ class GetItem(Indexed):
             return super().bind(xp)
         return itemgetter(index_of(self.pattern, ()))
 
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """Python's own syntax for a fixed index."""
+        return "" if ARRAY in self.pattern else f"{{0}}[{index_code(self.pattern)}]"
+
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar``: zeros to which ``z_bar`` is added at the selected elements."""
         x, *arrays = operands
@@ -119,6 +124,14 @@ class ScatterAdd(Indexed):
             return out
 
         return scatter
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """Zeros, and an assignment."""
+        if ARRAY in self.pattern:
+            return ""
+        zeros, dtype = bind(xp.zeros, "zeros"), bind(types[0].dtype)
+        index = index_code(self.pattern)
+        return f"{{z}} = {zeros}({self.shape}, {dtype}); {{z}}[{index}] = {{0}}"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Read back what was scattered."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import everywhere
-from gradwire_engine.ops.patterns import FULL, Pattern, index_of
+from gradwire_engine.ops.patterns import FULL, Pattern, index_code, index_of
 from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
@@ -55,6 +55,21 @@ class Placed(Op):
             return out
 
         return place
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """The same steps written out."""
+        fresh, whole = self._fresh(xp, [index_of(pattern, ()) for pattern in self.patterns])
+        start = bind(xp.empty, "empty") if whole else bind(xp.zeros, "zeros")
+        steps = [f"{{z}} = {start}({self.shape}, {bind(types[0].dtype)})"]
+        for i, pattern in enumerate(self.patterns):
+            part = f"{{z}}[{index_code(pattern)}]"
+            if fresh[i]:
+                steps.append(f"{part} = {{{i}}}")
+            elif any(type(p) is not int for p in pattern):
+                steps.append(f"part = {part}; part += {{{i}}}")  # not assigned again
+            else:
+                steps.append(f"{part} += {{{i}}}")
+        return "; ".join(steps)
 
     def _fresh(self, xp: Any, indices: Sequence[Any]) -> tuple[list[bool], bool]:
         """Which parts come before all others there, and whether these are everything."""

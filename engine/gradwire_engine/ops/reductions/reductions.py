@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import Reshape, reshape, transpose
 from gradwire_engine.ops.axes import axes_of, axis_of, flag, with_ones, without
-from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import FUNCTIONS, SMALL, Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL, conj
@@ -132,6 +132,20 @@ class Sum(Accumulation):
     def bind(self, xp: Any) -> Callable[..., Any]:
         """The ufunc's own reduction: NumPy's ``sum`` looks for other array types first."""
         return partial(xp.add.reduce, axis=self.axes)
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """A product with ones for few numbers: BLAS is called in half the time of a ufunc."""
+        (x,) = types
+        whole = len(self.axes) == x.ndim
+        plain = whole or (x.ndim == 2 and len(self.axes) == 1)
+        if x.dtype.char not in "df" or not 0 < x.size <= SMALL or not plain:
+            axes = None if whole else self.axes
+            return f"{bind(xp.add.reduce, 'add_up')}({{0}}, {axes})"
+        count = x.size if whole else x.shape[self.axes[0]]
+        ones = bind(xp.ones(count, x.dtype), f"ones_{x.dtype.char}{count}")
+        if whole:
+            return f"{{0}}.dot({ones})" if x.ndim == 1 else f"{{0}}.reshape(-1).dot({ones})"
+        return f"{ones}.dot({{0}})" if self.axes == (0,) else f"{{0}}.dot({ones})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar``, broadcast."""

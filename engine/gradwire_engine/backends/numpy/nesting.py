@@ -1,0 +1,55 @@
+"""Which numbers of a generated function are computed within the expression that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+
+from gradwire_engine.tape import Tape
+
+#: How deep expressions are nested; deeper ones gain no more, and Python parses no more than 200.
+_DEEPEST = 10
+
+
+def nesting(tape: Tape, codes: Mapping[int, str]) -> tuple[Set[int], list[list[int]]]:
+    """The slots with ``codes`` that are nested in others, and which slots are dead after each.
+
+    Nested is what is read once, by code that evaluates it once. What it reads then lives until the
+    end of the expression.
+    """
+    instructions = tape.instructions
+    reader = [-1] * len(instructions)
+    reads = [0] * len(instructions)
+    for slot, (op, args, _, _) in enumerate(instructions):
+        code = codes.get(slot) or op.template
+        for place, arg in enumerate(args):
+            reader[arg] = slot
+            reads[arg] += code.count(f"{{{place}}}") if code else 1
+    for slot in tape.outputs:
+        reads[slot] += 2
+    nested: set[int] = set()
+    depth = [0] * len(instructions)
+    for slot in codes:
+        depth[slot] = 1 + max([depth[a] for a in instructions[slot].args], default=0)
+        if reads[slot] == 1 and depth[slot] < _DEEPEST:
+            nested.add(slot)
+        else:
+            depth[slot] = 0
+    at = list(range(len(instructions)))
+    for slot in sorted(nested, reverse=True):
+        at[slot] = at[reader[slot]]
+    return nested, _dead(tape, nested, at)
+
+
+def _dead(tape: Tape, nested: Set[int], at: list[int]) -> list[list[int]]:
+    """What nothing reads after each slot, where each is computed ``at`` another, or itself."""
+    last = list(range(len(at)))
+    for slot, instruction in enumerate(tape.instructions):
+        for arg in instruction.args:
+            last[arg] = max(last[arg], at[slot])
+    for slot in tape.outputs:
+        last[slot] = -1
+    dead: list[list[int]] = [[] for _ in at]
+    for slot, reader in enumerate(last):
+        if reader >= 0 and slot not in nested:
+            dead[reader].append(slot)
+    return dead

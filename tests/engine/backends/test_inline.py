@@ -1,0 +1,117 @@
+"""Code that stands for a call: of every operation that offers it, what the kernel gives."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.numpy.lower import written
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.backends.numpy.quiet import quiet
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.arrays.placements import Placed
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
+from gradwire_engine.ops.base import PRIMITIVES, SMALL
+from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.patterns import FULL, Span, indexed_shape
+from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.tape import ArrayType, Instruction, Tape
+
+PATTERNS = [
+    *[(FULL, FULL), (Span(1, None, None), 0), (-1, Span(None, -1, 2)), (1, 2)],
+    *[(None, Span(None, None, -1), 1), (Span(3, 1, -1), FULL), (Span(7, None, None), FULL)],
+]
+SHAPE = (4, 3)
+SELECTED = [indexed_shape(SHAPE, pattern, ()) for pattern in PATTERNS]
+SHAPES = [(), (0,), (1,), (5,), (3, 4), (0, 3), (2, 3, 4), (SMALL + 1,)]
+AXES = [axes for count in range(4) for axes in itertools.combinations(range(3), count)]
+#: Operations with the shapes of their operands.
+CALLS: list[Any] = [
+    *[(GetItem(pattern), [SHAPE]) for pattern in PATTERNS],
+    *[(ScatterAdd(p, SHAPE), [shape]) for p, shape in zip(PATTERNS, SELECTED, strict=True)],
+    *[(Placed(tuple(PATTERNS[:n]), SHAPE), SELECTED[:n]) for n in (1, 2, 4, 7)],
+    (Placed(((Span(0, 2, None),), (Span(2, 4, None),)), (4,)), [(2,), (2,)]),
+    (Placed(((0,), (1,), (0,)), (3,)), [(), (), ()]),
+    *[(Reshape(shape), [(2, 6)]) for shape in [(12,), (3, 4), (1, 12, 1)]],
+    *[(Reshape(shape), [(1, 1)]) for shape in [(), (1,)]],
+    *[(Transpose(axes), [(2, 3, 4)]) for axes in itertools.permutations(range(3))],
+    *[(BroadcastTo((2, 3)), [shape]) for shape in [(), (3,), (2, 1), (1, 3), (2, 3)]],
+    *[(BroadcastTo((0, 3)), [(3,)]), (BroadcastTo((2, SMALL)), [(SMALL,)])],
+    *[(Sum(axes), [s]) for s in SHAPES for axes in AXES if max(axes, default=-1) < len(s)],
+    *[(MatMul(), [a, b]) for a in [(3,), (2, 3), (0, 3)] for b in [(3,), (3, 2), (3, 0)]],
+    (MatMul(), [(2, 4, 3), (3, 2)]),
+    *[(MatMul(), [(2, 0), (0, 2)]), (MatMul(), [(0,), (0,)])],
+]
+
+
+def tape_of(op, shapes, dtype):
+    """The operation on inputs alone."""
+    kinds = [ArrayType(np.dtype(dtype), shape) for shape in shapes]
+    inputs = [Instruction(Input(i), (), kind, 0) for i, kind in enumerate(kinds)]
+    slots = tuple(range(len(kinds)))
+    return Tape((*inputs, Instruction(op, slots, op.infer(*kinds), 0)), slots, (len(slots),))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int64"])
+@pytest.mark.parametrize(("op", "shapes"), CALLS, ids=str)
+def test_inlined_code_gives_what_the_kernel_gives(op, shapes, dtype):
+    draw = np.random.default_rng(0)
+    values = [draw.normal(size=shape, scale=9).astype(dtype) for shape in shapes]
+    tape = tape_of(op, shapes, dtype)
+    run = Executable(tape)
+    for given in (values, [np.asfortranarray(x) if x.ndim else x for x in values]):
+        expected = np.asarray(op.kernel(NUMPY, *[x[()] for x in given]))
+        for _ in range(2):  # walked once, then generated
+            (found,) = run.run(given, lambda: None)
+            assert found.dtype == expected.dtype
+            assert found.shape == expected.shape
+            scale = np.abs(expected).max(initial=1.0)
+            tolerance = 64 * np.finfo(dtype).eps * scale if found.dtype.kind in "fc" else 0
+            np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize(
+    ("op", "shapes"), [c for c in CALLS if isinstance(c[0], Sum | MatMul)], ids=str
+)
+def test_what_is_not_finite_stays_where_it_is(op, shapes, value):
+    given = [np.ones(shape) for shape in shapes]
+    if not given[0].size:
+        return
+    given[0][(-1,) * given[0].ndim] = value
+    run = Executable(tape_of(op, shapes, "float64"))
+    run.run(given, lambda: None)
+    (found,) = run.run(given, lambda: None)
+    expected = quiet.run(op.kernel, NUMPY, *[x[()] for x in given])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_what_is_made_in_steps_does_not_take_the_place_of_an_operand():
+    vector = ArrayType(np.dtype("float64"), (2,))
+    start = Instruction(Input(0), (), vector, 0)
+    placed = Placed(((Span(0, 2, None),), (Span(1, 3, None),)), (3,))
+    made = Instruction(placed, (0, 0), placed.infer(vector, vector), 0)
+    tape = Tape((start, made), (0,), (1,))
+    run = Executable(tape)
+    for _ in range(2):
+        (found,) = run.run([np.array([1.0, 2.0])], lambda: None)
+        assert found.tolist() == [1, 3, 2]
+
+
+def test_constants_beside_arrays_are_arrays_and_results_are_of_their_type():
+    kinds = ArrayType(np.dtype("float32"), (2,)), ArrayType(np.dtype("float32"), ())
+    x = Instruction(Input(0), (), kinds[0], 0)
+    half = Instruction(Constant.of(np.asarray(0.5, "float32")), (), kinds[1], 0)
+    twice = Instruction(PRIMITIVES["multiply"](), (1, 0), kinds[0], 0)
+    tape = Tape((x, half, twice), (0,), (2, 1))
+    names = written(tape, plan(tape)).names
+    assert [value.shape for value in names.values() if isinstance(value, np.ndarray)] == [()]
+    run = Executable(tape)
+    for _ in range(2):
+        product, constant = run.run([np.array([1, 3], "float32")], lambda: None)
+        assert product.dtype == constant.dtype == np.float32
+        assert isinstance(constant, np.float32)
+        assert product.tolist() == [0.5, 1.5]
