@@ -9,6 +9,7 @@ import numpy as np
 
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.tape import DType, Instruction, Shape
 
 #: A slot, or an operation on expressions.
@@ -31,6 +32,9 @@ class Kept:
     ) -> None:
         self.code: list[Instruction] = []
         self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
+        #: Constants that are numbers, and these with the products with one and the opposites.
+        self.numbers: dict[int, Any] = {}
+        self.multiples: set[int] = set()
         self.at = 0
         self._old, self._live, self._moved, self._outputs = old, live, moved, outputs
         self._counts: list[int] = []
@@ -51,10 +55,17 @@ class Kept:
 
     def number(self, slot: int) -> Any:
         """The value of a constant without axes that is inexact, else nothing."""
-        op = self.code[slot].op
-        if type(op) is not Constant or np.ndim(op.value) or self.dtype(slot).kind not in "fc":
-            return None
-        return op.value
+        return self.numbers.get(slot)
+
+    def note(self, slot: int) -> None:
+        """Look at an instruction that has just been kept: whether it is a number, or a multiple."""
+        op, args, _, _ = self.code[slot]
+        if type(op) is Constant:
+            if not np.ndim(op.value) and op.value.dtype.kind in "fc":
+                self.numbers[slot] = op.value
+                self.multiples.add(slot)
+        elif type(op) is Negative or (args[0] in self.numbers or args[1] in self.numbers):
+            self.multiples.add(slot)
 
     def holds(self, op: Op, *args: int) -> bool:
         """Whether the value of ``op`` of slots is kept already."""
@@ -86,5 +97,7 @@ def constant(value: Any, dtype: DType) -> Expression:
     return Constant.of(np.asarray(value, dtype)), ()
 
 
+#: What ``Kept`` notes.
+NOTED = frozenset((Constant, Multiply, Negative))
 #: What gives the value of an operation of slots with less work, where it knows how.
 Rule: TypeAlias = Callable[[Op, Sequence[int], Kept], "Expression | None"]

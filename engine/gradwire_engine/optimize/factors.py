@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from gradwire_engine.tape import DType
 
 def split(slot: int, kept: Kept) -> tuple[Any, int] | None:
     """The number and the slot of which a slot is the product, if it is one."""
+    if slot not in kept.multiples:
+        return None
     op, args, _, _ = kept.code[slot]
     if type(op) is Negative:
         return (-1, args[0]) if kept.dtype(slot).kind in "fc" else None
@@ -39,10 +42,15 @@ def _product(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     for number, slot in (args, args[::-1]):
         if (c := kept.number(number)) is not None:
             return _multiple(c, slot, kept)
-    parts = [split(slot, kept) for slot in args]
-    if parts == [None, None]:
+    left, right = args
+    parts = split(left, kept), split(right, kept)
+    if parts == (None, None):
         return None
-    (c, x), (d, y) = (part or (1, slot) for part, slot in zip(parts, args, strict=True))
+    (c, x), (d, y) = parts[0] or (1, left), parts[1] or (1, right)
+    alike = kept.shape(x) == kept.shape(y)
+    there = alike and kept.holds(op, x, y)
+    if alike and not there and None in parts:  # as most products are
+        return None
     dtype = kept.dtype(x)
     if not _normal(c * d, dtype):
         return None
@@ -52,7 +60,6 @@ def _product(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         return op, (x, scaled(c * d, y, dtype))
     if kept.size(x) < kept.size(y) and spared[1]:
         return op, (scaled(c * d, x, dtype), y)
-    there = kept.shape(x) == kept.shape(y) and kept.holds(op, x, y)
     if there or (all(spared) and x != y) or c * d == 1:
         return scaled(c * d, (op, (x, y)), dtype)
     return None
@@ -65,6 +72,9 @@ def _multiple(c: Any, slot: int, kept: Kept) -> Expression | None:
         d, x = part
         return scaled(c * d, x, dtype) if _normal(c * d, dtype) else None
     op, args, _, _ = kept.code[slot]
+    if type(op) is Reshape and not kept.shared(slot):
+        inner = _multiple(c, args[0], kept)
+        return inner and (op, (inner,))
     if type(op) not in (Multiply, MatMul) or kept.shared(slot):
         return None
     x, y = args
@@ -126,8 +136,14 @@ def _reshaped(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
 
 def _normal(factor: Any, dtype: DType) -> bool:
     """Whether a number neither overflows nor loses digits in ``dtype``."""
+    smallest, largest = _range(dtype)
+    return bool(smallest <= abs(factor) <= largest)
+
+
+@cache
+def _range(dtype: DType) -> tuple[float, float]:
     limits = np.finfo(dtype)
-    return bool(limits.tiny <= abs(factor) <= limits.max)
+    return limits.tiny, limits.max
 
 
 RULES: Mapping[type[Op], Rule] = {

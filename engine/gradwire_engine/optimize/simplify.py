@@ -27,11 +27,18 @@ from gradwire_engine.ops.constants import (
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Power
+from gradwire_engine.ops.pointwise.arithmetic import (
+    Add,
+    Divide,
+    Multiply,
+    Negative,
+    Power,
+    Subtract,
+)
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.optimize import factors, shared
-from gradwire_engine.optimize.expressions import Expression, Kept, Rule
+from gradwire_engine.optimize import factors, layout, matrices, shared, sums
+from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule
 from gradwire_engine.optimize.liveness import alive, shrunk
 from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.structure import cheaper
@@ -67,7 +74,7 @@ def optimize(
             if not slot & 1023:
                 poll()
             if live[slot]:
-                moved[slot] = sweep.simplified(op, tuple([moved[a] for a in args]), kind)
+                moved[slot] = sweep.simplified(op, _renumbered(args, moved), kind)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
     if told is not None:
         told("simplified", Tape(tuple(sweep.instructions), tuple(inputs), tuple(outputs)))
@@ -113,8 +120,12 @@ class _Sweep:
             if better is not None:
                 return self._recorded(better)
         rule = _RULES.get(type(op))
-        if rule is not None and (better := rule(op, args, self._kept)) is not None:
-            return self._recorded(better)
+        if rule is not None and (
+            type(op) not in _OF_MULTIPLES or not self._kept.multiples.isdisjoint(args)
+        ):
+            better = rule(op, args, self._kept)
+            if better is not None:
+                return self._recorded(better)
         return self._keep(op, args, kind)
 
     def _recorded(self, expression: Expression) -> int:
@@ -131,9 +142,9 @@ class _Sweep:
     def _keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of an instruction, which may have been kept before."""
         key = (op, args)
+        if type(op) in _COMMUTATIVE and args[0] > args[1] and not self.exact:
+            key = (op, args[::-1])
         found = self._known.get(key)
-        if found is None and type(op) in _COMMUTATIVE and not self.exact:
-            found = self._known.get((op, args[::-1]))
         if found is not None:
             return found
         if args and args[0] in self._constants:
@@ -142,6 +153,8 @@ class _Sweep:
                 return self._keep(constant, (), kind)
         slot = self._known[key] = len(self.instructions)
         self.instructions.append(_new_tuple(Instruction, (op, args, kind, self.origin)))
+        if type(op) in NOTED:
+            self._kept.note(slot)
         if not args or type(op) is BroadcastTo:
             self._note(slot, op, args)
         return slot
@@ -203,8 +216,9 @@ class _Sweep:
         return self.unchanged(args, kind) if args[1] in self._ones else None
 
     def unit_factor(self, args: tuple[int, ...], kind: Type) -> int | None:
-        found = self.unit(args, kind)
-        return self.unit(args[::-1], kind) if found is None and args[0] in self._ones else found
+        x, y = args
+        found = self.unchanged(args, kind) if y in self._ones else None
+        return self.unchanged((y,), kind) if found is None and x in self._ones else found
 
     def negated(self, args: tuple[int, ...], kind: Type) -> int | None:
         inner = self.instructions[args[0]]
@@ -261,8 +275,12 @@ class _Sweep:
         return self._keep(BroadcastTo(kind.shape), (slot,), kind)
 
     def reshaped(self, args: tuple[int, ...], kind: Type) -> int | None:
-        """One shape instead of two in a row."""
+        """One shape instead of two in a row; one number repeated in another shape."""
         inner = self.instructions[args[0]]
+        if isinstance(inner.op, BroadcastTo) and isinstance(kind, ArrayType):
+            (number,) = inner.args
+            if self.instructions[number].type.shape == ():  # type: ignore[union-attr]
+                return self._keep(BroadcastTo(kind.shape), (number,), kind)
         if not isinstance(inner.op, Reshape) or not isinstance(kind, ArrayType):
             return self.unchanged(args, kind)
         found = self.unchanged(inner.args, kind)
@@ -310,7 +328,15 @@ _EXACT_ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | N
     op: _ALIASES[op] for op in (StopGradient, Copy, Assigned, Item, Transpose)
 }
 #: Those that may round differently.
-_RULES: Mapping[type[Op], Rule] = {**factors.RULES, **shared.RULES}
+_RULES: Mapping[type[Op], Rule] = {
+    **factors.RULES,
+    **layout.RULES,
+    **matrices.RULES,
+    **shared.RULES,
+    **sums.RULES,
+}
+#: Operations of which their rules say something only where an operand is a multiple.
+_OF_MULTIPLES = frozenset((Add, Subtract, Multiply, Divide, Reshape))
 #: Operations whose operands may change places.
 _COMMUTATIVE = frozenset((Add, Multiply))
 
@@ -325,17 +351,27 @@ def _same(a: Type, b: Type) -> bool:
     return isinstance(a, ArrayType) and a[:2] == b[:2]
 
 
+def _renumbered(args: tuple[int, ...], moved: Sequence[int]) -> tuple[int, ...]:
+    """Where ``args`` are now; most are two, which need no list."""
+    if len(args) == 2:
+        return moved[args[0]], moved[args[1]]
+    return tuple([moved[arg] for arg in args])
+
+
 def _compact(
     instructions: Sequence[Instruction], inputs: Sequence[int], outputs: Sequence[int]
 ) -> Tape:
     """Drop what nothing needs any more, and number the rest anew."""
     live = alive(instructions, outputs)
-    moved: list[int] = [-1] * len(instructions)
-    kept: list[Instruction] = []
-    for slot, (op, args, kind, origin) in enumerate(instructions):
+    first = live.find(0)  # what is before it stays as it is
+    if first < 0:
+        return Tape(tuple(instructions), tuple(inputs), tuple(outputs))
+    moved, kept = [*range(first)], [*instructions[:first]]
+    for slot in range(first, len(instructions)):
+        moved.append(len(kept))
         if live[slot]:
-            moved[slot] = len(kept)
-            renumbered = tuple([moved[a] for a in args])
+            op, args, kind, origin = instructions[slot]
+            renumbered = _renumbered(args, moved)
             kept.append(_new_tuple(Instruction, (op, renumbered, kind, origin)))
     return Tape(
         tuple(kept),
