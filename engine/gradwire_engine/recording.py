@@ -225,8 +225,9 @@ class Recording(Call):
         recorded = Recorded(recorder, result, variables, self._watching, exact=exact)
         nothing = Template(None)
         executable = recorded.executable
-        told = (executable, nothing, None, {}, {}, {}, (), executable.tape)
-        return _Run(*told, recorded=recorded)
+        return _Run(
+            *(executable, nothing, None, {}, {}, {}, (), executable.tape), recorded=recorded
+        )
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         assert isinstance(compiled, _Run)

@@ -1,0 +1,45 @@
+"""Orders of axes, moved to where they cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradwire_engine.ops.arrays.shape import Reshape, Transpose
+from gradwire_engine.ops.base import Op
+from gradwire_engine.optimize.expressions import Expression, Kept, Rule
+
+
+def _transposed(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """``T(f(T'x, y))`` as ``f(x, T y)`` where the orders cancel and all else is smaller."""
+    assert isinstance(op, Transpose)
+    (slot,) = args
+    inner, of, _, _ = kept.code[slot]
+    if not inner.elementwise:
+        return None
+    natural = tuple(range(len(op.axes)))
+    cancels = False
+    for arg in of:
+        turned = kept.code[arg].op
+        if isinstance(turned, Transpose) and len(turned.axes) == len(natural):
+            same = tuple([turned.axes[axis] for axis in op.axes]) == natural
+            cancels |= same
+            if same:
+                continue
+        if 2 * kept.size(arg) > kept.size(slot):
+            return None
+    if not cancels or kept.shared(slot):
+        return None
+    return inner, [_turned(arg, op, kept) for arg in of]
+
+
+def _turned(slot: int, op: Transpose, kept: Kept) -> Expression:
+    """An operand, which may lack the first axes, in another order of all axes."""
+    shape = kept.shape(slot)
+    missing = len(op.axes) - len(shape)
+    if not shape:
+        return slot
+    whole: Expression = (Reshape((1,) * missing + shape), (slot,)) if missing else slot
+    return op, (whole,)
+
+
+RULES: Mapping[type[Op], Rule] = {Transpose: _transposed}
