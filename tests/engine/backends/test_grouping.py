@@ -40,6 +40,9 @@ PROGRAMS = [
     "n = astype(v * 10, 'int32')\nsum(n * n + 1) * 1.0 + sum(v * n)",
     "cumsum(v * v + 1) * v",
     "sum(sort(v * v) * v)",
+    "sum(tanh(m @ w) * k[:, 0])",
+    "h = tanh(m @ outer(w, w))\nsum(log_softmax(h @ outer(w, w), axis=1)[:, 0])",
+    "sum(tanh(m.T @ (m * k)))",
 ]
 
 

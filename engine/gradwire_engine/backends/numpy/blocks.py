@@ -14,11 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.backends.numpy.rows import Cut
+from gradwire_engine.backends.numpy.rows import Contraction, Cut
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.arrays.shape import Reshape, View
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape
 
 #: What buffers that can stand for each other have in common.
@@ -109,13 +110,13 @@ class Block:
             self._names[slot] = self._seen(op, operands[0], kind)
             if slot in self.results:
                 self.lines.append((f"o{slot}[lo:hi] = {self._names[slot]}", instruction))
-        elif _takes_out(op):
-            # Elements are read before they are written, so an operand's place will do.
-            self._release([d for d in dying if d in args and d != slot])
+        elif (function := writing(op)) is not None:
+            if op.elementwise:  # elements are read before they are written: in an operand's place
+                self._release([d for d in dying if d in args and d != slot])
+                dying = [d for d in dying if d not in args or d == slot]
             name = self._place(slot)
-            call = f"{self.text.bind(_ufunc(op), 'u_' + op.ufunc.replace('.', '_'))}"
+            call = self.text.bind(function, f"u_{function.__name__}")
             self.lines.append((f"{call}({', '.join(operands)}, out={name})", instruction))
-            dying = [d for d in dying if d not in args or d == slot]
         else:
             name = self._names[slot] = self._spare.pop() if self._spare else f"t{slot}"
             self._held[slot] = (None, name)
@@ -186,11 +187,10 @@ class Block:
         return f"{self.text.bind(op.bind(NUMPY))}({', '.join(operands)})"
 
 
-def _ufunc(op: Op) -> Any:
-    return attrgetter(op.ufunc)(NUMPY)
-
-
-def _takes_out(op: Op) -> bool:
-    """Whether the kernel is a function of NumPy's that writes where it is told to."""
-    plain = op.is_ufunc and type(op).bind is Op.bind and bool(op.ufunc)
-    return plain and isinstance(_ufunc(op), np.ufunc)
+def writing(op: Op) -> Any:
+    """NumPy's function that is the kernel, if it writes where it is told to."""
+    if isinstance(op, MatMul | Contraction):
+        return np.matmul
+    plain = op.ufunc and op.is_ufunc and type(op).bind is Op.bind
+    function = attrgetter(op.ufunc)(NUMPY) if plain else None
+    return function if isinstance(function, np.ufunc) else None

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from gradwire_engine.backends.numpy.rows import Cut, cut
+from gradwire_engine.backends.numpy.rows import Contraction, Cut, cut
 from gradwire_engine.backends.numpy.sweeps import Sweep
+from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.tape import Instruction, Shape, Tape
 
 #: Groups whose arrays are all smaller are left alone: calling takes longer than moving them.
@@ -26,9 +28,21 @@ def grouped(tape: Tape, threads: int = 1) -> Tape:
     """An equivalent tape in which each group is one instruction, for as many threads."""
     if not any(i.type.nbytes >= SMALLEST_BYTES for i in tape.instructions):
         return tape
-    cuts, groups = _levels(tape.instructions)
-    kept = {key: slots for key, slots in groups.items() if _pays(tape.instructions, slots)}
-    return _Writer(tape, cuts, list(kept.values()), threads).written() if kept else tape
+    contracted = _contracted(tape)
+    cuts, groups = _levels(contracted.instructions)
+    kept = [slots for slots in groups.values() if _pays(tape.instructions, slots)]
+    return _Writer(contracted, cuts, kept, threads).written() if kept else tape
+
+
+def _contracted(tape: Tape) -> Tape:
+    """Transposed matrices times others as sums over rows, which need nothing transposed."""
+    made = [*tape.instructions]
+    for slot, (op, args, kind, origin) in enumerate(tape.instructions):
+        if isinstance(op, MatMul):
+            x, y = (tape.instructions[a] for a in args)
+            if isinstance(x.op, Transpose) and x.op.axes == (1, 0) and len(y.type.shape) <= 2:  # type: ignore[union-attr]
+                made[slot] = Instruction(Contraction(), (x.args[0], args[1]), kind, origin)
+    return Tape(tuple(made), tape.inputs, tape.outputs)
 
 
 def _levels(
@@ -81,18 +95,21 @@ class _Writer:
         self.cuts = cuts
         self.groups = groups
         self.group_of = {slot: slots for slots in groups for slot in slots}
-        #: What is read outside of its group.
+        #: What is read, and what is read outside of its group.
+        self.read = {*tape.outputs}
         self.escaping = {*tape.outputs}
         for slot, instruction in enumerate(tape.instructions):
             mine = self.group_of.get(slot)
+            self.read.update(instruction.args)
             self.escaping.update(a for a in instruction.args if self.group_of.get(a) is not mine)
         self.made: list[Instruction] = []
         self.moved: dict[int, int] = {}
 
     def written(self) -> Tape:
         """Write it."""
-        for slot in range(len(self.tape.instructions)):
-            self._place(slot)
+        for slot, instruction in enumerate(self.tape.instructions):
+            if slot in self.read or not isinstance(instruction.op, Transpose):
+                self._place(slot)
         inputs = tuple([self.moved[slot] for slot in self.tape.inputs])
         outputs = tuple([self.moved[slot] for slot in self.tape.outputs])
         return Tape(tuple(self.made), inputs, outputs)

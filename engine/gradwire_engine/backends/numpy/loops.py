@@ -11,7 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.numpy.blocks import writing
+from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.rows import Contraction
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.backends.numpy.text import Text
@@ -19,7 +22,7 @@ from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, WayUnknown
 from gradwire_engine.ops.loops import Loop, Way
-from gradwire_engine.tape import StackType
+from gradwire_engine.tape import ArrayType, StackType
 
 #: From operands to results, looking at the deadline between passes.
 Passes = Callable[..., tuple[Any, ...]]
@@ -42,10 +45,25 @@ def bound(op: Op, poll: Poll, *, quick: bool = True) -> Callable[..., Any]:
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
     """The right-hand side that computes ``slot`` from the values that have ``names``."""
-    if code := scalars.code(slot, names):
+    if code := _lent(slot, op, names, scalars, text) or scalars.code(slot, names):
         return code
     called = _call(op, scalars.operands(slot, names), text, quick=scalars.quick)
     return scalars.entering(slot, called)
+
+
+def _lent(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
+    """What computes a large array in memory that is lent, if the operation lets it."""
+    kind = scalars.type(slot)
+    if not isinstance(kind, ArrayType) or kind.nbytes < POOLED_BYTES:
+        return ""
+    function = writing(op)
+    if function is None:
+        return ""
+    operands = scalars.operands(slot, names)
+    if isinstance(op, Contraction):
+        operands[0] += ".T"
+    out = f"{text.bind(POOL.empty, 'lent')}({kind.shape}, {text.bind(kind.dtype)})"
+    return f"{text.bind(function, f'w_{function.__name__}')}({', '.join(operands)}, out={out})"
 
 
 def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:

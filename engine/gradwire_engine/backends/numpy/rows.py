@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.ops.reductions.normalized import Shift, Softmax
 from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Prod, Sum
@@ -18,6 +19,25 @@ from gradwire_engine.tape import ArrayType, Shape, TupleType, Type
 
 #: Rows up to this many elements are cut between, of at least so many rows.
 _ROW_ELEMENTS, _FEWEST_ROWS = 4096, 16
+
+
+#: Matrices that every block reads or adds to are no larger.
+_WHOLE_BYTES = 1 << 16
+
+
+class Contraction(Op):
+    """Rows contracted with rows: ``z = x.T @ y``, the sum of what this is of blocks of rows.
+
+    A backend's own form of a matrix product; no program names it.
+    """
+
+    name = "contraction"
+    template = "{0}.T @ {1}"
+    differentiable = False
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A multiplication and an addition for each element of the result and each row."""
+        return 2 * result.size * types[0].shape[0]  # type: ignore[union-attr]
 
 
 class Cut(NamedTuple):
@@ -96,6 +116,23 @@ def _view(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
     return Cut(key, (True,)) if same and ranks else None
 
 
+def _product(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
+    """Rows times a small matrix or vector."""
+    x, y = types
+    key = key_of(kind.shape)
+    if len(x.shape) != 2 or len(y.shape) > 2 or len(key) > 1 or y.nbytes > _WHOLE_BYTES:
+        return None
+    return Cut(key, (True, False)) if key == key_of(x.shape) else None
+
+
+def _contraction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
+    """Products of rows, which add up to a small matrix or vector."""
+    x, y = types
+    key = key_of(x.shape)
+    small = len(key) == 1 and kind.nbytes <= _WHOLE_BYTES
+    return Cut(key, (True, True), "add") if small and key == key_of(y.shape) else None
+
+
 def _placed(op: Placed, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
     """Rows that are added to rows further on."""
     shapes = {t.shape for t in types}
@@ -124,4 +161,6 @@ _RULES: dict[type[Op], Callable[[Any, Any, Any], Cut | None]] = {
     Reshape: _view,
     BroadcastTo: _view,
     Placed: _placed,
+    MatMul: _product,
+    Contraction: _contraction,
 }

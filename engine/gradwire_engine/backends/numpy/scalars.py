@@ -16,7 +16,7 @@ import numpy as np
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.constants import Constant
-from gradwire_engine.tape import Tape, scalar_char
+from gradwire_engine.tape import Tape, Type, scalar_char
 
 #: What leaves a quick function: errors of Python's arithmetic and of ``math``.
 LEFT = (ArithmeticError, ValueError)
@@ -71,6 +71,10 @@ class Scalars:
                 code = op.inline(NUMPY, self._text.bind, *types)  # type: ignore[arg-type]
                 if code:
                     self._inlined[slot] = code
+
+    def type(self, slot: int) -> Type:
+        """The type of a slot."""
+        return self._tape.instructions[slot].type
 
     def constant(self, slot: int, value: Any) -> Any:
         """A constant in the form that the slot has."""
