@@ -32,7 +32,7 @@ class Kept:
     ) -> None:
         self.code: list[Instruction] = []
         self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
-        #: Constants that are numbers, and these with the products with one and the opposites.
+        #: Constants that are numbers; all constants, with opposites and what numbers multiply.
         self.numbers: dict[int, Any] = {}
         self.multiples: set[int] = set()
         self.at = 0
@@ -61,9 +61,9 @@ class Kept:
         """Look at an instruction that has just been kept: whether it is a number, or a multiple."""
         op, args, _, _ = self.code[slot]
         if type(op) is Constant:
+            self.multiples.add(slot)
             if not np.ndim(op.value) and op.value.dtype.kind in "fc":
                 self.numbers[slot] = op.value
-                self.multiples.add(slot)
         elif type(op) is Negative or (args[0] in self.numbers or args[1] in self.numbers):
             self.multiples.add(slot)
 

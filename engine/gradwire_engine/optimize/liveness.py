@@ -10,6 +10,7 @@ from gradwire_engine.ops.loops import Body, Loop
 from gradwire_engine.tape import Instruction, Tape
 
 _ALWAYS_LIVE = frozenset((Guard, Input))
+_new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
 def alive(instructions: Sequence[Instruction], outputs: Sequence[int]) -> bytearray:
@@ -17,13 +18,41 @@ def alive(instructions: Sequence[Instruction], outputs: Sequence[int]) -> bytear
     live = bytearray(len(instructions))
     for slot in outputs:
         live[slot] = 1
-    for slot in range(len(instructions) - 1, -1, -1):
-        op, args, _, _ = instructions[slot]
-        if live[slot] or type(op) in _ALWAYS_LIVE:
+    slot = len(instructions)
+    for op, args, _, _ in reversed(instructions):
+        slot -= 1
+        if live[slot]:
+            for arg in args:
+                live[arg] = 1
+        elif type(op) in _ALWAYS_LIVE:
             live[slot] = 1
             for arg in args:
                 live[arg] = 1
     return live
+
+
+def compacted(
+    instructions: Sequence[Instruction], inputs: Sequence[int], outputs: Sequence[int]
+) -> Tape:
+    """Drop what nothing needs any more, and number the rest anew."""
+    live = alive(instructions, outputs)
+    first = live.find(0)  # what is before it stays as it is
+    if first < 0:
+        return Tape(tuple(instructions), tuple(inputs), tuple(outputs))
+    moved, kept = [*range(first)], [*instructions[:first]]
+    for lives, (op, args, kind, origin) in zip(live[first:], instructions[first:], strict=True):
+        moved.append(len(kept))
+        if lives:
+            if len(args) == 2:  # as most are; they need no list
+                now: tuple[int, ...] = (moved[args[0]], moved[args[1]])
+            else:
+                now = tuple([moved[arg] for arg in args])
+            kept.append(_new_tuple(Instruction, (op, now, kind, origin)))
+    return Tape(
+        tuple(kept),
+        tuple([moved[s] for s in inputs]),
+        tuple([moved[s] for s in outputs]),
+    )
 
 
 def shrunk(tape: Tape, optimize: Callable[[Tape], Tape]) -> tuple[Sequence[Instruction], bytearray]:

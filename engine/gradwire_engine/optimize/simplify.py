@@ -37,9 +37,9 @@ from gradwire_engine.ops.pointwise.arithmetic import (
 )
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.optimize import factors, layout, matrices, shared, sums
+from gradwire_engine.optimize import factors, layout, matrices, sums, vectorised
 from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule
-from gradwire_engine.optimize.liveness import alive, shrunk
+from gradwire_engine.optimize.liveness import compacted, shrunk
 from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.structure import cheaper
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
@@ -69,22 +69,17 @@ def optimize(
     kept = Kept(instructions, live, moved, tape.outputs)
     sweep = _Sweep(xp, kept, exact=exact)
     with np.errstate(all="ignore"):
-        for slot, (op, args, kind, sweep.origin) in enumerate(instructions):
-            kept.at = slot
-            if not slot & 1023:
-                poll()
-            if live[slot]:
-                moved[slot] = sweep.simplified(op, _renumbered(args, moved), kind)
+        sweep.run(instructions, live, moved, poll)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
     if told is not None:
         told("simplified", Tape(tuple(sweep.instructions), tuple(inputs), tuple(outputs)))
-    compacted = _compact(sweep.instructions, inputs, outputs)
-    fewer = compacted if exact else placed(compacted)
-    if fewer is not compacted:
-        compacted = _compact(fewer.instructions, fewer.inputs, fewer.outputs)
+    least = compacted(sweep.instructions, inputs, outputs)
+    fewer = least if exact else placed(least)
+    if fewer is not least:
+        least = compacted(fewer.instructions, fewer.inputs, fewer.outputs)
     if told is not None:
-        told("compacted", compacted)
-    return compacted
+        told("compacted", least)
+    return least
 
 
 class _Sweep:
@@ -103,6 +98,45 @@ class _Sweep:
         self._ones: set[int] = set()
         self.origin = 0
         self._op: Op | None = None
+
+    def run(
+        self, old: Sequence[Instruction], live: bytearray, moved: list[int], poll: Poll
+    ) -> None:
+        """Simplify what is ``live``; ``moved`` takes where it is then.
+
+        Arithmetic on numbers comes to something else only with constants and their multiples, and
+        a product only with two of these: of all else nothing is asked.
+        """
+        code, known, multiples, constants = (
+            self.instructions,
+            self._known,
+            self._kept.multiples,
+            self._constants,
+        )
+        commutative = () if self.exact else _COMMUTATIVE
+        for slot, (op, args, kind, origin) in enumerate(old):
+            if not slot & 1023:
+                poll()
+            if not live[slot]:
+                continue
+            if len(args) == 2:
+                x, y = moved[args[0]], moved[args[1]]
+                of = type(op)
+                plain = of in _ARITHMETIC and not kind.shape  # type: ignore[union-attr]
+                if plain and (x in multiples or y in multiples):
+                    both = x in multiples and y in multiples
+                    plain = of is Multiply and not (both or x in constants or y in constants)
+                if plain:
+                    key = (op, (y, x)) if x > y and of in commutative else (op, (x, y))
+                    found = moved[slot] = known.setdefault(key, len(code))
+                    if found == len(code):
+                        code.append(_new_tuple(Instruction, (op, (x, y), kind, origin)))
+                    continue
+                now: tuple[int, ...] = (x, y)
+            else:
+                now = tuple([moved[arg] for arg in args])
+            self.origin, self._kept.at = origin, slot
+            moved[slot] = self.simplified(op, now, kind)
 
     def simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
@@ -332,11 +366,12 @@ _RULES: Mapping[type[Op], Rule] = {
     **factors.RULES,
     **layout.RULES,
     **matrices.RULES,
-    **shared.RULES,
+    **vectorised.RULES,
     **sums.RULES,
 }
 #: Operations of which their rules say something only where an operand is a multiple.
 _OF_MULTIPLES = frozenset((Add, Subtract, Multiply, Divide, Reshape))
+_ARITHMETIC = frozenset((Add, Subtract, Multiply, Divide))
 #: Operations whose operands may change places.
 _COMMUTATIVE = frozenset((Add, Multiply))
 
@@ -349,32 +384,3 @@ def _alike(a: Any, b: Any) -> bool:
 def _same(a: Type, b: Type) -> bool:
     """Whether two types differ in nothing that a replay can see."""
     return isinstance(a, ArrayType) and a[:2] == b[:2]
-
-
-def _renumbered(args: tuple[int, ...], moved: Sequence[int]) -> tuple[int, ...]:
-    """Where ``args`` are now; most are two, which need no list."""
-    if len(args) == 2:
-        return moved[args[0]], moved[args[1]]
-    return tuple([moved[arg] for arg in args])
-
-
-def _compact(
-    instructions: Sequence[Instruction], inputs: Sequence[int], outputs: Sequence[int]
-) -> Tape:
-    """Drop what nothing needs any more, and number the rest anew."""
-    live = alive(instructions, outputs)
-    first = live.find(0)  # what is before it stays as it is
-    if first < 0:
-        return Tape(tuple(instructions), tuple(inputs), tuple(outputs))
-    moved, kept = [*range(first)], [*instructions[:first]]
-    for slot in range(first, len(instructions)):
-        moved.append(len(kept))
-        if live[slot]:
-            op, args, kind, origin = instructions[slot]
-            renumbered = _renumbered(args, moved)
-            kept.append(_new_tuple(Instruction, (op, renumbered, kind, origin)))
-    return Tape(
-        tuple(kept),
-        tuple([moved[s] for s in inputs]),
-        tuple([moved[s] for s in outputs]),
-    )
