@@ -1,7 +1,7 @@
-"""Sines and cosines of one angle from what they share, the tangent of its half.
+"""What NumPy computes one by one, of operations that it computes by vector instructions.
 
-NumPy computes float64 tangents by the vector instructions of AVX-512 where it finds them, sines and
-cosines one by one: a tangent takes a quarter of the time of a sine.
+Where it finds AVX-512, a float64 tangent takes a quarter of the time of a sine. A power of a
+negative number takes as long as fifty products.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply
+from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Power, Reciprocal
 from gradwire_engine.ops.pointwise.half_angles import CosineBySine
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin, Tan
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
 
 #: Fewest elements for which six quick calls take less time than a slow one.
-_FEWEST = 2048
+_FEWEST_ANGLES = 2048
+#: The same of powers, and the largest exponents, up to which products are within 2e-15.
+_FEWEST_POWERS, _MOST_FACTORS = 64, 16
 #: NumPy's names of the vector instructions with which tangents are quick.
 _VECTORS = ("AVX512_SKX", "X86_V4")
 
@@ -42,7 +44,7 @@ def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None
     """
     (x,) = args
     dtype = kept.dtype(x)
-    if not _QUICK_TANGENT or dtype != np.float64 or kept.size(x) < _FEWEST:
+    if not _QUICK_TANGENT or dtype != np.float64 or kept.size(x) < _FEWEST_ANGLES:
         return None
     half, one, two = (constant(number, dtype) for number in (0.5, 1, 2))
     t: Expression = (Tan(), [(Multiply(), [x, half])])
@@ -50,4 +52,29 @@ def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None
     return s if isinstance(op, Sin) else (CosineBySine(), [x, t, s])
 
 
-RULES: Mapping[type[Op], Rule] = {Sin: _by_half_angle, Cos: _by_half_angle}
+def _by_squaring(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """Whole powers as products, those below 0 as their reciprocals."""
+    x, exponent = args
+    n = kept.number(exponent)
+    if n is None or kept.dtype(x).kind != "f" or kept.size(x) < _FEWEST_POWERS:
+        return None
+    if not 0 < abs(n) <= _MOST_FACTORS or n != int(n):
+        return None
+    power = _power(x, int(abs(n)))
+    return power if n > 0 else (Reciprocal(), [power])
+
+
+def _power(x: int, n: int) -> Expression:
+    """Source: Knuth, The Art of Computer Programming, volume 2, section 4.6.3."""
+    if n == 1:
+        return x
+    root = _power(x, n // 2)
+    square = (Multiply(), [root, root])
+    return (Multiply(), [square, x]) if n % 2 else square
+
+
+RULES: Mapping[type[Op], Rule] = {
+    Sin: _by_half_angle,
+    Cos: _by_half_angle,
+    Power: _by_squaring,
+}
