@@ -113,7 +113,8 @@ class Call:
 
     def _replayed(self, poll: Poll) -> Answer:
         """The same before what is to be compared is."""
-        self.compile(poll)
+        if not self._entry.paths:
+            self.compile(poll)
         paths = self._entry.paths
         answer = self._first(paths, poll)
         if answer is not None:
@@ -138,7 +139,8 @@ class Call:
                 answer = self._run(compiled, poll)
             except GuardFailed:
                 continue
-            self._entry.prefer(compiled)
+            if compiled is not paths[0]:
+                self._entry.prefer(compiled)
             return answer
         return None
 
@@ -174,15 +176,16 @@ class Call:
         )
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
-        outputs = self._outputs(compiled, poll)
+        outputs, finite = self._outputs(compiled, poll)
         answer = compiled.answer(outputs)
-        if not all_finite(outputs):
+        if not finite and not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled, poll)
         return answer
 
-    def _outputs(self, compiled: Compiled, poll: Poll) -> Sequence[Any]:
+    def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], bool]:
+        """What is replayed, and whether it is known to be finite."""
         try:
-            return compiled.executable.run(self.inputs, poll)
+            return compiled.executable.replay(self.inputs, poll)
         except GuardFailed:
             raise
         except EngineError as error:

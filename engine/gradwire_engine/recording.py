@@ -231,7 +231,7 @@ class Recording(Call):
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         assert isinstance(compiled, _Run)
-        self.values = self._outputs(compiled, poll)
+        self.values, _ = self._outputs(compiled, poll)
         self.recorded = compiled.recorded
         return Answer()
 
@@ -263,7 +263,7 @@ class RecordedCall(Call):
         told = self._variables, self._values, self._query, vectors, self._stacks
         return self._recorded.compile(*told, poll, whole=whole)
 
-    def _outputs(self, compiled: Compiled, poll: Poll) -> Sequence[Any]:
+    def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], bool]:
         everything, values = self.inputs, self._values
         self.inputs = everything[self._recorded.inputs :]
         for slot, item in compiled.known:

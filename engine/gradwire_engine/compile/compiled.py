@@ -65,9 +65,9 @@ def _filler(nested: Any) -> Callable[[Sequence[Any]], Any]:
         pick = itemgetter(*nested)
         return lambda outputs: [*pick(outputs)]
     parts = [_filler(item) for item in nested]
-    if len(parts) == 1:
+    if kind is list and len(parts) == 1:
         (only,) = parts
-        return lambda outputs: kind((only(outputs),))
+        return lambda outputs: [only(outputs)]
     return lambda outputs: kind([fill(outputs) for fill in parts])
 
 

@@ -5,8 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy.finite import all_finite
+from gradwire_engine.backends.numpy.finite import all_finite, verdict
 from gradwire_engine.backends.numpy.quiet import quiet
+from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -29,6 +31,17 @@ def test_the_verdict_is_that_on_the_elements(xs):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert all_finite(xs) == all(bool(np.isfinite(x).all()) for x in xs)
+
+
+@given(st.lists(outputs(), max_size=3))
+def test_code_says_finite_only_of_what_is(xs):
+    text = Text("def told(*xs):")
+    kinds = [ArrayType(x.dtype, x.shape) for x in xs]
+    text.write(f"return {verdict([(f'xs[{i}]', k) for i, k in enumerate(kinds)], text.bind)}")
+    told = quiet.run(text.function("told"), *xs)
+    assert not told or all_finite(xs)
+    if all(np.abs(x).max(initial=0) < 100 for x in xs):
+        assert told
 
 
 @pytest.mark.parametrize("x", [np.full(4, 1e200), np.full((2, 2), -1.7e308), np.array([2, 3])])

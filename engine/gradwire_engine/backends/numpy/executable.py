@@ -84,8 +84,13 @@ class Executable:
 
     def run(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
         """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
+        return self.replay(inputs, poll)[0]
+
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], bool]:
+        """The same, and whether all outputs are known to be finite."""
+        function = self._lowered or self._prepared()
         try:
-            return quiet.run(self._replay(), inputs, poll)
+            return quiet.run(function, inputs, poll)
         except LEFT:
             if self._lowered is None and self.grouped is self.tape:
                 raise
@@ -94,15 +99,14 @@ class Executable:
                 self._careful = lower(self.tape, plan(self.tape), quick=False)
         return quiet.run(self._careful, inputs, poll)
 
-    def _replay(self) -> Replay:
+    def _prepared(self) -> Replay:
         """The walk the first time, then the generated function."""
         if not self._walked:
             self._walked = True
             return self._walk
-        if self._lowered is None:
-            if self.grouped is self.tape:
-                self._group()
-            self._lowered = lower(self.grouped, self._plan, quick=not self.exact)
+        if self.grouped is self.tape:
+            self._group()
+        self._lowered = lower(self.grouped, self._plan, quick=not self.exact)
         return self._lowered
 
     def _group(self) -> None:
@@ -121,7 +125,7 @@ class Executable:
             trace = trace.tb_next
         return failing(error) or found
 
-    def _walk(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
+    def _walk(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], bool]:
         """Replay instruction by instruction, with nothing compiled."""
         values: list[Any] = []
         computes: dict[Op, Callable[..., Any]] = {}
@@ -139,4 +143,4 @@ class Executable:
                 values[gone] = None
             if slot in polls:
                 poll()
-        return tuple([values[slot] for slot in self.grouped.outputs])
+        return tuple([values[slot] for slot in self.grouped.outputs]), False

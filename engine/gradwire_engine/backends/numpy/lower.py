@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.numpy.finite import verdict
 from gradwire_engine.backends.numpy.loops import expression
 from gradwire_engine.backends.numpy.nesting import nesting
 from gradwire_engine.backends.numpy.plan import Plan
@@ -17,8 +18,8 @@ from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.tape import Tape
 
-#: From inputs to outputs.
-Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[Any, ...]]
+#: From inputs to outputs, and whether these are known to be finite.
+Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[tuple[Any, ...], bool]]
 
 
 def lower(tape: Tape, plan: Plan, *, quick: bool) -> Replay:
@@ -68,5 +69,6 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
         if slot in plan.polls:
             text.write("poll()", instruction)
     outputs = "".join([f"{scalars.leaving(slot, where[slot])}, " for slot in tape.outputs])
-    text.write(f"return ({outputs})")
+    results = [(where[slot], tape.instructions[slot].type) for slot in tape.outputs]
+    text.write(f"return ({outputs}), {verdict(results, text.bind)}")
     return text
