@@ -169,7 +169,7 @@ class Block:
                 line += f"{joined}(w{slot}, {other}[g:], out=w{slot})"
                 self.lines += [(text, instruction) for text in line.split("\n")]
             return
-        reduced = f"{joined}.reduce({operands[0]})" if self.flat else self._call(op, operands)
+        reduced = self._call(type(op)((0,)) if self.flat else op, operands)
         self.lines.append((f"p{slot} = {reduced}", instruction))
 
     def _seen(self, op: Op, name: str, kind: Any) -> str:

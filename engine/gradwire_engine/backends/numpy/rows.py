@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.ops.linalg.inner_products import InnerProducts
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.ops.reductions.normalized import Shift, Softmax
@@ -107,6 +109,16 @@ def _reduction(op: Any, kind: Type, types: Sequence[ArrayType]) -> Cut | None:
     return None
 
 
+def _inner_products(op: InnerProducts, kind: Type, types: Sequence[ArrayType]) -> Cut | None:
+    shape = broadcast_shapes(*[t.shape for t in types])
+    key = key_of(shape)
+    if len(key) == 1:
+        rows = tuple([_has_rows(t.shape, shape) for t in types])
+        return Cut(key, rows, "add" if 0 in op.axes else "") if any(rows) else None
+    whole = key and len(op.axes) == len(shape) and all(t.shape == shape for t in types)
+    return Cut(key, (True, True), "add") if whole else None
+
+
 def _view(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
     """An array whose rows are seen with another shape, or repeat within themselves."""
     (x,) = types
@@ -163,4 +175,5 @@ _RULES: dict[type[Op], Callable[[Any, Any, Any], Cut | None]] = {
     Placed: _placed,
     MatMul: _product,
     Contraction: _contraction,
+    InnerProducts: _inner_products,
 }
