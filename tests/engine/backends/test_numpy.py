@@ -112,8 +112,8 @@ def test_small_replays_are_not_polled(ask):
 
 
 def test_costs_are_known_beforehand(ask):
-    small, _ = executable(ask, "sum(x @ x)", {"x": np.ones((10, 10))})
-    large, _ = executable(ask, "sum(x @ x)", {"x": np.ones((100, 100))})
+    small, _ = executable(ask, "x @ x", {"x": np.ones((10, 10))})
+    large, _ = executable(ask, "x @ x", {"x": np.ones((100, 100))})
     assert 500 < large.flops / small.flops < 1500
     assert large.seconds > small.seconds
     assert large.nbytes > 0

@@ -30,8 +30,8 @@ _SECONDS_TO_COMPILE = 5e-6
 _SECONDS_PER_INSTRUCTION = 1e-6
 _SECONDS_PER_FLOP = 1e-9
 _BYTES_PER_INSTRUCTION = 600
-#: Instructions on such arrays take longer than writing a function for a group of them.
-_GROUPED_AT_ONCE = 1 << 20
+#: Making elementwise results of so many bytes takes longer than writing functions for groups.
+_GROUPED_AT_ONCE = 1 << 22
 
 
 class Executable:
@@ -47,8 +47,10 @@ class Executable:
         self._threads = threads
         self.grouped = tape
         self._plan = plan(tape)
-        if any(i.type.nbytes >= _GROUPED_AT_ONCE for i in tape.instructions):
-            self._group()
+        if self._plan.peak_bytes >= _GROUPED_AT_ONCE:
+            moved = [i.type.nbytes for i in tape.instructions if i.op.elementwise]
+            if sum(moved) >= _GROUPED_AT_ONCE:
+                self._group()
         #: Instructions that loops execute, as predicted.
         self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])
         self._walked = False
