@@ -30,7 +30,7 @@ def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     assert isinstance(op, Sum)
     inner = kept.code[args[0]].op
     rule = _RULES.get(type(inner))
-    if rule is None or kept.dtype(args[0]).char not in "fdFD":
+    if rule is None or kept.dtype(args[0]).char not in "fdFD" or not kept.size(args[0]):
         return None
     return rule(op.axes, args[0], kept)
 
@@ -100,9 +100,10 @@ class _Product(NamedTuple):
         """Sum first along axes that one operand alone has."""
         first = tuple([axis for axis in self.axes if axis in left - right])
         second = tuple([axis for axis in self.axes if axis in right - left])
-        a = _presummed(self.a, first, shape, self.kept)
-        b = _presummed(self.b, second, shape, self.kept)
         rest = tuple([axis for axis in self.axes if axis in left & right])
+        gone = () if rest else self.axes
+        a = _presummed(self.a, first, gone, shape, self.kept)
+        b = _presummed(self.b, second, gone, shape, self.kept)
         product: Expression = (Multiply(), (a, b))
         return Reshape(result), [(Sum(rest), (product,)) if rest else product]
 
@@ -115,14 +116,14 @@ class _Product(NamedTuple):
         order = [*rows, *columns]
         shape = broadcast_shapes(self.kept.shape(self.a), self.kept.shape(self.b))
         spread: Expression = (Reshape(tuple([shape[axis] for axis in order])), (product,))
-        places = tuple([order.index(axis) for axis in sorted(order)])
-        return Reshape(result), [(Transpose(places), (spread,))]
+        places = [order.index(axis) for axis in sorted(order)]
+        return Reshape(result), [_in_order(spread, places)]
 
     def _turned(self, slot: int, first: Sequence[int], second: Sequence[int]) -> Expression:
         """An operand as a matrix of these axes of the product."""
         own = _squeezed(slot, self._shape(), self.kept)
         axes = sorted([*first, *second])
-        turned: Expression = (Transpose(tuple([axes.index(i) for i in (*first, *second)])), (own,))
+        turned = _in_order(own, [axes.index(axis) for axis in (*first, *second)])
         sizes = [math.prod([self._shape()[i] for i in part]) for part in (first, second)]
         return Reshape(tuple(sizes)), (turned,)
 
@@ -152,42 +153,52 @@ def _own(shape: Shape, whole: Shape) -> set[int]:
     return {i for i, n in enumerate(whole) if n != 1 and i >= ahead and shape[i - ahead] == n}
 
 
+def _in_order(x: Expression, axes: Sequence[int]) -> Expression:
+    """``x`` with its axes in another order, if it is another."""
+    return x if [*axes] == sorted(axes) else (Transpose(tuple(axes)), (x,))
+
+
 def _squeezed(slot: int, whole: Shape, kept: Kept) -> Expression:
     """An operand without the axes that it is repeated along."""
     shape = tuple([whole[axis] for axis in sorted(_own(kept.shape(slot), whole))])
     return Reshape(shape), (slot,)
 
 
-def _presummed(slot: int, axes: _Axes, whole: Shape, kept: Kept) -> Expression:
-    """An operand summed over axes of the product, which stay with length 1."""
-    if not axes:
-        return slot
+def _presummed(slot: int, axes: _Axes, gone: _Axes, whole: Shape, kept: Kept) -> Expression:
+    """An operand summed over axes of the product, of which those stay as 1 that are not gone."""
     shape = kept.shape(slot)
     ahead = len(whole) - len(shape)
-    own = tuple([axis - ahead for axis in axes])
-    return Reshape(with_ones(shape, own)), [(Sum(own), (slot,))]
+    own = tuple([axis - ahead for axis in gone or axes if axis >= ahead])
+    left = without(shape, own) if gone else with_ones(shape, own)
+    return Reshape(left), [(Sum(own), (slot,)) if any(shape[i] != 1 for i in own) else slot]
 
 
 def _of_matrices(axes: _Axes, x: int, kept: Kept) -> Expression | None:
     """``sum_i (A B)_ij = (sum_i A_i) B``, ``sum_j (A B)_ij = A (sum_j B_j)``."""
     a, b = kept.code[x].args
     left, right, shape = kept.shape(a), kept.shape(b), kept.shape(x)
-    if len(left) < 2 or len(right) < 2 or not axes:
-        return None
     if kept.shared(x) and kept.size(x) < kept.size(a) + 2 * kept.size(b):
         return None
-    row, column = len(shape) - 2, len(shape) - 1
-    if row in axes and left[-2] > 1:
-        total: Expression = (Sum((len(left) - 2,)), (a,))
-        one = (*left[:-2], 1, left[-1])
-        product: Expression = (MatMul(), ((Reshape(one), (total,)), b))
-    elif column in axes and right[-1] > 1:
-        total = (Sum((len(right) - 1,)), (b,))
-        one = (*right[:-1], 1)
-        product = (MatMul(), (a, (Reshape(one), (total,))))
+    column = len(shape) - 1
+    row = column - (len(right) > 1)
+    product: Expression
+    if len(left) > 1 and row in axes and left[-2] > 1:
+        gone, total = row, (Sum((len(left) - 2,)), (a,))
+        if len(left) == 2 or len(right) == 1:
+            product = MatMul(), (total, b)
+        else:
+            product = MatMul(), ((Reshape((*left[:-2], 1, left[-1])), (total,)), b)
+    elif len(right) > 1 and column in axes and right[-1] > 1:
+        gone, total = column, (Sum((len(right) - 1,)), (b,))
+        if len(right) == 2:
+            product = MatMul(), (a, total)
+        else:
+            product = MatMul(), (a, (Reshape((*right[:-1], 1)), (total,)))
     else:
         return None
-    return Reshape(without(shape, axes)), [(Sum(axes), (product,))]
+    less: Expression = (Reshape(without(shape, (gone,))), (product,))
+    rest = tuple([axis - (axis > gone) for axis in axes if axis != gone])
+    return (Sum(rest), (less,)) if rest else less
 
 
 def _of_turned(axes: _Axes, x: int, kept: Kept) -> Expression | None:
@@ -196,9 +207,7 @@ def _of_turned(axes: _Axes, x: int, kept: Kept) -> Expression | None:
     assert isinstance(inner, Transpose)
     mapped = tuple(sorted([inner.axes[axis] for axis in axes]))
     left = [axis for i, axis in enumerate(inner.axes) if i not in axes]
-    order = tuple([sorted(left).index(axis) for axis in left])
-    summed: Expression = (Sum(mapped), (base,))
-    return summed if order == tuple(range(len(order))) else (Transpose(order), (summed,))
+    return _in_order((Sum(mapped), (base,)), [sorted(left).index(axis) for axis in left])
 
 
 def _of_reshaped(axes: _Axes, x: int, kept: Kept) -> Expression | None:

@@ -30,7 +30,7 @@ def of(name):
 
 def record(b, name, x, y):
     if name == "reshape":
-        return of(name)(b, x, (*x.shape, 1)[-3:]) if x.ndim < 3 else x
+        return of(name)(b, x, (1, *x.shape)) if x.ndim < 3 else x
     return of(name)(b, x) if name in ("negative", "abs") else of(name)(b, x, y)
 
 
@@ -42,8 +42,6 @@ def build(steps, dtype, *, sizes=False):
     left = {*range(len(values))}
     for name, first, second in steps:
         x, y = first % len(values), len(values) - 1 - second % len(values)
-        if values[x].ndim > 2 or values[y].ndim > 2:
-            x, y = 3, y % 12
         left -= {x, y}
         left.add(len(values))
         values.append(record(b, SIZES.get(name, name) if sizes else name, values[x], values[y]))

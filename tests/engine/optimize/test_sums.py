@@ -1,0 +1,206 @@
+"""Sums of products are products of vectors and matrices, with the values that they had."""
+
+from typing import Any
+
+import gradwire_engine.ops  # noqa: F401  (fills the registry)
+import numpy as np
+import pytest
+from gradwire_engine.answer import Limits
+from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.check import check, interpret
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.linalg import inner_products
+from gradwire_engine.ops.linalg.inner_products import InnerProducts
+from gradwire_engine.optimize import sums
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.tape import ArrayType
+from hypothesis import given
+from hypothesis import strategies as st
+
+LENGTHS = st.sampled_from([0, 1, 1, 2, 3, 4])
+#: What stands between an array and the product or the sum.
+BETWEEN = st.sampled_from(["", "negative", "scaled", "transposed", "reshaped", "squared", "shared"])
+
+
+def of(name):
+    return FUNCTIONS[name].record
+
+
+@st.composite
+def broadcasts(draw):
+    """Two shapes that broadcast, and axes of the result."""
+    whole = draw(st.lists(LENGTHS, min_size=1, max_size=4))
+    shapes = []
+    for _ in range(2):
+        own = [1 if draw(st.booleans()) and draw(st.booleans()) else n for n in whole]
+        shapes.append(tuple(own[draw(st.sampled_from([0, 0, len(own) // 2])) :]))
+    ndim = len(np.broadcast_shapes(*shapes))
+    axes = draw(st.sets(st.integers(0, ndim - 1), min_size=1)) if ndim else set()
+    return shapes, tuple(sorted(axes))
+
+
+def changed(b, x, how, others):
+    if how == "negative":
+        return -x
+    if how == "scaled":
+        return b.constant(np.asarray(3, x.dtype)) * x
+    if how == "transposed":
+        return of("transpose")(b, -of("transpose")(b, x))
+    if how == "reshaped":
+        return of("reshape")(b, of("reshape")(b, x, (1, *x.shape)), x.shape)
+    if how == "squared":
+        return x * x
+    if how == "shared":
+        others.append(x)
+    return x
+
+
+@pytest.mark.parametrize("fewest", [1, 10**9])
+@given(
+    broadcasts(),
+    st.tuples(BETWEEN, BETWEEN, BETWEEN),
+    st.sampled_from(["float64", "float32", "complex128", "int32"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_values_stay_what_they_are(fewest, drawn, between, dtype, seed):
+    ((first, second), axes), b = drawn, Builder(Limits())
+    others: list[Any] = []
+    x, y = (b.input(ArrayType(np.dtype(dtype), shape)) for shape in (first, second))
+    x, y = changed(b, x, between[0], others), changed(b, y, between[1], others)
+    product = changed(b, x * y, between[2], others)
+    tape = b.tape([of("sum")(b, product, axes), *others])
+    rng = np.random.default_rng(seed)
+    inputs = [rng.integers(-9, 9, size=shape).astype(dtype) for shape in (first, second)]
+    if dtype == "complex128":
+        inputs = [x + 1j * rng.integers(-9, 9, size=x.shape) for x in inputs]
+    with pytest.MonkeyPatch.context() as patch:  # arrays count as large, or as small
+        patch.setattr(sums, "_FEWEST_SUMMED", fewest)
+        patch.setattr(sums, "_FEWEST_TURNED", fewest)
+        patch.setattr(inner_products, "_MANY", fewest)
+        better = optimize(tape, NUMPY)
+        before, after = interpret(tape, inputs), interpret(better, inputs)
+    for old, new in zip(tape.outputs, better.outputs, strict=True):
+        assert tape.instructions[old].type[:2] == better.instructions[new].type[:2]
+        # Integers, and sums of few of their products, have no rounding at all.
+        np.testing.assert_array_equal(after[new], before[old], strict=True)
+
+
+def made(recording, *shapes):
+    """Operations that are left of what is recorded, beside what is given and constants."""
+    b = Builder(Limits())
+    tape = b.tape([recording(b, *[b.input(ArrayType(np.dtype(float), s)) for s in shapes])])
+    better = optimize(tape, NUMPY)
+    rng = np.random.default_rng(0)
+    inputs = [rng.normal(size=shape) for shape in shapes]
+    before, after = interpret(tape, inputs), interpret(better, inputs)
+    np.testing.assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-12)
+    executable = Executable(better)
+    for _ in range(2):
+        (found,) = executable.run(inputs, lambda: None)
+        np.testing.assert_allclose(found, before[tape.outputs[0]], rtol=1e-12)
+    return [i.op.name for i in better.instructions if i.args]
+
+
+def total(b, x, *axes):
+    return of("sum")(b, x, axes or None)
+
+
+@pytest.mark.parametrize(
+    ("recording", "shapes", "left"),
+    [
+        (lambda b, x, y: total(b, x * y), [(5,), (5,)], ["inner_products"]),
+        (lambda b, x: total(b, x * x), [(5, 4)], ["inner_products"]),
+        (lambda b, x: total(b, 3.0 * x), [(5,)], ["sum", "multiply"]),
+        (lambda b, x: total(b, -(0.5 * x) * x), [(5,)], ["inner_products", "multiply"]),
+        (lambda b, x, y: total(b, x * y, 1), [(50, 7), (50, 7)], ["inner_products"]),
+        (lambda b, x, y: total(b, x * y, 1), [(50, 7), (7,)], ["matmul"]),
+        (
+            lambda b, x, y: total(b, x * y, 0),
+            [(50, 7), (50, 1)],
+            ["reshape", "matmul"],
+        ),
+        (
+            lambda b, x, y: total(b, x * y, 2),
+            [(9, 1, 7), (1, 8, 7)],
+            ["reshape", "reshape", "transpose", "matmul"],
+        ),
+        (lambda b, x, y: total(b, x * y, 0, 1), [(50, 1), (1, 7)], ["sum"] * 2 + ["multiply"]),
+        (
+            lambda b, x, y: total(b, of("matmul")(b, x, y), 0),
+            [(50, 7), (7, 60)],
+            ["sum", "matmul"],
+        ),
+        (
+            lambda b, x, y: total(b, of("matmul")(b, x, y)),
+            [(50, 7), (7, 60)],
+            ["sum", "sum", "matmul"],
+        ),
+        (lambda b, x: total(b, of("transpose")(b, x, (2, 0, 1)), 0), [(2, 3, 4)], ["sum"]),
+        (lambda b, x: total(b, of("reshape")(b, x, (2, 1, 3)), 2), [(2, 3)], ["sum", "reshape"]),
+        (
+            lambda b, x, y: total(b, x * x + y * y),
+            [(5,), (5,)],
+            ["inner_products", "inner_products", "add"],
+        ),
+        (lambda b, x, y: total(b, x * y, 0), [(100, 50), (100, 50)], ["inner_products"]),
+        (lambda b, x, y: total(b, x * y, 0), [(10, 5), (10, 5)], ["multiply", "sum"]),
+    ],
+)
+def test_how_sums_are_made(recording, shapes, left):
+    assert made(recording, *shapes) == left
+
+
+def test_a_product_that_is_there_is_summed():
+    b = Builder(Limits())
+    x, y = (b.input(ArrayType(np.dtype(float), (60, 70))) for _ in range(2))
+    product = x * y
+    tape = optimize(b.tape([total(b, product, 0), product]), NUMPY)
+    assert [i.op.name for i in tape.instructions if i.args] == ["multiply", "sum"]
+
+
+def test_nothing_is_made_otherwise_where_bits_must_be_the_same():
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(float), (5,)))
+    tape = optimize(b.tape([total(b, x * x)]), NUMPY, exact=True)
+    assert [i.op.name for i in tape.instructions if i.args] == ["multiply", "sum"]
+
+
+@pytest.mark.parametrize(
+    ("axes", "shapes"),
+    [
+        ((0,), [(4,), (4,)]),
+        ((0, 1), [(2, 3), (2, 3)]),
+        ((1,), [(2, 3), (2, 3)]),
+        ((0,), [(2, 3), (2, 1)]),
+        ((1,), [(2, 3, 2), (3, 1)]),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_derivatives_of_inner_products(axes, shapes, dtype):
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=shape) for shape in shapes]
+    if dtype == "complex128":
+        values = [x + 1j * rng.normal(size=x.shape) for x in values]
+    assert check(lambda b, x, y: InnerProducts(axes)(x, y), values) == []
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (3000, 3), (3, 3)])
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_inner_products_are_sums_of_products(shape, axes):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, *shape))
+    op, kind = InnerProducts(axes), ArrayType(np.dtype(float), shape)
+    expected = (x * y).sum(axes)
+    np.testing.assert_allclose(op.kernel(NUMPY, x, y), expected, rtol=1e-11)
+    bound: dict[str, Any] = {}
+
+    def bind(value: Any, name: str) -> str:
+        bound[name] = value
+        return name
+
+    code = op.inline(NUMPY, bind, kind, kind)
+    if code:
+        found = eval(code.format("x", "y"), bound | {"x": x, "y": y})
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
