@@ -82,7 +82,7 @@ class _Product(NamedTuple):
         rows, columns = left - right, right - left
         if rows and columns and not both and math.prod(shape) >= _FEWEST_TURNED:
             return self._matrix(sorted(rows), inner, sorted(columns), result)
-        if (rows or columns) and not both:
+        if bool(rows) != bool(columns) and not both:
             matrix, vector = (self.a, self.b) if rows else (self.b, self.a)
             found = self._vector(matrix, vector, left | right, inner, result)
             if found is not None:
