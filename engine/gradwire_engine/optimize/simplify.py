@@ -38,6 +38,7 @@ from gradwire_engine.ops.pointwise.arithmetic import (
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.optimize import factors, layout, matrices, sums, vectorised
+from gradwire_engine.optimize.distribution import distributed
 from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule
 from gradwire_engine.optimize.liveness import compacted, shrunk
 from gradwire_engine.optimize.placements import placed
@@ -64,6 +65,9 @@ def optimize(
     instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll, exact=exact))
     if told is not None:
         told("shrunk", replace(tape, instructions=tuple(instructions)))
+    if instructions is not tape.instructions and not exact:  # there are loops
+        tape, live = distributed(replace(tape, instructions=tuple(instructions)), live)
+        instructions = tape.instructions
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
     kept = Kept(instructions, live, moved, tape.outputs)

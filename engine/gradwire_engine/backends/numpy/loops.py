@@ -16,6 +16,7 @@ from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.rows import Contraction
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
+from gradwire_engine.backends.numpy.straight import Straight, is_straight
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.errors import OverBudget
@@ -107,6 +108,8 @@ def lower_loop(op: Loop, *, quick: bool) -> Passes:
 
 def written(op: Loop, *, quick: bool = True) -> Text:
     """The text of a function that makes all passes, of the ``quick`` one if so."""
+    if is_straight(op):
+        return Straight(op, expression, quick=quick).written(_check(op), _between_polls(op))
     return _Writer(op, quick=quick).written()
 
 
@@ -134,9 +137,12 @@ class _Writer:
             text.bind(value, name)
         text.bind(count, "endless")
         text.bind(np.int64, "int64")
-        text.bind(self._check, "check")
+        text.bind(_check(op), "check")
         for i, slot in enumerate(self.tape.inputs[1 : 1 + op.carries]):
             text.write(f"x{1 + i} = {self.scalars.entering(slot, self.operands[op.counted + i])}")
+        text.bind(list, "list")
+        for i in range(op.counted + op.carries, len(self.operands)):
+            text.write(f"a{i} = list(a{i})")
         for i in self.shared:
             entering = self.scalars.entering(self.tape.inputs[i], f"s{i}")
             if entering != f"s{i}":
@@ -149,9 +155,7 @@ class _Writer:
         turns = "endless()" if not op.counted else "range(n)"
         turns = "range(n - 1, -1, -1)" if op.backward else turns
         text.write(f"for k in {turns}:")
-        passes = _FLOPS_BETWEEN_POLLS // max(op.body.flops, 1)
-        passes = max(min(passes, _BETWEEN_POLLS), 1)
-        text.write(f"if not k % {passes}: poll(); check(k)", indent=2)
+        text.write(f"if not k % {_between_polls(op)}: poll(); check(k)", indent=2)
         self._branch([*enumerate(op.ways)], 0, set(), 2)
         if op.backward:
             for i in stacks:
@@ -247,18 +251,23 @@ class _Writer:
             text.write(f"{name} = {value}", instruction, indent)
         self._names[slot] = name
 
-    @property
-    def _check(self) -> Callable[[int], None]:
-        """Refuse stacks beyond the memory that is allowed."""
-        kinds = [self.kinds[i] for i in self.kept]
-        each = sum(max(k.nbytes, _SCALAR_BYTES) for k in kinds if isinstance(k, StackType))
-        most = self.op.most_bytes
 
-        def check(passes: int) -> None:
-            if passes * each > most:
-                raise OverBudget(
-                    f"the loop keeps {each} bytes of each pass, more than {most} in all",
-                    hint="checkpoint computes them again instead of keeping them",
-                )
+def _between_polls(op: Loop) -> int:
+    """So many passes are made between two looks at the deadline."""
+    return max(min(_FLOPS_BETWEEN_POLLS // max(op.body.flops, 1), _BETWEEN_POLLS), 1)
 
-        return check if each else lambda passes: None
+
+def _check(op: Loop) -> Callable[[int], None]:
+    """Refuse stacks beyond the memory that is allowed."""
+    kinds = [kind for number, kind in enumerate(op.infer().items) if op.wants(number)]
+    each = sum(max(k.nbytes, _SCALAR_BYTES) for k in kinds if isinstance(k, StackType))
+    most = op.most_bytes
+
+    def check(passes: int) -> None:
+        if passes * each > most:
+            raise OverBudget(
+                f"the loop keeps {each} bytes of each pass, more than {most} in all",
+                hint="checkpoint computes them again instead of keeping them",
+            )
+
+    return check if each else lambda passes: None

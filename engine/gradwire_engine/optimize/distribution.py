@@ -1,0 +1,117 @@
+"""Loops apart: a loop for each circle of carries, and what lies between for all passes at once.
+
+A call of NumPy's takes as long for a row of a few numbers as for a hundred, so what does not recur
+is computed from the stacks of what recurs, as arrays.  It runs after all calculus, so it applies to
+derivatives' loops backward as to any.  Source: as of ``recurrences``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradwire_engine.answer import Limits
+from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.constants import Constant, Item
+from gradwire_engine.ops.loops import Loop, Rows, Stacked
+from gradwire_engine.optimize.passes import Passes
+from gradwire_engine.optimize.recurrences import Recurrences
+from gradwire_engine.optimize.worth import gains
+from gradwire_engine.tape import Instruction, Tape
+
+_NO_LIMITS = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62)
+
+
+def distributed(tape: Tape, live: bytearray) -> tuple[Tape, bytearray]:
+    """The tape with loops apart where that is worth while, and marks of what is live."""
+    lengths: dict[int, int] = {}
+    apart: dict[int, Recurrences] = {}
+    for slot, instruction in enumerate(tape.instructions):
+        if live[slot] and type(instruction.op) is Loop:
+            length = _length(instruction, tape.instructions, lengths)
+            if length is not None:
+                lengths[slot] = length
+                if slot not in tape.outputs and (found := gains(instruction.op, length)):
+                    apart[slot] = found
+    if not apart:
+        return tape, live
+    made = _Distribution(tape, live, lengths, apart).tape()
+    return made, bytearray(b"\1") * len(made.instructions)
+
+
+def _length(
+    instruction: Instruction, made: Sequence[Instruction], lengths: dict[int, int]
+) -> int | None:
+    """How many passes a loop certainly makes, if all take one way."""
+    op, args, _, _ = instruction
+    assert isinstance(op, Loop)
+    if not op.counted or len(op.ways) > 1 or op.ways[0].decisions or op.ways[0].ends:
+        return None
+    count, of, _, _ = made[args[0]]
+    if isinstance(count, Constant):
+        return int(count.value)
+    if type(count) is Item and of[0] in lengths:
+        counted = made[of[0]].op
+        assert isinstance(counted, Loop)
+        return lengths[of[0]] if counted.count == count.index else None
+    return None
+
+
+class _Distribution:
+    """Records a tape again, with some of its loops apart."""
+
+    def __init__(
+        self, tape: Tape, live: bytearray, lengths: dict[int, int], apart: dict[int, Recurrences]
+    ) -> None:
+        self.old = tape
+        self.live = live
+        self.lengths = lengths
+        self.apart = apart
+        self.b = Builder(_NO_LIMITS)
+        self.new: dict[int, Var] = {}
+        #: The results of loops that are apart, by the loop's slot.
+        self.results: dict[int, dict[int, Var]] = {}
+        #: How many passes loops make, by their new slots.
+        self.sure: dict[int, int] = {}
+
+    def tape(self) -> Tape:
+        """The tape with loops apart."""
+        b, new = self.b, self.new
+        for slot, (op, args, kind, b.origin) in enumerate(self.old.instructions):
+            if not self.live[slot]:
+                continue
+            if type(op) is Item and args[0] in self.results:
+                new[slot] = self.results[args[0]][op.index]
+                continue
+            operands = [new[arg] for arg in args]
+            if slot in self.apart and self._part(slot, operands):
+                continue
+            whole = self._array(operands[0], op.length) if type(op) is Stacked else None
+            new[slot] = whole or b.again(op, tuple([x.slot for x in operands]), kind)
+            if slot in self.lengths:
+                self.sure[new[slot].slot] = self.lengths[slot]
+        old = self.old
+        inputs, outputs = ([new[s].slot for s in slots] for slots in (old.inputs, old.outputs))
+        return Tape(tuple(b.instructions), tuple(inputs), tuple(outputs))
+
+    def _part(self, slot: int, operands: Sequence[Var]) -> bool:
+        """Record a loop apart, if the lengths of the stacks that it reads are known."""
+        found, length = self.apart[slot], self.lengths[slot]
+        first, last = 1 + found.op.carries, 1 + found.op.carries + found.op.stacks
+        arrays = [self._array(stack, length) for stack in operands[first:last]]
+        if None in arrays:
+            return False
+        operands = [*operands[:first], *[x for x in arrays if x], *operands[last:]]
+        passes = Passes(self.b, found, operands, length)
+        self.results[slot] = passes.results()
+        self.sure.update(dict.fromkeys(passes.loops, length))
+        return True
+
+    def _array(self, stack: Var, length: int) -> Var | None:
+        """The array whose rows a stack of ``length`` items has, if it has so many."""
+        op, args, _, _ = self.b.instructions[stack.slot]
+        if type(op) is Rows and not op.axis:
+            rows = self.b.vars[args[0]]
+            return rows if rows.shape[0] == length else None
+        if type(op) is Item and self.sure.get(args[0]) == length:
+            return Stacked(length, 0)(stack)
+        return None

@@ -1,0 +1,76 @@
+"""Whether a loop apart is quicker than as it is, by what calls and rows cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.optimize.preaccumulation import factored
+from gradwire_engine.optimize.recurrences import Recurrences
+from gradwire_engine.tape import ArrayType, Instruction
+
+_Code: TypeAlias = Sequence[Instruction]
+
+#: Nanoseconds of an operation on numbers; of a call of a ufunc, of others, and of each operation in
+#: it; of a number or a row that a pass reads or writes; of a pass by itself.
+_NUMBER, _CALL, _LONG_CALL, _FLOP = 45.0, 220.0, 800.0, 0.5
+_NUMBER_MOVED, _ROW_MOVED, _PASS = 40.0, 70.0, 60.0
+#: Nanoseconds that having a loop apart takes of a first call, for each instruction.
+_RECORDED = 15_000.0
+#: What is gained has to be more than these predictions are wrong.
+_SURELY = 0.8
+#: Bytes that all passes' values may take.
+_AT_ONCE_BYTES = 2**26
+
+
+def gains(op: Loop, length: int) -> Recurrences | None:
+    """What recurs in a loop, if it is worth while to have it apart."""
+    made = op.body.tape.instructions
+    if length < 2 or not all(isinstance(i.type, ArrayType) for i in made):
+        return None
+    least = len(made) * _RECORDED
+    before = _PASS + sum([_alone(slot, made) for slot in range(len(made))])
+    if length * before < least:
+        return None
+    found = Recurrences(op, factored(Recurrences(op, op.body.tape)))
+    made = found.tape.instructions
+    at_once = [*found.at_once()]
+    nbytes = length * sum([made[slot].type.nbytes for slot in at_once])
+    if not at_once or nbytes > min(_AT_ONCE_BYTES, op.most_bytes // 4):
+        return None
+    after = sum([_flops(slot, made) for slot in at_once]) * _FLOP
+    for _, carries in found.levels:
+        if carries:
+            inside = found.inside(carries)
+            own = {*inside, *[found.begins[carry] for carry in carries]}
+            read = {arg for slot in inside for arg in made[slot].args}
+            moved = (read - own).union(found.read & own)
+            after += _PASS + sum([_alone(slot, made) for slot in inside])
+            after += sum([_moved(slot, made) for slot in moved])
+    return found if length * (_SURELY * before - after) > least else None
+
+
+def _alone(slot: int, made: _Code) -> float:
+    """Nanoseconds of an instruction in a pass."""
+    op, args, kind, _ = made[slot]
+    if isinstance(op, Constant | Input):
+        return 0.0
+    if not kind.shape and not any(made[arg].type.shape for arg in args):  # type: ignore[union-attr]
+        return _NUMBER
+    called = _CALL if op.is_ufunc and op.elementwise else _LONG_CALL
+    return called + _FLOP * _flops(slot, made)
+
+
+def _flops(slot: int, made: _Code) -> int:
+    op, args, kind, _ = made[slot]
+    return op.flops(kind, *[made[arg].type for arg in args])  # type: ignore[arg-type]
+
+
+def _moved(slot: int, made: _Code) -> float:
+    """Nanoseconds of reading or writing a value in a pass."""
+    op, _, kind, _ = made[slot]
+    if isinstance(op, Constant):
+        return 0.0
+    return _ROW_MOVED if kind.shape else _NUMBER_MOVED  # type: ignore[union-attr]

@@ -1,0 +1,136 @@
+"""Loops apart give what they give whole; on circles nothing is left but what recurs."""
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.optimize import worth
+from gradwire_engine.record import loops
+from gradwire_engine.record.calculus import leaves
+from hypothesis import Phase, example, given, settings
+from hypothesis import strategies as st
+
+PASSES = 6
+UNARY = ["tanh({0})", "sigmoid({0})", "sin({0})", "-{0}", "{0}", "sum({0}) + 0.0*w"]
+BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "maximum({0}, {1})"]
+#: What a pass computes from: carries, rows, what is shared, a number, and what it has computed.
+KNOWN = ["a", "b", "c", "d", "u[i]", "v[i]", "w", "x", "0.5*i", "0.25"]
+STEPS = st.lists(
+    st.tuples(st.sampled_from([*UNARY, *BINARY]), st.integers(0, 99), st.integers(0, 99)),
+    min_size=1,
+    max_size=8,
+)
+ENDS = st.tuples(*[st.integers(0, 99)] * 4)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def always():
+    """Record loops as one instruction, and have them apart, however short they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in ("_SHORT_INSTRUCTIONS", "_SHORT_PASSES", "_COUNTED_INSTRUCTIONS"):
+            patch.setattr(loops, limit, 0)
+        patch.setattr(worth, "_RECORDED", -1e12)
+        yield
+
+
+def program(steps, ends, squash="tanh"):
+    """A loop with random steps: ``c`` and ``d`` are sums, as often as not of something else."""
+    known, lines = [*KNOWN], []
+    for number, (form, first, second) in enumerate(steps):
+        operands = known[first % len(known)], known[second % len(known)]
+        lines.append(f"  t{number} = {form.format(*operands)}")
+        known.append(f"t{number}")
+    a, b, c, d = (known[end % len(known)] for end in ends)
+    lines += [f"  new = {squash}({a})", f"  b, c = {squash}({b}), c + {c}", f"  d = d - {d}"]
+    start = ["a, b, c, d = w, w * x, w, w", f"for i in range({PASSES}):"]
+    return "\n".join([*start, *lines, "  a = new", "sum(a) + sum(b)*x + sum(c*d)/16"])
+
+
+def values(rng):
+    shapes = {"u": (PASSES, 3), "v": (PASSES, 3), "w": (3,), "x": ()}
+    return {name: Leaf(rng.normal(size=shape) * 0.7) for name, shape in shapes.items()}
+
+
+def answered(text, given, **asked):
+    engine = Engine()
+    query = Query("gradient", sources=sorted(given), **asked)
+    call = engine.call(engine.parse(text), given, query)
+    answers = [call.replay(lambda: None) for _ in range(2)]  # walked, then generated
+    tape = call._entry.paths[0].executable.tape
+    found = [leaves([answer.value, answer.derivatives]) for answer in answers]
+    return [[np.asarray(x) for x in each if x is not None] for each in found], tape
+
+
+@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(STEPS, ENDS, st.integers(0, 2**32 - 1))
+@example([("{0} * {1}", 0, 1), ("sigmoid({0})", 10, 0)], (11, 0, 0, 1), 0)  # one circle
+@example([("{0} * {1}", 0, 4), ("{0} * {1}", 1, 10)], (10, 11, 10, 11), 0)  # one after the other
+@example([("{0}", 4, 4)], (1, 10, 0, 0), 0)  # carries that follow each other
+@example([("{0} + {1}", 0, 10)], (6, 0, 1, 2), 0)  # one that follows a sum, backward
+def test_loops_apart_give_the_same(steps, ends, seed):
+    given = values(np.random.default_rng(seed))
+    text = program(steps, ends)
+    (walked, generated), _ = answered(text, given)
+    (whole, _), _ = answered(text, given, exact=True)
+    for got in (walked, generated):
+        for found, expected in zip(got, whole, strict=True):
+            assert found.shape == expected.shape
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(STEPS, ENDS, st.integers(0, 2**32 - 1))
+def test_what_overflows_apart_did_before(steps, ends, seed):
+    rng = np.random.default_rng(seed)
+    given = values(rng)
+    given = {name: Leaf(x.value * rng.choice([1e-200, 1.0, 1e150])) for name, x in given.items()}
+    text = program(steps, ends, squash="1.0 * ")
+    (_, got), _ = answered(text, given)
+    (whole, _), _ = answered(text, given, exact=True)
+    for found, expected in zip(got, whole, strict=True):
+        assert np.isfinite(found[np.isfinite(expected)]).all()
+
+
+def bodies(tape):
+    """Of each loop, the operations that its passes execute."""
+    found = [i.op for i in tape.instructions if isinstance(i.op, Loop)]
+    sources = ("input", "constant")
+    tapes = [op.body.tape.instructions for op in found]
+    return [[i.op.name for i in tape if i.op.name not in sources] for tape in tapes]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # A circle of one, then one that reads it; what is between is an array.
+        (
+            ["a = a * u[i] + x", "b = b * tanh(a) + v[i]"],
+            [["multiply", "add"], ["multiply", "add"], ["multiply"], ["add", "multiply"]],
+        ),
+        # Two that need nothing of each other are in one loop; forward, and backward.
+        (["a = tanh(a)", "b = sin(b)"], [["tanh", "sin"], ["multiply", "multiply"]]),
+        # Sums are no loops, nor is what the pass before gave.
+        (["b = a", "a = u[i] * w", "c = c + b * x"], []),
+        # The cotangent of a chain of factors is multiplied by all at once.
+        (["a = tanh(sin(a) * w)"], [["sin", "multiply", "tanh"], ["multiply"]]),
+        # An opposite is no step of a logistic function of what is linear in a carry.
+        (
+            ["a = sigmoid(a * w + u[i])"],
+            [["multiply", "add", "exp", "add", "divide"], ["multiply"]],
+        ),
+    ],
+)
+def test_only_what_recurs_is_left_in_loops(lines, expected):
+    text = ["a, b, c = w, w * x, w", f"for i in range({PASSES}):", *[f"  {line}" for line in lines]]
+    _, tape = answered("\n".join([*text, "sum(a + b + c)"]), values(np.random.default_rng(0)))
+    assert bodies(tape) == expected
+
+
+def test_a_loop_is_whole_where_it_is_to_be_exact_or_is_short(monkeypatch):
+    given, text = values(np.random.default_rng(0)), "for i in range(6):\n  w = w * x + u[i]\nsum(w)"
+    apart, exact = (answered(text, given, exact=exact)[1] for exact in (False, True))
+    monkeypatch.setattr(worth, "_RECORDED", 15_000.0)
+    short = answered(text, given)[1]
+    (_, backward), *whole = [bodies(tape) for tape in (apart, exact, short)]
+    assert backward == ["multiply"]
+    assert all(len(backward) > 1 for _, backward in whole)
