@@ -6,22 +6,14 @@ already: with other slots, and without the cotangents that nothing waits for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.tape import Type
+from gradwire_engine.ops.builder import Builder, Step, Var
 
-
-class _Step(NamedTuple):
-    """An instruction to emit; ``pick`` takes its args, or its only one, from the slots so far."""
-
-    op: Op
-    pick: Callable[[Sequence[int]], Any]
-    alone: bool
-    type: Type
+#: As often a rule is asked before it is learned.
+_OFTEN = 10
 
 
 class Rule(NamedTuple):
@@ -32,34 +24,33 @@ class Rule(NamedTuple):
     """
 
     fixed: tuple[int, ...]
-    steps: tuple[_Step, ...]
+    steps: tuple[Step, ...]
     bars: tuple[tuple[int, int], ...]
 
     def again(self, b: Builder, z_bar: int, z: int, operands: tuple[int, ...]) -> list[int]:
         """Emit the instructions for these slots; gives all slots by their numbers."""
-        slots, emit = [z_bar, z, *operands, *self.fixed], b.again
-        for op, pick, alone, kind in self.steps:
-            args = pick(slots)
-            slots.append(emit(op, (args,) if alone else args, kind).slot)
+        slots = [z_bar, z, *operands, *self.fixed]
+        b.follow(self.steps, slots)
         return slots
 
 
 class Rules:
     """What rules have emitted on one walk, by operation, types and operands that wait for it.
 
-    ``known`` has None for what has been met once: learning pays from the second time on.
+    Learning pays after a few times: ``known`` has them from the tenth on.
     """
 
     def __init__(self, b: Builder) -> None:
         self._b = b
-        self.known: dict[Hashable, Rule | None] = {}
+        self.known: dict[Hashable, Rule] = {}
+        self._met: dict[Hashable, int] = {}
 
     def learn(
         self, key: Hashable, start: int, given: Sequence[int], bars: Sequence[Var | None]
     ) -> None:
         """Remember what has been emitted from slot ``start`` on for the slots ``given``."""
-        if key not in self.known:
-            self.known[key] = None
+        times = self._met[key] = self._met.get(key, 0) + 1
+        if times < _OFTEN:
             return
         b = self._b
         emitted = range(start, len(b.vars))
@@ -76,6 +67,6 @@ class Rules:
         for slot in made:
             op, args, kind, _ = b.instructions[slot]
             pick = itemgetter(*[numbers[arg] for arg in args])
-            steps.append(_Step(op, pick, len(args) == 1, kind))
+            steps.append(Step(op, pick, len(args) == 1, kind))
         found = [(i, numbers[bar.slot]) for i, bar in enumerate(bars) if bar is not None]
         self.known[key] = Rule(tuple(fixed), tuple(steps), tuple(found))

@@ -112,7 +112,9 @@ class _Walk:
         key: Hashable = None
         if len(args) < 3 and mask is None and op.elementwise and type(op) is not Where:
             x, y, waits = args[0], args[-1], self.active
-            types = z_bar.type, kind, variables[x].type, variables[y].type
+            of_x, of_y = variables[x].type, variables[y].type
+            alike = kind is of_x is of_y is z_bar.type
+            types = kind if alike else (z_bar.type, kind, of_x, of_y)
             key = op, types, waits[x], waits[y], x == y
             rule = self.rules.known.get(key)
             if rule is not None:
@@ -161,11 +163,10 @@ class _Walk:
 
     def accumulate(self, var: Var, bar: Var, mask: Mask) -> None:
         """Add a contribution to the cotangent of ``var``, which waits for it."""
-        slot = var.slot
+        slot, cotangents = var.slot, self.cotangents
         if mask is not None or slot in self.masks:
             self.pass_on(slot, mask)
-        before = self.cotangents.get(slot)
-        self.cotangents[slot] = bar if before is None else _sum(before, bar)
+        cotangents[slot] = _sum(cotangents[slot], bar) if slot in cotangents else bar
 
     def pass_on(self, slot: int, mask: Mask) -> None:
         """Widen the mask of ``slot``, before the contribution that ``mask`` belongs to is added."""

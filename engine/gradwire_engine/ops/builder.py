@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,6 +97,15 @@ class Var:
         return self._with("greater", other)
 
 
+class Step(NamedTuple):
+    """An instruction to append again; ``pick`` takes its args, or its only one, from slots."""
+
+    op: Op
+    pick: Callable[[Sequence[int]], Any]
+    alone: bool
+    type: Type
+
+
 #: The deadline is looked at every so many instructions.
 _BETWEEN_POLLS = 1000
 _new_tuple = tuple.__new__
@@ -120,6 +129,8 @@ class Builder:
         self.inputs: list[int] = []
         #: The bodies of loops that are being recorded, the innermost last.
         self.regions: list[Any] = []
+        #: Equal types as one object, so that comparing them is quick.
+        self._types: dict[Type, Any] = {}
         self._next_look = 0
         self._scalars: dict[tuple[DType, Scalar | str], Var] = {}
 
@@ -133,8 +144,10 @@ class Builder:
         else:
             args = tuple([v.slot for v in operands])
             kind = op.infer(*[v.type for v in operands])
-        if kind is not first and not 0 < kind.nbytes <= self.limits.array_bytes:
-            refuse_too_large(op.name, kind, self.limits.array_bytes)
+        if kind is not first:
+            if not 0 < kind.nbytes <= self.limits.array_bytes:
+                refuse_too_large(op.name, kind, self.limits.array_bytes)
+            kind = self._types.setdefault(kind, kind)
         return self.again(op, args, kind)
 
     def again(self, op: Op, args: tuple[int, ...], kind: Any) -> Var:
@@ -149,6 +162,20 @@ class Builder:
         variables.append(var)
         return var
 
+    def follow(self, steps: Iterable[Step], slots: list[int]) -> None:
+        """Append instructions whose args are among ``slots``, to which each adds its own."""
+        instructions, variables, origin = self.instructions, self.vars, self.origin
+        for op, pick, alone, kind in steps:
+            slot = len(variables)
+            if slot >= self._next_look:
+                self._look(slot)
+            args = pick(slots)
+            if alone:
+                args = (args,)
+            instructions.append(_new_tuple(Instruction, (op, args, kind, origin)))
+            variables.append(Var(self, slot, kind))  # type: ignore[arg-type]
+            slots.append(slot)
+
     def _look(self, slot: int) -> None:
         """Look at the deadline, and whether the tape may grow on."""
         self.poll()
@@ -161,7 +188,7 @@ class Builder:
 
     def input(self, kind: ArrayType) -> Var:
         """Append the next input."""
-        var = self.again(Input(len(self.inputs)), (), kind)
+        var = self.again(Input(len(self.inputs)), (), self._types.setdefault(kind, kind))
         self.inputs.append(var.slot)
         return var
 
@@ -172,7 +199,8 @@ class Builder:
     def constant(self, value: Any, *, weak: bool = False) -> Var:
         """Append ``value`` as a constant of its own identity."""
         array = np.asarray(value)
-        return self.again(Constant.of(array), (), ArrayType(array.dtype, array.shape, weak))
+        kind = ArrayType(array.dtype, array.shape, weak)
+        return self.again(Constant.of(array), (), self._types.setdefault(kind, kind))
 
     def scalar(self, value: Scalar, dtype: DType) -> Var:
         """A 0-d constant that no program names, so that one slot serves all its uses."""
