@@ -81,6 +81,10 @@ class Kept:
         self._counted = self.at
         return self._reads.get(slot, 0) > 1
 
+    def share(self, slot: int) -> None:
+        """Take the value of a slot for one that is read more than once: a view of it is."""
+        self._reads[slot] = self._reads.get(slot, 0) + 2
+
     def _readers(self) -> list[int]:
         counts = [0] * len(self._old)
         for slot in self._outputs:

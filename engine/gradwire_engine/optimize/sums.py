@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from gradwire_engine.ops.arrays.shape import Reshape, Transpose
+from gradwire_engine.ops.arrays.shape import Reshape, Transpose, View
 from gradwire_engine.ops.axes import with_ones, without
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.elementwise import broadcast_shapes
@@ -28,11 +28,14 @@ _Axes: TypeAlias = tuple[int, ...]
 def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """A sum by what is summed."""
     assert isinstance(op, Sum)
-    inner = kept.code[args[0]].op
+    (x,) = args
+    inner, of, _, _ = kept.code[x]
     rule = _RULES.get(type(inner))
-    if rule is None or kept.dtype(args[0]).char not in "fdFD" or not kept.size(args[0]):
+    if rule is None or kept.dtype(x).char not in "fdFD" or not kept.size(x):
         return None
-    return rule(op.axes, args[0], kept)
+    if isinstance(inner, View) and kept.shared(x):
+        kept.share(of[0])
+    return rule(op.axes, x, kept)
 
 
 def _of_multiples(axes: _Axes, x: int, kept: Kept) -> Expression | None:
