@@ -15,7 +15,7 @@ from gradwire_engine.autodiff.repeats import Rules
 from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Item, WayUnknown
+from gradwire_engine.ops.constants import Constant, Item, WayUnknown
 from gradwire_engine.ops.loops import AddStacks, Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.pointwise.selection import Where
@@ -115,7 +115,12 @@ class _Walk:
             of_x, of_y = variables[x].type, variables[y].type
             alike = kind is of_x is of_y is z_bar.type
             types = kind if alike else (z_bar.type, kind, of_x, of_y)
-            key = op, types, waits[x], waits[y], x == y
+            literal = -1
+            if not (waits[x] and waits[y]):
+                other = y if waits[x] else x
+                if type(b.instructions[other].op) is Constant:
+                    literal = other  # which a rule's own constant may be, too
+            key = op, types, waits[x], waits[y], x == y, literal
             rule = self.rules.known.get(key)
             if rule is not None:
                 slots = rule.again(b, z_bar.slot, slot, args)
@@ -144,7 +149,8 @@ class _Walk:
             unbroadcast(bar, x.type) if bar is not None and self.waits(x) else None
             for x, bar in zip(operands, bars, strict=True)
         ]
-        if key is not None and z_bar.slot > slot:  # else it may be one of the operands
+        literal_bar = type(b.instructions[z_bar.slot].op) is Constant
+        if key is not None and z_bar.slot > slot and not literal_bar:  # else it may be an operand
             self.rules.learn(key, start, (z_bar.slot, slot, *args), wanted)
         for operand, bar, passed in zip(operands, wanted, masks, strict=True):
             if bar is not None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.autodiff import repeats
 from gradwire_engine.autodiff.repeats import Rules
 from gradwire_engine.errors import EngineError
+from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.record.repeats import Repeats
@@ -58,6 +64,27 @@ def tapes(text: str) -> dict[str, Tape] | str:
     return made
 
 
+def elementwise() -> Iterator[Any]:
+    """Programs that call an operation more often with a literal cotangent than with others."""
+    public = [name for name, op in SINGLETONS.items() if op.elementwise and name in FUNCTIONS]
+    for name, operands in product(public, ["{0}", "{0} * 1.0", "{0}, {0}", "{0}, 1.0"]):
+        first, *others = (f"{name}({operands})".format(x) for x in ("a * 0.9", "u", "u * 2", "v"))
+        text = f"u = {first} * 0.5\nv = u ** 3\n{' + '.join(others)} + v"
+        if not isinstance(tapes(text), str):
+            yield pytest.param(text, id=first)
+
+
+@pytest.mark.parametrize("text", [*elementwise()])
+def test_literals_of_rules_are_not_taken_for_operands_or_cotangents(text):
+    with patch.object(repeats, "_OFTEN", 2):
+        found = tapes(text)
+    with patch.object(Rules, "learn"):
+        anew = tapes(text)
+    assert not isinstance(found, str)
+    assert not isinstance(anew, str)
+    assert str(found["compacted"]) == str(anew["compacted"])
+
+
 @settings(max_examples=150, deadline=None)
 @given(programs())
 def test_repeats_come_to_the_same_tapes(text):
@@ -81,5 +108,5 @@ def test_what_has_been_met_is_not_asked_for_again(monkeypatch):
     monkeypatch.setattr(Multiply, "vjp", vjp)
     made = tapes("\n".join(["y = a", *50 * ["y = y * b"], "y"]))
     assert not isinstance(made, str)
-    assert len(asked) == 10
+    assert len(asked) == 11  # of the first the cotangent is a literal
     assert len(made["recorded"].instructions) == 50 + len(VALUES)
