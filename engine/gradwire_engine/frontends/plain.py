@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from keyword import iskeyword
 from typing import TypeAlias, overload
 
@@ -157,18 +157,16 @@ class _Reader:
 
     def _repeat(self, first: int) -> None:
         """Write the nodes of a line again that was written before, from number ``first`` on."""
-        nodes, number = self.nodes, len(self.nodes)
-        ahead = number - first
-        for kind, before, value, _, _ in islice(nodes, first, number):
-            args = before
-            if len(before) == 2:
-                args = before[0] + ahead, before[1] + ahead
-            elif before:
-                args = tuple([arg + ahead for arg in before])
-            nodes.append(_new_tuple(Node, (kind, args, value, (), number)))
-            if kind == "store":
-                return
-            number += 1
+        nodes = self.nodes
+        ahead, kind = len(nodes) - first, ""
+        while kind != "store":
+            kind, args, value, _, _ = nodes[first]
+            if len(args) == 2:
+                args = args[0] + ahead, args[1] + ahead
+            elif args:
+                args = tuple([arg + ahead for arg in args])
+            nodes.append(_new_tuple(Node, (kind, args, value, (), first + ahead)))
+            first += 1
 
     def _write(self, kind: str, args: tuple[int, ...], value: object) -> int:
         nodes = self.nodes
