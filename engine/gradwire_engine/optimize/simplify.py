@@ -37,7 +37,7 @@ from gradwire_engine.ops.pointwise.arithmetic import (
 )
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.optimize import factors, layout, matrices, sums, vectorised
+from gradwire_engine.optimize import choices, factors, layout, matrices, sums, vectorised
 from gradwire_engine.optimize.distribution import distributed
 from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule
 from gradwire_engine.optimize.liveness import compacted, shrunk
@@ -367,6 +367,7 @@ _EXACT_ALIASES: dict[type[Op], Callable[[_Sweep, tuple[int, ...], Type], int | N
 }
 #: Those that may round differently.
 _RULES: Mapping[type[Op], Rule] = {
+    **choices.RULES,
     **factors.RULES,
     **layout.RULES,
     **matrices.RULES,

@@ -1,0 +1,112 @@
+"""Choices by one condition in choices by the same, which derivatives of ``where`` are full of.
+
+A branch is given zeros where it was not taken, and what it makes of them is dropped there again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.elementwise import BOOL
+from gradwire_engine.ops.pointwise.comparison import LogicalNot, NotEqual
+from gradwire_engine.ops.pointwise.masks import Masked
+from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
+
+#: Fewest elements that are masked by their bits in less time than ``where`` takes.
+_FEWEST = 2048
+
+
+class _Choice(NamedTuple):
+    """``x`` where the condition holds, else ``y``."""
+
+    condition: int
+    x: Expression
+    y: Expression
+
+
+def _choice(slot: int, kept: Kept) -> _Choice | None:
+    """The choice that a slot is, by a condition that is no negation."""
+    op, args, _, _ = kept.code[slot]
+    if type(op) is Where:
+        return _Choice(*args)
+    if isinstance(op, Masked):
+        zero = constant(0, kept.dtype(slot))
+        return _Choice(args[0], *((args[1], zero) if op.kept else (zero, args[1])))
+    if not isinstance(op, AsType) or kept.dtype(args[0]) != BOOL:
+        return None
+    zero, one = (constant(number, op.dtype) for number in (0, 1))
+    inner, of, _, _ = kept.code[args[0]]
+    return _Choice(of[0], zero, one) if type(inner) is LogicalNot else _Choice(args[0], one, zero)
+
+
+def _chosen(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """``where`` with what its branches come to where they are taken."""
+    condition, x, y = args
+    inner, of, _, _ = kept.code[condition]
+    shape = kept.shape(condition)
+    if not shape:
+        return None
+    if type(inner) is LogicalNot:
+        return op, (of[0], y, x)
+    first, second = (
+        _taken(slot, condition, first, kept) for slot, first in ((x, True), (y, False))
+    )
+    if first is not None or second is not None:
+        return op, (condition, x if first is None else first, y if second is None else second)
+    for slot, other, keeps in ((x, y, True), (y, x, False)):
+        if not _is_zero(other, kept):
+            continue
+        if kept.number(slot) == 1:
+            holds: Expression = condition if keeps else (LogicalNot(), (condition,))
+            return AsType(kept.dtype(slot), False), (holds,)
+        if (
+            kept.shape(slot) == shape
+            and kept.size(slot) >= _FEWEST
+            and kept.dtype(slot).kind == "f"
+        ):
+            return Masked(keeps), (condition, slot)
+    return None
+
+
+def _taken(slot: int, condition: int, first: bool, kept: Kept) -> Expression | None:
+    """What a slot comes to where the condition holds, or does not, if that is less than it is."""
+    if kept.shape(slot) != kept.shape(condition):
+        return None
+    if (branch := _branch(slot, condition, first, kept)) is not None:
+        return branch
+    op, args, _, _ = kept.code[slot]
+    if not op.elementwise or kept.shared(slot):
+        return None
+    branches = [_branch(arg, condition, first, kept) for arg in args]
+    if not any(branch is not None for branch in branches):
+        return None
+    return op, [a if b is None else b for a, b in zip(args, branches, strict=True)]
+
+
+def _branch(slot: int, condition: int, first: bool, kept: Kept) -> Expression | None:
+    """The branch of a choice by the condition, if the slot is one."""
+    found = _choice(slot, kept)
+    if found is None or found.condition != condition:
+        return None
+    return found.x if first else found.y
+
+
+def _is_zero(slot: int, kept: Kept) -> bool:
+    number = kept.number(slot)
+    return number is not None and number == 0 and math.copysign(1, number.real) > 0
+
+
+def _nonzero(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """Whether a condition as a number is not 0: the condition."""
+    x, number = args
+    inner, of, _, _ = kept.code[x]
+    truth = isinstance(inner, AsType) and kept.dtype(of[0]) == BOOL
+    return of[0] if truth and kept.number(number) == 0 else None
+
+
+RULES: Mapping[type[Op], Rule] = {Where: _chosen, NotEqual: _nonzero}

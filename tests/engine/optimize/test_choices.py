@@ -1,0 +1,92 @@
+"""Choices in choices by one condition are made once, with the values that they had."""
+
+import gradwire_engine.ops  # noqa: F401  (fills the registry)
+import numpy as np
+import pytest
+from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.check import interpret
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.pointwise.masks import Masked
+from gradwire_engine.optimize import choices
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.tape import ArrayType
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+SHAPE = (2, 3)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["where", "where", "multiply", "exp", "maximum", "abs", "logical_not"]),
+        st.tuples(st.integers(0, 9), st.integers(0, 99), st.integers(0, 99)),
+    ),
+    min_size=1,
+    max_size=12,
+)
+ELEMENTS = st.sampled_from([-2.0, -0.0, 0.0, 0.5, 1.0, np.inf, -np.inf, np.nan])
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Mask small arrays, too."""
+    monkeypatch.setattr(choices, "_FEWEST", 1)
+
+
+def call(name, *operands):
+    return FUNCTIONS[name].record(operands[0].builder, *operands)
+
+
+def build(steps):
+    """A tape of random choices by few conditions, with the gradient of the last value."""
+    b = Builder(Limits())
+    x, row = (b.input(ArrayType(np.dtype(float), shape)) for shape in (SHAPE, SHAPE[1:]))
+    conditions = [call("greater", x, b.scalar(0, x.dtype)), call("isfinite", row)]
+    values = [x, row, b.scalar(0, x.dtype), b.scalar(1, x.dtype), b.scalar(-0.0, x.dtype)]
+    for name, (c, i, j) in steps:
+        condition, y, z = conditions[c % len(conditions)], values[i % len(values)], values[~j % 5]
+        if name == "logical_not":
+            conditions.append(call(name, condition))
+        elif name == "where":
+            values.append(call(name, condition, y, z))
+        else:
+            values.append(call(name, *[y, z][: 2 if name in ("multiply", "maximum") else 1]))
+    bars = gradient(b, [values[-1]], [x, row])
+    return b.tape([values[-1], *[bar for bar in bars if bar is not None]])
+
+
+@given(STEPS, arrays(float, SHAPE, elements=ELEMENTS), arrays(float, SHAPE[1:], elements=ELEMENTS))
+def test_values_stay_what_they_are(steps, x, row):
+    tape = build(steps)
+    better = optimize(tape, NUMPY)
+    with np.errstate(all="ignore"):
+        before, after = interpret(tape, [x, row]), interpret(better, [x, row])
+    for old, new in zip(tape.outputs, better.outputs, strict=True):
+        np.testing.assert_allclose(after[new], before[old], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("relu", 0), ("elu", 1), ("leaky_relu", 1), ("hardtanh", 0)]
+)
+def test_a_derivative_chooses_no_more_than_the_value(name, most):
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(float), SHAPE))
+    y = call(name, x)
+    (x_bar,) = gradient(b, [call("sum", call("square", y))], [x])
+    assert x_bar is not None
+    ops = [i.op.name for i in optimize(b.tape([y, x_bar]), NUMPY).instructions]
+    assert ops.count("where") == most
+    assert {"logical_not", "not_equal"}.isdisjoint(ops)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("kept", [True, False])
+def test_masks_leave_the_bits_of_what_is_kept(dtype, kept):
+    x = np.array([[-1.5, np.nan, np.inf], [-0.0, 0.1, -np.inf]], dtype)
+    for condition in (x > 0, x <= 0, np.zeros(x.shape, bool)):
+        zero = np.zeros((), dtype)
+        expected = np.where(condition, *((x, zero) if kept else (zero, x)))
+        for of, c, e in ((x, condition, expected), (x.T, condition.T, expected.T)):
+            assert Masked(kept).kernel(NUMPY, c, of).tobytes() == e.tobytes()
