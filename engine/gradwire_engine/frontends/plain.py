@@ -257,22 +257,28 @@ class _Reader:
 
     def _operand(self, piece: str) -> tuple[str, object]:
         """Kind and value of the node of a name or a number."""
-        root, *parts = piece.split(".")
-        found: tuple[str, object]
-        if piece[:1].isdigit() or not root:
-            written = piece.isdecimal()
-            if "_" in piece or (written and piece[0] == "0" < piece):
+        found: tuple[str, object] = "load", piece
+        if piece[:1].isdigit() or piece[:1] == ".":
+            found = "literal", _number(piece)
+        elif not piece.isidentifier() or iskeyword(piece):
+            root, *parts = piece.split(".")
+            self._called.add(root)
+            named = all(name.isidentifier() and not iskeyword(name) for name in (root, *parts))
+            if not (parts and named and root in PREFIXES):
                 raise _OtherwiseWritten
-            found = "literal", int(piece) if written else float(piece)
-        else:
-            if not all(name.isidentifier() and not iskeyword(name) for name in (root, *parts)):
-                raise _OtherwiseWritten
-            if parts and root not in PREFIXES:
-                raise _OtherwiseWritten
-            self._called.update([root] if parts else [])
-            found = "load", piece
         self._operands[piece] = found
         return found
+
+
+def _number(piece: str) -> int | float:
+    """A number, as far as Python reads it the same."""
+    if "_" in piece:
+        raise _OtherwiseWritten
+    if not piece.isdecimal():
+        return float(piece)
+    if piece[0] == "0" < piece:
+        raise _OtherwiseWritten
+    return int(piece)
 
 
 def _target(text: str) -> Target | None:
