@@ -85,7 +85,7 @@ class _Distribution:
             operands = [new[arg] for arg in args]
             if slot in self.apart and self._part(slot, operands):
                 continue
-            whole = self._array(operands[0], op.length) if type(op) is Stacked else None
+            whole = type(op) is Stacked and not op.axis and self._array(operands[0], op.length)
             new[slot] = whole or b.again(op, tuple([x.slot for x in operands]), kind)
             if slot in self.lengths:
                 self.sure[new[slot].slot] = self.lengths[slot]
@@ -109,9 +109,10 @@ class _Distribution:
     def _array(self, stack: Var, length: int) -> Var | None:
         """The array whose rows a stack of ``length`` items has, if it has so many."""
         op, args, _, _ = self.b.instructions[stack.slot]
-        if type(op) is Rows and not op.axis:
+        if type(op) is Rows:
             rows = self.b.vars[args[0]]
-            return rows if rows.shape[0] == length else None
-        if type(op) is Item and self.sure.get(args[0]) == length:
+            if rows.shape[op.axis] == length:
+                return Stacked(length, 0)(stack) if op.axis else rows
+        elif type(op) is Item and self.sure.get(args[0]) == length:
             return Stacked(length, 0)(stack)
         return None

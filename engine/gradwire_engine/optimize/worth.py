@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.optimize.preaccumulation import factored
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.tape import ArrayType, Instruction
@@ -15,8 +17,8 @@ _Code: TypeAlias = Sequence[Instruction]
 
 #: Nanoseconds of an operation on numbers; of a call of a ufunc, of others, and of each operation in
 #: it; of a number or a row that a pass reads or writes; of a pass by itself.
-_NUMBER, _CALL, _LONG_CALL, _FLOP = 45.0, 220.0, 800.0, 0.5
-_NUMBER_MOVED, _ROW_MOVED, _PASS = 40.0, 70.0, 60.0
+_NUMBER, _CALL, _LONG_CALL, _FLOP = 40.0, 220.0, 800.0, 0.5
+_NUMBER_MOVED, _ROW_MOVED, _PASS = 80.0, 70.0, 60.0
 #: Nanoseconds that having a loop apart takes of a first call, for each instruction.
 _RECORDED = 15_000.0
 #: What is gained has to be more than these predictions are wrong.
@@ -37,7 +39,8 @@ def gains(op: Loop, length: int) -> Recurrences | None:
     found = Recurrences(op, factored(Recurrences(op, op.body.tape)))
     made = found.tape.instructions
     at_once = [*found.at_once()]
-    nbytes = length * sum([made[slot].type.nbytes for slot in at_once])
+    outer = _outer_products(found)
+    nbytes = length * sum([made[slot].type.nbytes for slot in at_once if slot not in outer])
     if not at_once or nbytes > min(_AT_ONCE_BYTES, op.most_bytes // 4):
         return None
     after = sum([_flops(slot, made) for slot in at_once]) * _FLOP
@@ -50,6 +53,20 @@ def gains(op: Loop, length: int) -> Recurrences | None:
             after += _PASS + sum([_alone(slot, made) for slot in inside])
             after += sum([_moved(slot, made) for slot in moved])
     return found if length * (_SURELY * before - after) > least else None
+
+
+def _outer_products(found: Recurrences) -> set[int]:
+    """The products of smaller arrays that are only added up: matrix products, which make none."""
+    made = found.tape.instructions
+    added = [slot for terms in found.sums.values() for slot, _ in terms]
+    read = Counter([arg for i in made for arg in i.args])
+    products = [slot for slot in added if read[slot] == 1 and type(made[slot].op) is Multiply]
+    smaller = {
+        slot
+        for slot in products
+        if all(made[arg].type.nbytes < made[slot].type.nbytes for arg in made[slot].args)
+    }
+    return smaller.difference(found.ends, found.writes)
 
 
 def _alone(slot: int, made: _Code) -> float:

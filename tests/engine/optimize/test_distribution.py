@@ -51,9 +51,9 @@ def values(rng):
     return {name: Leaf(rng.normal(size=shape) * 0.7) for name, shape in shapes.items()}
 
 
-def answered(text, given, **asked):
+def answered(text, given, kind="gradient", **asked):
     engine = Engine()
-    query = Query("gradient", sources=sorted(given), **asked)
+    query = Query(kind, sources=["x"] if kind == "hessian" else sorted(given), **asked)
     call = engine.call(engine.parse(text), given, query)
     answers = [call.replay(lambda: None) for _ in range(2)]  # walked, then generated
     tape = call._entry.paths[0].executable.tape
@@ -76,6 +76,21 @@ def test_loops_apart_give_the_same(steps, ends, seed):
         for found, expected in zip(got, whole, strict=True):
             assert found.shape == expected.shape
             np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(("kind", "batch"), [("gradient", {"x": 0, "u": 1}), ("hessian", None)])
+@settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(STEPS, ENDS, st.integers(0, 2**32 - 1))
+def test_so_do_loops_for_examples_and_their_derivatives(kind, batch, steps, ends, seed):
+    given = values(np.random.default_rng(seed))
+    if batch:
+        given["x"] = Leaf(np.array([0.3, -0.8]))
+        given["u"] = Leaf(np.stack([given["u"].value, -given["u"].value], 1))
+    text = program(steps, ends)
+    (_, got), _ = answered(text, given, kind, batch=batch)
+    (whole, _), _ = answered(text, given, kind, batch=batch, exact=True)
+    for found, expected in zip(got, whole, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
 @settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
@@ -111,6 +126,8 @@ def bodies(tape):
         (["a = tanh(a)", "b = sin(b)"], [["tanh", "sin"], ["multiply", "multiply"]]),
         # Sums are no loops, nor is what the pass before gave.
         (["b = a", "a = u[i] * w", "c = c + b * x"], []),
+        # What passes add to the gradient of a matrix is one product of two.
+        (["a = tanh(a @ outer(w, w))"], [["matmul", "tanh"], ["multiply", "matmul"]]),
         # The cotangent of a chain of factors is multiplied by all at once.
         (["a = tanh(sin(a) * w)"], [["sin", "multiply", "tanh"], ["multiply"]]),
         # An opposite is no step of a logistic function of what is linear in a carry.

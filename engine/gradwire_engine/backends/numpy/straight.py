@@ -126,7 +126,8 @@ class Straight:
     @cached_property
     def needed(self) -> list[int]:
         """The slots that carries and what is written are computed from, rising."""
-        found = {*self.ends, *self.writes}
+        written = [s for i, s in enumerate(self.writes) if self.op.wants(self.op.wrote(i))]
+        found = {*self.ends, *written}
         for slot in range(len(self.made) - 1, -1, -1):
             if slot in found:
                 found.update(self.made[slot].args)
