@@ -30,6 +30,8 @@ _PIECES = re.compile(
     r"[ \t]*([A-Za-z_][\w.]*|[\d.][\w.]*(?:(?<=[eE])[+-]\d+)?|\*\*|//|[^ \t])", re.ASCII
 )
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*", re.ASCII)
+#: What no plain text has, but in comments.
+_OTHER = re.compile(r"[^\w \t\n.,=+\-*/%@()\[\]]", re.ASCII)
 #: An operation's name, and those of its named arguments, of which there are none.
 _Words: TypeAlias = tuple[str, tuple[str, ...]]
 #: How strongly what waits holds on to its operand: a power more than the sign before it.
@@ -84,11 +86,12 @@ class _OtherwiseWritten(Exception):
 
 def read_plain(text: str, find: Callable[[], Sequence[Position]]) -> Program | None:
     """The program of a plain text, None of any other; ``find`` finds its nodes' positions."""
-    if not text.isascii():
-        return None
     lines = text.split("\n")
     if "#" in text:
         lines = [line.partition("#")[0] for line in lines]
+        text = "\n".join(lines)
+    if _OTHER.search(text):
+        return None
     numbers = [number for number, line in enumerate(lines) if line.strip(" \t")]
     if not numbers:
         return None
