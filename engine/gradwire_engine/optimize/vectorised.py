@@ -12,8 +12,14 @@ import numpy as np
 
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Power, Reciprocal
+from gradwire_engine.ops.pointwise.exponential import LogAddExp
 from gradwire_engine.ops.pointwise.half_angles import CosineBySine
-from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin, Tan
+from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
+from gradwire_engine.ops.pointwise.vectorised import (
+    FEW,
+    VectorisedHypot,
+    VectorisedLogAddExp,
+)
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
 
 #: Fewest elements for which six quick calls take less time than a slow one.
@@ -73,7 +79,15 @@ def _power(x: int, n: int) -> Expression:
     return (Multiply(), [square, x]) if n % 2 else square
 
 
+def _of_two(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """Functions of two numbers within an ulp or two, made of others."""
+    dtype, size = kept.dtype(args[0]), max(map(kept.size, args))
+    return (_OF_TWO[type(op)], args) if dtype.itemsize > 2 and size >= FEW else None
+
+
+_OF_TWO: Mapping[type[Op], Op] = {LogAddExp: VectorisedLogAddExp(), Hypot: VectorisedHypot()}
 RULES: Mapping[type[Op], Rule] = {
+    **dict.fromkeys(_OF_TWO, _of_two),
     Sin: _by_half_angle,
     Cos: _by_half_angle,
     Power: _by_squaring,

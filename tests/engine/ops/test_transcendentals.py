@@ -53,8 +53,23 @@ def test_logaddexp(pair):
     x, y = pair
     expected = log_of_sum(x.astype(np.longdouble), y.astype(np.longdouble))
     scale = np.maximum(np.abs(x), np.abs(y)) + 1  # near 0 the sum of two numbers is
-    error = np.abs(computed("logaddexp", x, y) - expected)
+    error = np.abs(computed("logaddexp_vectorised", x, y) - expected)
     assert (error <= 1e-15 * scale).all()
+
+
+LENGTHS_OF_SIDES = st.floats(allow_nan=False) | st.floats(-10, 10)
+
+
+@given(
+    arrays(np.float64, (4, 1), elements=LENGTHS_OF_SIDES),
+    arrays(np.float64, (5,), elements=LENGTHS_OF_SIDES),
+)
+def test_hypot(x, y):
+    """Squares may overflow, or lose digits below the normal numbers."""
+    expected = np.hypot(x.astype(np.longdouble), y.astype(np.longdouble))
+    with np.errstate(over="ignore"):
+        near = expected.astype(np.float64)
+    np.testing.assert_allclose(computed("hypot_vectorised", x, y), near, rtol=4e-16, atol=5e-324)
 
 
 @pytest.mark.parametrize("repeats", [1, 100])
@@ -65,9 +80,10 @@ def test_edges_are_those_of_numpy(repeats, dtype):
         kind = np.finfo(dtype)
         expected = np.logaddexp(x, y)
         near = {"rtol": 4 * kind.eps, "atol": kind.smallest_normal}
-        np.testing.assert_allclose(computed("logaddexp", x, y), expected, **near)
+        np.testing.assert_allclose(computed("logaddexp_vectorised", x, y), expected, **near)
         zero = np.zeros((), dtype)
         np.testing.assert_allclose(computed("softplus", x), np.logaddexp(x, zero), **near)
+        np.testing.assert_allclose(computed("hypot_vectorised", x, y), np.hypot(x, y), **near)
 
 
 @pytest.mark.parametrize("text", ["logaddexp(0, x)", "logaddexp(x, 0.0)", "softplus(x)"])

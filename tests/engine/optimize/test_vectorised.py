@@ -114,3 +114,18 @@ def test_whole_powers_are_products(n):
         expected = edges ** float(n)
     np.testing.assert_array_equal(powers(edges, n), expected)
     np.testing.assert_array_equal(np.signbit(powers(edges, n)), np.signbit(expected))
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype", "exact"), [(127, "f8", 0), (128, "f2", 0), (128, "f8", 1)]
+)
+@pytest.mark.parametrize("name", ["logaddexp", "hypot"])
+def test_functions_of_two_numbers_are_numpys_own_where_said(name, size, dtype, exact):
+    def ops(size, dtype, exact):
+        b = Builder(Limits())
+        sides = [b.input(ArrayType(np.dtype(dtype), shape)) for shape in [(size,), ()]]
+        tape = b.tape([FUNCTIONS[name].record(b, *sides)])
+        return [i.op for i in optimize(tape, NUMPY, exact=bool(exact)).instructions]
+
+    assert SINGLETONS[name] in ops(size, dtype, exact)
+    assert SINGLETONS[name] not in ops(128, "f4", exact=False)

@@ -9,9 +9,10 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.base import Cotangents, Static, macro, register
 from gradwire_engine.ops.elementwise import RealUnary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
-from gradwire_engine.ops.pointwise.exponential import FEW, Expm1, log_of_sum
+from gradwire_engine.ops.pointwise.exponential import Expm1
 from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Tanh
+from gradwire_engine.ops.pointwise.vectorised import FEW, log_of_sum
 from gradwire_engine.ops.promotion import inexact_promoted
 from gradwire_engine.ops.special.error_functions import Erfc
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 LN_2 = math.log(2.0)
 LN_10 = math.log(10.0)
-#: Elements up to which one slow call is quicker than several quick ones.
-FEW = 128
 
 
 @register("exp")
@@ -132,14 +130,6 @@ def rsqrt(b: Builder, x: Any) -> Any:
     return Reciprocal()(Sqrt()(b.inexact(x)))
 
 
-def log_of_sum(xp: Any, gap: Any, top: Any) -> Any:
-    """``top + ln(1 + exp(-gap))``; both arrays are overwritten."""
-    xp.negative(gap, gap)
-    xp.exp(gap, gap)
-    xp.log1p(gap, gap)
-    return xp.add(top, gap, top)
-
-
 @register("logaddexp")
 class LogAddExp(RealBinary):
     """Logarithm of a sum of exponentials: ``z = ln(e**x + e**y)``.
@@ -147,6 +137,7 @@ class LogAddExp(RealBinary):
     Convention: derivatives 0 where both are ``-inf``.
     """
 
+    ufunc = "logaddexp"
     scalar = (
         f"{{0}} + {LN_2} if {{0}} == {{1}} else {{0}} + math.log1p(math.exp({{1}} - {{0}}))"
         " if {0} > {1} else {1} + math.log1p(math.exp({0} - {1}))"
@@ -162,15 +153,6 @@ class LogAddExp(RealBinary):
             if isinstance(one, int | float) and one == 0:
                 return Softplus()(b.promote(one, other, rule=inexact_promoted)[1])
         return super().record(b, x, y)
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """``max(x, y) + ln(1 + exp(-|x - y|))``: NumPy's own goes element by element."""
-        x, y = operands
-        if max(x.size, y.size) < FEW:
-            return xp.logaddexp(x, y)
-        gap = xp.subtract(x, y)
-        # Equal infinities have no difference, and any will do.
-        return log_of_sum(xp, xp.fmax(xp.absolute(gap, gap), 0, out=gap), xp.maximum(x, y))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar sigmoid(x - y)``, ``y_bar = z_bar sigmoid(y - x)``."""
