@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.finite import verdict
+from gradwire_engine.backends.numpy.inplace import overwriting, reused
 from gradwire_engine.backends.numpy.loops import expression
 from gradwire_engine.backends.numpy.nesting import nesting
 from gradwire_engine.backends.numpy.plan import Plan
@@ -31,11 +32,13 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
     """The text of the function that replays ``tape``, of the ``quick`` one if so.
 
     A local variable is used again as soon as the value in it is dead, so that memory is too. In
-    quick functions numbers that are read once are computed where they are read.
+    quick functions numbers that are read once are computed where they are read, and arithmetic
+    leaves its results in operands that are dead.
     """
     text = Text("def replay(inputs, poll):")
     scalars = Scalars(tape, text, quick=quick)
     nested, dead = nesting(tape, scalars.codes) if scalars.codes else ((), plan.dead)
+    places = reused(tape, dead) if quick else {}
     where: dict[int, str] = {}
     free: list[str] = []
     count = 0
@@ -51,11 +54,17 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
         in_steps = scalars.in_steps(slot)
         if not in_steps:  # else the result must not take the place of an operand
             free += over
-        if free:
+        if slot in places:
+            operands, place = scalars.operands(slot, where), places[slot]
+            result = operands[place]
+            free.remove(result)
+        elif free:
             result = free.pop()
         else:
             result, count = f"r{count}", count + 1
-        if in_steps:
+        if slot in places:
+            line = overwriting(op, operands, place, text)
+        elif in_steps:
             free += over
             line = scalars.steps(slot, where, result)
         elif isinstance(op, Input):
