@@ -107,7 +107,7 @@ class BatchedCall(Call):
         Others only pass through, and may fail where they never would have gone.
         """
         try:
-            outputs, finite = self._outputs(compiled, poll)
+            outputs, unsure = self._outputs(compiled, poll)
         except GuardFailed:
             return []
         except EngineError:
@@ -125,7 +125,7 @@ class BatchedCall(Call):
         if not took.all():
             outputs = [np.asarray(x)[took] for x in outputs]
         answer = compiled.answer(outputs)
-        if not finite and not all_finite(outputs):
+        if not all_finite(unsure) and not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled, poll)
         return [(took, answer)]
 

@@ -176,14 +176,14 @@ class Call:
         )
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
-        outputs, finite = self._outputs(compiled, poll)
+        outputs, unsure = self._outputs(compiled, poll)
         answer = compiled.answer(outputs)
-        if not finite and not all_finite(outputs):
+        if not all_finite(unsure):
             answer.nonfinite = self._nonfinite(compiled, poll)
         return answer
 
-    def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], bool]:
-        """What is replayed, and whether it is known to be finite."""
+    def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
+        """What is replayed, and what of it is not known to be finite."""
         try:
             return compiled.executable.replay(self.inputs, poll)
         except GuardFailed:

@@ -263,7 +263,7 @@ class RecordedCall(Call):
         told = self._variables, self._values, self._query, vectors, self._stacks
         return self._recorded.compile(*told, poll, whole=whole)
 
-    def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], bool]:
+    def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
         everything, values = self.inputs, self._values
         self.inputs = everything[self._recorded.inputs :]
         for slot, item in compiled.known:

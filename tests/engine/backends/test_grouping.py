@@ -236,3 +236,20 @@ def test_a_deadline_ends_all_threads():
             run.run(call.inputs, poll)
     assert threading.active_count() <= working + 2
     assert run.run(call.inputs, lambda: None)[-1] == pytest.approx(np.sin(1) * np.e * 1e6)
+
+
+@pytest.mark.parametrize("at", [0, 3, 4, 7, 16_383, 16_384, 99_996, 99_999])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("text", ["sum(1 / x)", "sum(x[4:] / x[:-4] + x[:-4])", "sum(1 / m)"])
+def test_what_is_not_finite_is_found_wherever_it_is(monkeypatch, text, threads, at):
+    monkeypatch.setattr(frames, "BLOCK_BYTES", 1 << 18)
+    ask = Asker(Limits(threads=threads))
+    x = np.linspace(1, 2, 100_000)
+    name = "m" if "m" in text.replace("sum", "") else "x"
+    for value in (x, np.where(np.arange(100_000) == at, 0, x)):
+        shaped = value if name == "x" else value.reshape(100, 1000)
+        call, run = executable(ask, text, {name: Leaf(shaped)})
+        assert len(sweeps(run)) == 1
+        gradient = call.replay(ask.poll).gradients[name]
+        found = call.replay(ask.poll).nonfinite
+        assert ("backward" in found) == (not np.isfinite(gradient).all())

@@ -54,6 +54,8 @@ class Block:
         #: What comes from elsewhere and is cut, and which results are written in place.
         self.cut_operands: dict[int, None] = {}
         self.written: list[int] = []
+        #: The part of each result that is complete after a block.
+        self.parts: dict[int, str] = {}
         self._names: dict[int, str] = {}
         #: What holds the elements of a view or an item.
         self._holder = {slot: slot for slot in slots}
@@ -109,6 +111,7 @@ class Block:
         elif self._holder[slot] != slot or isinstance(op, View):
             self._names[slot] = self._seen(op, operands[0], kind)
             if slot in self.results:
+                self.parts[slot] = f"o{slot}[lo:hi]"
                 self.lines.append((f"o{slot}[lo:hi] = {self._names[slot]}", instruction))
         elif (function := writing(op)) is not None:
             if op.elementwise:  # elements are read before they are written: in an operand's place
@@ -122,6 +125,7 @@ class Block:
             self._held[slot] = (None, name)
             self.lines.append((f"{name} = {self._call(op, operands)}", instruction))
             if slot in self.results:
+                self.parts[slot] = f"o{slot}[lo:hi]"
                 self.lines.append((f"o{slot}[lo:hi] = {name}", instruction))
         self._release(dying)
 
@@ -131,6 +135,7 @@ class Block:
         assert isinstance(kind, ArrayType)
         if slot in self.results:
             self.written.append(slot)
+            self.parts[slot] = f"v{slot}"
             self._names[slot] = f"v{slot}"
             return f"v{slot}"
         like = (kind.dtype, self.row_shape(kind))
@@ -162,6 +167,8 @@ class Block:
             # first block would add to what another writes there comes late.
             (ahead, name), *rest = sorted(zip(how.shifts, operands, strict=True), reverse=True)
             self.lines.append((f"o{slot}[lo + {ahead}:hi + {ahead}] = {name}", instruction))
+            least = min(how.shifts)  # what comes before is complete after the block
+            self.parts[slot] = f"o{slot}[lo + {least}:hi + {least}]"
             for shift, other in rest:
                 line = f"g = {ahead - shift} if lo == first > 0 else 0\n"
                 line += f"if g: late.append((o{slot}, lo + {shift}, {other}[:g].copy()))\n"

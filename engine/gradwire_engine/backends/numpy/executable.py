@@ -88,8 +88,8 @@ class Executable:
         """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
         return self.replay(inputs, poll)[0]
 
-    def replay(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], bool]:
-        """The same, and whether all outputs are known to be finite."""
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The same, and those of the outputs that are not known to be finite."""
         function = self._lowered or self._prepared()
         try:
             return quiet.run(function, inputs, poll)
@@ -127,7 +127,7 @@ class Executable:
             trace = trace.tb_next
         return failing(error) or found
 
-    def _walk(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], bool]:
+    def _walk(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Replay instruction by instruction, with nothing compiled."""
         values: list[Any] = []
         computes: dict[Op, Callable[..., Any]] = {}
@@ -145,4 +145,5 @@ class Executable:
                 values[gone] = None
             if slot in polls:
                 poll()
-        return tuple([values[slot] for slot in self.grouped.outputs]), False
+        outputs = tuple([values[slot] for slot in self.grouped.outputs])
+        return outputs, outputs

@@ -20,24 +20,26 @@ def all_finite(outputs: Sequence[Any]) -> bool:
     return all(quiet.run(_finite, x) if x.ndim else isfinite(x) for x in outputs)
 
 
-def verdict(results: Sequence[tuple[str, Type]], bind: Callable[..., str]) -> str:
-    """Code for a few small ``results`` of these names and types, true only if they are finite.
+def unsure(
+    results: Sequence[tuple[int, str, Type]], bind: Callable[..., str], squares: str = ""
+) -> str:
+    """Code for those of the results ``z`` that are not known to be finite.
 
-    A sum of numbers, or of their squares, is finite only if all of them are; it may overflow. BLAS
-    adds squares up sooner than NumPy looks at elements.
+    Of these numbers, names and types it is those that are not small, and all of them unless a sum of small ones is finite, of which none can be added up
+    that is not. ``squares`` are sums of the others' squares. BLAS adds squares up sooner than NumPy
+    looks at elements; where a sum overflows, these tell.
     """
-    terms: list[str] = []
-    for name, kind in results:
-        if not isinstance(kind, ArrayType) or kind.size > _SMALL:
-            return "False"
-        if kind.differentiable:
-            square = (
-                f"{bind(_square, 'square')}({name})" if kind.ndim > 1 else f"{name}.dot({name})"
-            )
+    terms = [squares] if squares else []
+    left: list[str] = []
+    for number, name, kind in results:
+        if not isinstance(kind, ArrayType) or kind.size > _SMALL or len(terms) == _FEW:
+            left.append(f"z[{number}], ")
+        elif kind.differentiable:
+            square = bind(_square, "square") if kind.ndim > 1 else ""
+            square = f"{square}({name})" if square else f"{name}.dot({name})"
             terms.append(square if kind.shape else name)
-    if len(terms) > _FEW:
-        return "False"
-    return f"{bind(isfinite, 'isfinite')}({' + '.join(terms)})" if terms else "True"
+    rest = f"({''.join(left)})"
+    return f"{rest} if {bind(isfinite, 'isfinite')}({' + '.join(terms)}) else z" if terms else rest
 
 
 def _finite(x: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -23,11 +23,16 @@ _FLOPS_BETWEEN_POLLS = 1_000_000
 
 
 class Framed(NamedTuple):
-    """The text of ``sweep(poll, *operands)``, the rows of a block, and the bytes of its buffers."""
+    """The text of a function, the rows of a block, and the bytes of its buffers.
+
+    ``sweep(poll, squares, *operands)`` gives results; to ``squares`` it appends the sum of squares
+    of those that are ``squared``.
+    """
 
     text: Text
     block: int
     nbytes: int
+    squared: frozenset[int]
 
 
 def framed(
@@ -37,15 +42,18 @@ def framed(
     operands: Sequence[int],
     results: Sequence[int],
     cuts: Mapping[int, Cut],
+    outputs: Collection[int],
     threads: int,
 ) -> Framed:
     """Write the function that gives the ``results`` of the group ``slots``."""
-    text = Text(f"def sweep(poll, {', '.join(f'a{slot}' for slot in operands)}):")
+    text = Text(f"def sweep(poll, squares, {', '.join(f'a{slot}' for slot in operands)}):")
     block = Block(key, tape, slots, results, cuts, text)
     rows = _rows(block)
     count = 1 if _overlaps(block) > rows else threads
-    _Frame(block, rows, count).write()
-    return Framed(text, rows, block.scratch * rows * count)
+    frame = _Frame(block, rows, count, outputs)
+    frame.write()
+    squared = frozenset(results.index(slot) for slot in frame.squared)
+    return Framed(text, rows, block.scratch * rows * count, squared)
 
 
 def _rows(block: Block) -> int:
@@ -64,7 +72,7 @@ def _overlaps(block: Block) -> int:
 
 
 class _Frame:
-    def __init__(self, block: Block, rows: int, threads: int) -> None:
+    def __init__(self, block: Block, rows: int, threads: int, outputs: Collection[int]) -> None:
         self.block = block
         self.rows = rows
         self.text = block.text
@@ -73,6 +81,11 @@ class _Frame:
         #: Results that are reduced of parts, and those that are made whole.
         self.reduced = {slot: number for number, slot in enumerate(reduced)}
         self.whole = [slot for slot in block.results if slot not in self.reduced]
+        self.squared = [slot for slot in self.whole if slot in outputs and self._real(slot)]
+
+    def _real(self, slot: int) -> bool:
+        kind = self.block.instructions[slot].type
+        return isinstance(kind, ArrayType) and kind.dtype.kind == "f"
 
     def write(self) -> None:
         """Write the results, the function of one thread's part, and what joins the parts."""
@@ -101,7 +114,11 @@ class _Frame:
         text = self.text
         text.write(f"lo, hi, first = 0, {self.block.rows}, 0")
         self._take(1)
+        if self.squared:
+            text.write("total = 0.0")
         self._block(1)
+        if self.squared:
+            text.write("squares.append(total)")
         text.write("give(taken)")
 
     def _parts(self) -> None:
@@ -111,6 +128,8 @@ class _Frame:
         text.write("def part(first, last):")
         for slot in self.reduced:
             text.write(f"q{slot} = []", indent=2)
+        if self.squared:
+            text.write("total = 0.0", indent=2)
         self._take(2)
         text.write(f"for lo in range(first, last, {rows}):", indent=2)
         each = sum([self._flops(instruction) for _, instruction in block.lines])
@@ -125,12 +144,20 @@ class _Frame:
         self._block(3)
         for slot in self.reduced:
             text.write(self._kept(slot), indent=3)
+        if self.squared:
+            text.write("squares.append(total)", indent=2)
         text.write("give(taken)", indent=2)
         text.write(f"return ({''.join(f'q{slot}, ' for slot in self.reduced)})", indent=2)
         ends = _ends(block.rows, rows, self.threads)
         run = partial(_on_threads, ends) if len(ends) > 1 else None
         text.write(f"parts = {text.bind(run)}(part)" if run else f"parts = [part(0, {block.rows})]")
         text.write("for o, at, x in late: o[at:at + len(x)] += x")
+        for slot in self.squared:
+            if shifts := block.cuts[slot].shifts:
+                last = f"o{slot}[{block.rows + min(shifts)}:{block.rows + max(shifts)}]"
+                text.write(f"squares.append({self._square(last)})")
+        sums = f"squares.append({self._square('o[at:at + len(x)]')})"
+        text.write(f"for o, at, x in late: {sums}")
 
     def _take(self, indent: int) -> None:
         """Write what takes the buffers of a block."""
@@ -156,6 +183,12 @@ class _Frame:
             if since_poll > _FLOPS_BETWEEN_POLLS:
                 text.write("poll()", indent=indent)
                 since_poll = 0
+        for slot in self.squared:
+            text.write(f"total += {self._square(block.parts[slot])}", indent=indent)
+
+    def _square(self, name: str) -> str:
+        """The sum of squares of an array."""
+        return f"{self.text.bind(_square, 'square')}({name})"
 
     def _kept(self, slot: int) -> str:
         """What keeps the parts of a reduction: numbers one by one, arrays as they add up."""
@@ -181,6 +214,11 @@ class _Frame:
             number = self.reduced[slot]
             return f"u_{how.joined}.reduce([p for part in parts for p in part[{number}]]), "
         return f"o{slot}.reshape({kind.shape}), " if block.flat else f"o{slot}, "
+
+
+def _square(x: Any) -> Any:
+    flat = x.reshape(-1)
+    return flat.dot(flat)
 
 
 def _ends(rows: int, block: int, threads: int) -> list[tuple[int, int]]:

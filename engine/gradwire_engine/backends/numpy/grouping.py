@@ -142,7 +142,7 @@ class _Writer:
             self._append(slot, Instruction(op, args, kind, origin))
             return
         results = [s for s in slots if s in self.escaping]
-        sweep = Sweep(self.tape, slots, self.cuts, results, self.threads)
+        sweep = Sweep(self.tape, slots, self.cuts, results, self.tape.outputs, self.threads)
         args = tuple([self.moved[a] for a in sweep.operands])
         at = len(self.made)
         origin = sweep.instructions[0].origin

@@ -41,7 +41,7 @@ def bound(op: Op, poll: Poll, *, quick: bool = True) -> Callable[..., Any]:
     """What computes ``op`` from its operands; loops and sweeps look at the deadline, too."""
     if isinstance(op, Loop):
         return partial(passing(op, quick=quick), poll)
-    return partial(op.passes, poll) if isinstance(op, Sweep) else op.bind(NUMPY)
+    return partial(op.passes, poll, []) if isinstance(op, Sweep) else op.bind(NUMPY)
 
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
@@ -74,7 +74,7 @@ def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
     if isinstance(op, Loop):
         return f"{text.bind(passing(op, quick=quick))}(poll, {listed})"
     if isinstance(op, Sweep):
-        return f"{text.bind(op.passes)}(poll, {listed})"
+        return f"{text.bind(op.passes)}(poll, squares, {listed})"
     if op.is_ufunc:
         name = "u_" + op.ufunc.replace(".", "_")
         return f"{text.bind(text.names.get(name) or op.bind(NUMPY), name)}({listed})"

@@ -9,18 +9,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.numpy.finite import verdict
+from gradwire_engine.backends.numpy.finite import unsure
 from gradwire_engine.backends.numpy.inplace import overwriting, reused
 from gradwire_engine.backends.numpy.loops import expression
 from gradwire_engine.backends.numpy.nesting import nesting
 from gradwire_engine.backends.numpy.plan import Plan
 from gradwire_engine.backends.numpy.scalars import Scalars
+from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.tape import Tape
 
-#: From inputs to outputs, and whether these are known to be finite.
-Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[tuple[Any, ...], bool]]
+#: From inputs to outputs, and those of these that are not known to be finite.
+Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[tuple[Any, ...], tuple[Any, ...]]]
 
 
 def lower(tape: Tape, plan: Plan, *, quick: bool) -> Replay:
@@ -36,6 +37,8 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
     leaves its results in operands that are dead.
     """
     text = Text("def replay(inputs, poll):")
+    if any(isinstance(instruction.op, Sweep) for instruction in tape.instructions):
+        text.write("squares = []")
     scalars = Scalars(tape, text, quick=quick)
     nested, dead = nesting(tape, scalars.codes) if scalars.codes else ((), plan.dead)
     places = reused(tape, dead) if quick else {}
@@ -77,7 +80,20 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
         text.write(line, instruction)
         if slot in plan.polls:
             text.write("poll()", instruction)
-    outputs = "".join([f"{scalars.leaving(slot, where[slot])}, " for slot in tape.outputs])
-    results = [(where[slot], tape.instructions[slot].type) for slot in tape.outputs]
-    text.write(f"return ({outputs}), {verdict(results, text.bind)}")
+    text.write(f"z = ({''.join(f'{scalars.leaving(s, where[s])}, ' for s in tape.outputs)})")
+    squared = {s for s in tape.outputs if _squared(tape, s)}
+    results = [
+        (number, where[slot], tape.instructions[slot].type)
+        for number, slot in enumerate(tape.outputs)
+        if slot not in squared
+    ]
+    squares = f"{text.bind(sum, 'sum')}(squares)" if squared else ""
+    text.write(f"return z, {unsure(results, text.bind, squares)}")
     return text
+
+
+def _squared(tape: Tape, slot: int) -> bool:
+    """Whether the squares of a result have been added up where it was made."""
+    op, args, _, _ = tape.instructions[slot]
+    sweep = tape.instructions[args[0]].op if isinstance(op, Item) else None
+    return isinstance(sweep, Sweep) and op.index in sweep.squared  # type: ignore[attr-defined]

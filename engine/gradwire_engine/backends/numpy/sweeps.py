@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,7 +17,8 @@ class Sweep(Op):
     """What the instructions at ``slots`` of ``tape`` do; no program can name it.
 
     ``operands`` are the slots that it reads, ``results`` those of its own that others read. Its
-    blocks are computed by as many ``threads``, that of the caller among them.
+    blocks are computed by as many ``threads``, that of the caller among them. Of the results among
+    ``outputs``, of the numbers ``squared``, the squares are added up while they are at hand.
     """
 
     name = "sweep"
@@ -29,6 +30,7 @@ class Sweep(Op):
         slots: Sequence[int],
         cuts: Mapping[int, Cut],
         results: Sequence[int],
+        outputs: Collection[int],
         threads: int,
     ) -> None:
         self.slots = slots
@@ -39,7 +41,7 @@ class Sweep(Op):
         read = [a for i in self.instructions for a in i.args if a not in within]
         self.operands = [*dict.fromkeys(read)]
         self._framed: Framed = framed(
-            *(self.key, tape, slots, self.operands, results, cuts, threads)
+            *(self.key, tape, slots, self.operands, results, cuts, outputs, threads)
         )
         #: Arithmetic of each instruction.
         self.each: list[int] = [
@@ -61,6 +63,11 @@ class Sweep(Op):
         return self._framed.block
 
     @property
+    def squared(self) -> frozenset[int]:
+        """The numbers of the results whose squares are added up."""
+        return self._framed.squared
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the buffers beside the results."""
         return self._framed.nbytes
@@ -72,7 +79,7 @@ class Sweep(Op):
 
     @cached_property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """From the poll of the deadline, and the operands, to the results."""
+        """From the poll of the deadline, a list for sums of squares, and operands, to results."""
         return self._framed.text.function("sweep")
 
     def infer(self, *types: ArrayType) -> Type:
@@ -82,7 +89,7 @@ class Sweep(Op):
 
     def bind(self, xp: Any) -> Callable[..., Any]:
         """The function, without a deadline."""
-        return partial(self.passes, _go_on)
+        return partial(self.passes, _go_on, [])
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """What the instructions take."""
