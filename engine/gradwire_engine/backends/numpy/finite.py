@@ -25,9 +25,9 @@ def unsure(
 ) -> str:
     """Code for those of the results ``z`` that are not known to be finite.
 
-    Of these numbers, names and types it is those that are not small, and all of them unless a sum of small ones is finite, of which none can be added up
-    that is not. ``squares`` are sums of the others' squares. BLAS adds squares up sooner than NumPy
-    looks at elements; where a sum overflows, these tell.
+    Of these numbers, names and types they are those that are not small. All of them are, unless a
+    sum over the small ones is finite, which it is only if they are. ``squares`` adds up the squares
+    of results that are not listed. BLAS sums squares sooner than NumPy looks at elements.
     """
     terms = [squares] if squares else []
     left: list[str] = []
