@@ -75,10 +75,10 @@ def _multiple(c: Any, slot: int, kept: Kept) -> Expression | None:
     if type(op) is Reshape and not kept.shared(slot):
         inner = _multiple(c, args[0], kept)
         return inner and (op, (inner,))
-    if type(op) not in (Multiply, MatMul) or kept.shared(slot):
+    if type(op) not in (Multiply, MatMul) or not kept.shape(slot):
         return None
     x, y = args
-    if 2 * min(kept.size(x), kept.size(y)) >= kept.size(slot):
+    if 2 * min(kept.size(x), kept.size(y)) >= kept.size(slot) or kept.shared(slot):
         return None
     if kept.size(x) < kept.size(y):
         return op, (scaled(c, x, dtype), y)

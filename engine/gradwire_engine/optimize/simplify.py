@@ -37,7 +37,7 @@ from gradwire_engine.ops.pointwise.arithmetic import (
 )
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.optimize import choices, factors, layout, matrices, sums, vectorised
+from gradwire_engine.optimize import choices, factors, layout, matrices, sums, triangles, vectorised
 from gradwire_engine.optimize.distribution import distributed
 from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule
 from gradwire_engine.optimize.liveness import compacted, shrunk
@@ -149,7 +149,7 @@ class _Sweep:
             return found
         if self.exact:
             return self._keep(op, args, kind)
-        if self._repeated and op.elementwise:
+        if op.elementwise and not self._repeated.keys().isdisjoint(args):
             found = self._before_repeating(op, args, kind)
             if found is not None:
                 return found
@@ -373,6 +373,7 @@ _RULES: Mapping[type[Op], Rule] = {
     **matrices.RULES,
     **vectorised.RULES,
     **sums.RULES,
+    **triangles.RULES,
 }
 #: Operations of which their rules say something only where an operand is a multiple.
 _OF_MULTIPLES = frozenset((Add, Subtract, Multiply, Divide, Reshape))
