@@ -14,6 +14,7 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Subtract
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
+from gradwire_engine.optimize.triangles import undone
 from gradwire_engine.tape import Shape
 
 #: Of wider matrices BLAS may as well be called for one after the other; of fewer rows it must.
@@ -33,7 +34,8 @@ def _product(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         if len(left) < 2 or len(right) < 2:
             return None
         return _of_difference(x, y, kept) or _shared(x, y, left, right, kept)
-    return _chain(x, y, kept)
+    found = undone(x, y, kept)
+    return _chain(x, y, kept) if found is None else found
 
 
 class _Term(NamedTuple):
@@ -159,14 +161,16 @@ def _chain(x: int, y: int, kept: Kept) -> Expression | None:
         before = found.rows * found.columns * columns + spared
         after = (found.columns + found.rows) * found.inner * columns
         if before > _GAIN * after:
-            return MatMul(), (found.a, (MatMul(), (found.b, y)))
+            plain = found.inner == 1 and len(right) == 2
+            return Multiply() if plain else MatMul(), (found.a, (MatMul(), (found.b, y)))
     if len(right) == 2 and (found := _factors(y, kept)) is not None:
         rows = left[0] if len(left) == 2 else 1
         spared = 0 if kept.shared(y) else found.rows * found.inner * found.columns
         before = rows * found.rows * found.columns + spared
         after = rows * found.inner * (found.rows + found.columns)
         if before > _GAIN * after:
-            return MatMul(), ((MatMul(), (x, found.a)), found.b)
+            plain = found.inner == 1 and len(left) == 2
+            return Multiply() if plain else MatMul(), ((MatMul(), (x, found.a)), found.b)
     return None
 
 

@@ -146,7 +146,7 @@ def left(recording, *shapes):
         (
             lambda b, u, v, w: times(u * v, w),
             [(9, 1), (1, 8), (8, 7)],
-            [("matmul", 1, 7), ("matmul", 9, 7)],
+            [("matmul", 1, 7), ("multiply", 9, 7)],
         ),
         (
             lambda b, x, y, v: times(swapped(b, times(x, y)), v),

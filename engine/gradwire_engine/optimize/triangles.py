@@ -1,0 +1,65 @@
+"""Products with a Cholesky factor of which one triangle is read, or that undo a solution.
+
+The derivative of a factor reads the lower triangle of ``L^T M``, which depends on no more than the
+lower triangle of ``M``: there is no need to cut it out, and what ``M`` is the sum of is multiplied
+by itself where that takes less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradwire_engine.ops.arrays.diagonals import OnDiagonal, Tril
+from gradwire_engine.ops.arrays.shape import Transpose
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.solving import Cholesky, SolveTriangular
+from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Subtract
+from gradwire_engine.optimize.expressions import Expression, Kept, Rule
+
+
+def undone(x: int, y: int, kept: Kept) -> int | None:
+    """``L (L^-1 b)`` and ``L^T (L^-T b)``: the slot of ``b``."""
+    op, args, _, _ = kept.code[y]
+    if not isinstance(op, SolveTriangular) or not op.lower or op.unit:
+        return None
+    factor = _transposed_factor(x, kept) if op.adjoint else x
+    same = factor == args[0] and isinstance(kept.code[args[0]].op, Cholesky)
+    return args[1] if same and kept.dtype(x).kind == "f" else None
+
+
+def _triangle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """The lower triangle of ``L^T M`` by the terms of ``M``."""
+    assert isinstance(op, Tril)
+    product, of, _, _ = kept.code[args[0]]
+    if op.k > 0 or not isinstance(product, MatMul) or kept.dtype(args[0]).kind != "f":
+        return None
+    if len(kept.shape(of[1])) != 2 or _transposed_factor(of[0], kept) is None:
+        return None
+    if type(kept.code[of[1]].op) not in (Tril, Add, Subtract, Negative):
+        return None
+    terms = _multiplied(of[0], of[1], kept)
+    return terms and (op, (terms,))
+
+
+def _multiplied(factor: int, slot: int, kept: Kept) -> Expression | None:
+    """``L^T M`` where terms of ``M`` are diagonal or products of two vectors, else nothing."""
+    op, args, _, _ = kept.code[slot]
+    if isinstance(op, Tril) and not op.k:
+        return _multiplied(factor, args[0], kept)
+    if isinstance(op, Add | Subtract | Negative):
+        parts = [_multiplied(factor, arg, kept) for arg in args]
+        return (op, [part for part in parts if part is not None]) if all(parts) else None
+    shapes = [kept.shape(arg) for arg in args]
+    outer = isinstance(op, Multiply) and all(len(s) == 2 and min(s) == 1 for s in shapes)
+    return (MatMul(), (factor, slot)) if outer or isinstance(op, OnDiagonal) else None
+
+
+def _transposed_factor(slot: int, kept: Kept) -> int | None:
+    """The Cholesky factor of a matrix that a slot is the transpose of."""
+    op, args, _, _ = kept.code[slot]
+    turned = isinstance(op, Transpose) and op.axes == (1, 0)
+    return args[0] if turned and isinstance(kept.code[args[0]].op, Cholesky) else None
+
+
+RULES: Mapping[type[Op], Rule] = {Tril: _triangle}
