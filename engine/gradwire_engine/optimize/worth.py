@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.optimize.preaccumulation import factored
 from gradwire_engine.optimize.recurrences import Recurrences
@@ -19,6 +20,10 @@ _Code: TypeAlias = Sequence[Instruction]
 #: it; of a number or a row that a pass reads or writes; of a pass by itself.
 _NUMBER, _CALL, _LONG_CALL, _FLOP = 40.0, 220.0, 800.0, 0.5
 _NUMBER_MOVED, _ROW_MOVED, _PASS = 80.0, 70.0, 60.0
+#: Nanoseconds of an operation in a product of matrices.
+_IN_PRODUCTS = 0.1
+#: Nanoseconds of an element more in an array that is larger than the nearer caches.
+_DISTANT, _NEAR_BYTES = 0.5, 2**18
 #: Nanoseconds that having a loop apart takes of a first call, for each instruction.
 _RECORDED = 15_000.0
 #: What is gained has to be more than these predictions are wrong.
@@ -40,10 +45,12 @@ def gains(op: Loop, length: int) -> Recurrences | None:
     made = found.tape.instructions
     at_once = [*found.at_once()]
     outer = _outer_products(found)
-    nbytes = length * sum([made[slot].type.nbytes for slot in at_once if slot not in outer])
+    arrays = [slot for slot in at_once if slot not in outer]
+    nbytes = length * sum([made[slot].type.nbytes for slot in arrays])
     if not at_once or nbytes > min(_AT_ONCE_BYTES, op.most_bytes // 4):
         return None
-    after = sum([_flops(slot, made) for slot in at_once]) * _FLOP
+    after = sum([_at_once(slot, made, length) for slot in arrays])
+    after += sum([_flops(slot, made) for slot in outer]) * _IN_PRODUCTS
     for _, carries in found.levels:
         if carries:
             inside = found.inside(carries)
@@ -78,6 +85,15 @@ def _alone(slot: int, made: _Code) -> float:
         return _NUMBER
     called = _CALL if op.is_ufunc and op.elementwise else _LONG_CALL
     return called + _FLOP * _flops(slot, made)
+
+
+def _at_once(slot: int, made: _Code, length: int) -> float:
+    """Nanoseconds that an instruction for all passes at once takes for each."""
+    op, _, kind, _ = made[slot]
+    if type(op) is MatMul:
+        return _IN_PRODUCTS * _flops(slot, made)
+    distant = _DISTANT * kind.size if length * kind.nbytes > _NEAR_BYTES else 0.0  # type: ignore[union-attr]
+    return _FLOP * _flops(slot, made) + distant
 
 
 def _flops(slot: int, made: _Code) -> int:
