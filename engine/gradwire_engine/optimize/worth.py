@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.optimize.preaccumulation import factored
 from gradwire_engine.optimize.recurrences import Recurrences
