@@ -16,6 +16,7 @@ from gradwire_engine.ops.pointwise.comparison import LogicalNot, NotEqual
 from gradwire_engine.ops.pointwise.masks import Masked
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
+from gradwire_engine.tape import DType
 
 #: Fewest elements that are masked by their bits in less time than ``where`` takes.
 _FEWEST = 2048
@@ -24,7 +25,7 @@ _FEWEST = 2048
 class _Choice(NamedTuple):
     """``x`` where the condition holds, else ``y``."""
 
-    condition: int
+    condition: Expression
     x: Expression
     y: Expression
 
@@ -35,8 +36,7 @@ def _choice(slot: int, kept: Kept) -> _Choice | None:
     if type(op) is Where:
         return _Choice(*args)
     if isinstance(op, Masked):
-        zero = constant(0, kept.dtype(slot))
-        return _Choice(args[0], *((args[1], zero) if op.kept else (zero, args[1])))
+        return _unmasked(op, args, kept.dtype(slot))
     if not isinstance(op, AsType) or kept.dtype(args[0]) != BOOL:
         return None
     zero, one = (constant(number, op.dtype) for number in (0, 1))
@@ -73,6 +73,12 @@ def _chosen(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return None
 
 
+def _unmasked(op: Masked, parts: Sequence[Expression], dtype: DType) -> _Choice:
+    condition, x = parts
+    zero = constant(0, dtype)
+    return _Choice(condition, x, zero) if op.kept else _Choice(condition, zero, x)
+
+
 def _taken(slot: int, condition: int, first: bool, kept: Kept) -> Expression | None:
     """What a slot comes to where the condition holds, or does not, if that is less than it is."""
     if kept.shape(slot) != kept.shape(condition):
@@ -85,7 +91,10 @@ def _taken(slot: int, condition: int, first: bool, kept: Kept) -> Expression | N
     branches = [_branch(arg, condition, first, kept) for arg in args]
     if not any(branch is not None for branch in branches):
         return None
-    return op, [a if b is None else b for a, b in zip(args, branches, strict=True)]
+    parts = [a if b is None else b for a, b in zip(args, branches, strict=True)]
+    return (
+        (Where(), _unmasked(op, parts, kept.dtype(slot))) if isinstance(op, Masked) else (op, parts)
+    )
 
 
 def _branch(slot: int, condition: int, first: bool, kept: Kept) -> Expression | None:

@@ -67,6 +67,18 @@ def test_values_stay_what_they_are(steps, x, row):
         np.testing.assert_allclose(after[new], before[old], rtol=1e-12)
 
 
+def test_what_is_masked_may_come_to_a_row():
+    b = Builder(Limits())
+    x, row = (b.input(ArrayType(np.dtype(float), shape)) for shape in (SHAPE, SHAPE[1:]))
+    some, other = call("greater", x, b.scalar(0, x.dtype)), call("isfinite", x)
+    masked = call("where", other, call("where", some, row, x), b.scalar(0, x.dtype))
+    tape = b.tape([call("where", some, masked, x)])
+    values = [np.array([[1.0, -1.0, np.inf], [2.0, -np.inf, 0.0]]), np.array([3.0, 4.0, 5.0])]
+    better = optimize(tape, NUMPY)
+    before, after = interpret(tape, values), interpret(better, values)
+    np.testing.assert_array_equal(after[better.outputs[0]], before[tape.outputs[0]])
+
+
 @pytest.mark.parametrize(
     ("name", "most"), [("relu", 0), ("elu", 1), ("leaky_relu", 1), ("hardtanh", 0)]
 )
