@@ -72,7 +72,7 @@ class TupleType(NamedTuple):
 class StackType(NamedTuple):
     """The type of what the passes of a loop read or write: an item for each, of one type.
 
-    How many there are is known when it is replayed. Its values are lists.
+    How many there are is known when it is replayed. Its values are lists, or arrays of rows.
     """
 
     item: ArrayType

@@ -13,12 +13,13 @@ import numpy as np
 
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.batching import reshaped
+from gradwire_engine.ops.bodies import Piece
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Guard, Pack
 from gradwire_engine.ops.loops import COUNT, Carried, Loop, Way
 from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd, LogicalNot
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.regions import Piece, Region, item, loop, region
+from gradwire_engine.ops.regions import Region, item, loop, region
 from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from gradwire_engine.ops.base import Cotangents
+from gradwire_engine.ops.bodies import Piece
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.ops.loops import Loop, Way
-from gradwire_engine.ops.regions import Piece, Region, item, loop, region
+from gradwire_engine.ops.regions import Region, item, loop, region
 from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType
 

@@ -16,9 +16,10 @@ from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item, WayUnknown
-from gradwire_engine.ops.loops import AddStacks, Loop
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.stacks import AddStacks
 from gradwire_engine.tape import ArrayType, TupleType, is_stack
 
 _ADD = Add()

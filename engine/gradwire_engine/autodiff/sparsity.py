@@ -22,7 +22,8 @@ from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item, Pack
-from gradwire_engine.ops.loops import AddStacks, Loop, Rows, Stacked
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.stacks import AddStacks, Rows, Stacked
 from gradwire_engine.tape import ArrayType, Instruction, Shape, TupleType
 
 Indices: TypeAlias = NDArray[np.int64]

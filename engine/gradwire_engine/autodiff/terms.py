@@ -21,10 +21,10 @@ from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.coordinates import CooMatMul, CooSolve, Sampled
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import Solution
-from gradwire_engine.ops.loops import AddStacks
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.signals.convolution import Convolve
+from gradwire_engine.ops.stacks import AddStacks
 from gradwire_engine.tape import Shape
 
 #: The value of an instruction's operand by its number, None of one that is not known.

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from gradwire_engine.answer import Limits
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item
-from gradwire_engine.ops.loops import Loop, Rows, Stacked
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.optimize.passes import Passes
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.optimize.worth import gains

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.errors import BadArgument, EngineError
+from gradwire_engine.ops.bodies import Piece
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import Unrollable
-from gradwire_engine.ops.regions import MOST_WAYS, Piece, Region, planned, region
+from gradwire_engine.ops.regions import MOST_WAYS, Region, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
 from gradwire_engine.record.segments import in_segments, whole

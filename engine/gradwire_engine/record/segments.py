@@ -14,12 +14,14 @@ import numpy as np
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.batching import reshaped
+from gradwire_engine.ops.bodies import Piece
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard
-from gradwire_engine.ops.loops import COUNT, Rows, Stacked, Way
+from gradwire_engine.ops.loops import COUNT, Way
 from gradwire_engine.ops.pointwise.comparison import Less
-from gradwire_engine.ops.regions import Piece, Plan, Region, item, loop, region
+from gradwire_engine.ops.regions import Plan, Region, item, loop, region
 from gradwire_engine.ops.splicing import spliced
+from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.record.fission import parted
 from gradwire_engine.tape import ArrayType
 

@@ -1,0 +1,184 @@
+"""What ways through a loop's body compute, put together: equal instructions once.
+
+What is the same in all passes is recorded before the loop instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.constants import Constant, Copy, Guard, Input
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.loops import Unrollable, Way
+from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
+
+#: Bytes up to which what is made of constants alone is left to be folded where it is read.
+_FOLDED_BYTES = 64
+#: An instruction by what it computes, of what, and its type.
+_Key: TypeAlias = tuple[Op, tuple[int, ...], Type]
+
+
+class Piece(NamedTuple):
+    """What was recorded in a region: its instructions, numbered from ``start``, and the results."""
+
+    start: int
+    instructions: Sequence[Instruction]
+    outputs: Sequence[int]
+    ends: bool
+    counted: bool
+
+
+class Ways:
+    """Ways on their way into one body, in which equal instructions are one.
+
+    Values of the body have numbers: of its instructions from 0, of its inputs from -1 down.
+    """
+
+    def __init__(self, b: Builder, own: int, *, stays: bool = False) -> None:
+        self.b = b
+        #: Whether what is the same in all passes is to stay inside.
+        self._stays = stays
+        self.ways: list[Way] = []
+        #: The slots outside that passes share, and the numbers of the inputs for them.
+        self.shared: dict[int, int] = {}
+        self._own = own
+        self._kinds: list[Type] = []
+        self._before: dict[_Key, int] = {}
+        self._inside: dict[_Key, int] = {}
+        self._made: list[Instruction] = []
+        self._outputs: list[int] = []
+
+    def add(self, piece: Piece | None) -> None:
+        """Add a way; what is the same in all passes is recorded before the loop instead."""
+        if piece is None:
+            self.ways.append(Way(known=False))
+            return
+        made, start = piece.instructions, piece.start
+        self._kinds = [i.type for i in made[: self._own]]
+        varies = _varying(self.b, piece, self._own)
+        if self._stays:
+            varies = bytearray(b"\1") * len(made)
+        inside = {start + i: -1 - i for i in range(self._own)}
+        outside: dict[int, int] = {}
+        decisions: list[tuple[int, bool]] = []
+        fixed: set[int] = set()  # made of constants alone, which optimising folds where it is read
+
+        def is_fixed(slot: int) -> bool:
+            before = slot < start and isinstance(self.b.instructions[slot].op, Constant)
+            return before or slot in fixed
+
+        def before(slot: int) -> int:
+            if slot >= start and slot not in outside:
+                moved = tuple([before(arg) for arg in made[slot - start].args])
+                outside[slot] = self._outside(made[slot - start], moved)
+            return outside.get(slot, slot)
+
+        def number(slot: int) -> int:
+            if slot not in inside:
+                at = outside.get(slot, slot)
+                instruction = self.b.instructions[at]
+                if isinstance(instruction.op, Constant):
+                    inside[slot] = self._number(instruction, ())
+                else:
+                    inside[slot] = -1 - self.shared.setdefault(at, self._own + len(self.shared))
+            return inside[slot]
+
+        origin = self.b.origin
+        for slot in needed(piece, self._own):
+            op, args, kind, self.b.origin = instruction = made[slot - start]
+            if isinstance(op, Guard) and (
+                varies[slot - start] or self._may_differ(args[0], outside)
+            ):
+                decisions.append((number(args[0]), bool(op.expected)))
+            elif varies[slot - start]:
+                inside[slot] = self._number(instruction, tuple([number(arg) for arg in args]))
+            elif _is_folded(op, kind) and all(map(is_fixed, args)):
+                fixed.add(slot)
+                inside[slot] = self._number(instruction, tuple([number(arg) for arg in args]))
+            else:
+                before(slot)
+        self.b.origin = origin
+        outputs = [number(slot) for slot in piece.outputs]
+        first = len(self._outputs)
+        self._outputs += [*outputs, *[decided for decided, _ in decisions]]
+        last = first + len(outputs)
+        decided = enumerate([outcome for _, outcome in decisions], last)
+        way = Way(tuple(range(first, last)), tuple(decided), piece.ends, piece.counted)
+        self.ways.append(way)
+
+    def tape(self) -> Tape:
+        """All ways, together."""
+        kinds = [*self._kinds, *[self.b.vars[slot].type for slot in self.shared]]
+        count, origin = len(kinds), self.b.origin
+        inputs = [Instruction(Input(i), (), kind, origin) for i, kind in enumerate(kinds)]
+
+        def slots(numbers: Sequence[int]) -> tuple[int, ...]:
+            return tuple([count + n if n >= 0 else -1 - n for n in numbers])
+
+        made = [i._replace(args=slots(i.args)) for i in self._made]
+        return Tape((*inputs, *made), tuple(range(count)), slots(self._outputs))
+
+    def _may_differ(self, slot: int, outside: Mapping[int, int]) -> bool:
+        """Whether what is the same in all passes differs from pass to pass of a loop around."""
+        var = self.b.vars[outside.get(slot, slot)]
+        return any(around.holds(var) for around in self.b.regions)
+
+    def _number(self, instruction: Instruction, args: tuple[int, ...]) -> int:
+        """The number of an instruction of the body."""
+        key = instruction.op, args, instruction.type
+        if key not in self._inside:
+            self._inside[key] = len(self._made)
+            self._made.append(instruction._replace(args=args))
+        return self._inside[key]
+
+    def _outside(self, instruction: Instruction, args: tuple[int, ...]) -> int:
+        """The slot of an instruction before the loop."""
+        key = instruction.op, args, instruction.type
+        if key not in self._before:
+            self._before[key] = self.b.again(*key).slot
+        return self._before[key]
+
+
+def _is_folded(op: Op, kind: Type) -> bool:
+    """Whether optimising folds it, if its operands are constants."""
+    folded = op.elementwise or isinstance(op, Constant | Copy | AsType)
+    return folded and kind.nbytes <= _FOLDED_BYTES
+
+
+def _varying(b: Builder, piece: Piece, own: int) -> bytearray:
+    """Mark the instructions that depend on a stand-in, and those of stacks that such ones read.
+
+    For stacks have no place among what passes share: their cotangents do not add up as arrays'.
+    """
+    made, start = piece.instructions, piece.start
+    varies = bytearray(len(made))
+    varies[:own] = b"\1" * own
+    for i in range(own, len(made)):
+        for arg in made[i].args:
+            if arg >= start and varies[arg - start]:
+                varies[i] = 1
+                break
+    for i in range(len(made) - 1, own - 1, -1):
+        if varies[i]:
+            for arg in made[i].args:
+                kind = (made[arg - start] if arg >= start else b.instructions[arg]).type
+                if not isinstance(kind, ArrayType):
+                    if arg < start:
+                        raise Unrollable("passes share a stack")
+                    varies[arg - start] = 1
+    return varies
+
+
+def needed(piece: Piece, own: int) -> list[int]:
+    """The slots that the outputs and decisions of a piece are computed from, less stand-ins."""
+    made, start = piece.instructions, piece.start
+    first = start + own
+    needed = {slot for slot in piece.outputs if slot >= first}
+    for slot in range(start + len(made) - 1, first - 1, -1):
+        if slot in needed or isinstance(made[slot - start].op, Guard):
+            needed.add(slot)
+            needed.update([arg for arg in made[slot - start].args if arg >= first])
+    return sorted(needed)
