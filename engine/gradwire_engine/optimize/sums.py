@@ -16,6 +16,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Sq
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 from gradwire_engine.optimize.factors import scaled, split
+from gradwire_engine.optimize.vectorised import row_sums
 from gradwire_engine.tape import Shape
 
 #: Fewest products for which einsum, or a matrix product of views, is quicker than their sum.
@@ -31,11 +32,12 @@ def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     (x,) = args
     inner, of, _, _ = kept.code[x]
     rule = _RULES.get(type(inner))
-    if rule is None or kept.dtype(x).char not in "fdFD" or not kept.size(x):
+    if kept.dtype(x).char not in "fdFD" or not kept.size(x):
         return None
     if isinstance(inner, View) and kept.shared(x):
         kept.share(of[0])
-    return rule(op.axes, x, kept)
+    found = None if rule is None else rule(op.axes, x, kept)
+    return row_sums(op.axes, x, kept) if found is None else found
 
 
 def _of_multiples(axes: _Axes, x: int, kept: Kept) -> Expression | None:

@@ -129,3 +129,26 @@ def test_functions_of_two_numbers_are_numpys_own_where_said(name, size, dtype, e
 
     assert SINGLETONS[name] in ops(size, dtype, exact)
     assert SINGLETONS[name] not in ops(128, "f4", exact=False)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shape", [(64, 2), (300, 10), (100, 128)])
+def test_many_short_rows_are_summed_by_a_product(shape, dtype):
+    def recorded_sum(shape, axis):
+        b = Builder(Limits())
+        x = b.input(ArrayType(np.dtype(dtype), shape))
+        tape = optimize(b.tape([FUNCTIONS["sum"].record(b, x, axis)]), NUMPY)
+        return tape, [instruction.op for instruction in tape.instructions]
+
+    tape, ops = recorded_sum(shape, 1)
+    assert SINGLETONS["matmul"] in ops
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    x[3, 1], x[4, 0] = np.inf, np.nan
+    found = interpret(tape, [x])[tape.outputs[0]]
+    scale = np.abs(x).sum(axis=1, dtype=np.longdouble)
+    finite = np.isfinite(scale)
+    error = np.abs(found[finite] - x[finite].sum(axis=1, dtype=np.longdouble))
+    assert (error <= 20 * np.finfo(dtype).eps * scale[finite]).all()
+    np.testing.assert_array_equal(found[~finite], x.sum(axis=1)[~finite])
+    for others, axis in [((63, 2), 1), ((64, 1), 1), ((64, 129), 1), (shape, 0), ((2, 64, 2), 2)]:
+        assert SINGLETONS["matmul"] not in recorded_sum(others, axis)[1]
