@@ -55,12 +55,13 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
             continue
         over = [where[s] for s in dead[slot] if s != slot and where[s][0] == "r"]
         in_steps = scalars.in_steps(slot)
+        if slot in places:
+            operands, place = scalars.operands(slot, where), places[slot]
+            over.remove(operands[place])
         if not in_steps:  # else the result must not take the place of an operand
             free += over
         if slot in places:
-            operands, place = scalars.operands(slot, where), places[slot]
             result = operands[place]
-            free.remove(result)
         elif free:
             result = free.pop()
         else:
