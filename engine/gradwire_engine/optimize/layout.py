@@ -1,11 +1,13 @@
-"""Orders of axes, moved to where they cancel."""
+"""Orders of axes, moved to where they cancel, and axes that are only inserted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.shape import Reshape, Transpose
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.patterns import FULL
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 
 
@@ -42,4 +44,18 @@ def _turned(slot: int, op: Transpose, kept: Kept) -> Expression:
     return op, (whole,)
 
 
-RULES: Mapping[type[Op], Rule] = {Transpose: _transposed}
+def _of_everything(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """New axes alone, of all elements, as another shape, which meets others."""
+    assert isinstance(op, GetItem | ScatterAdd)
+    if any(item not in (None, FULL) for item in op.pattern):
+        return None
+    (x,) = args
+    shape = op.shape if isinstance(op, ScatterAdd) else op.infer(kept.code[x].type).shape  # type: ignore[arg-type]
+    return Reshape(shape), (x,)
+
+
+RULES: Mapping[type[Op], Rule] = {
+    Transpose: _transposed,
+    GetItem: _of_everything,
+    ScatterAdd: _of_everything,
+}

@@ -6,9 +6,11 @@ import pytest
 from gradwire_engine.answer import Limits
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.check import interpret
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.patterns import FULL
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
@@ -182,3 +184,13 @@ def test_a_product_that_is_there_is_used():
     product = times(x, y)
     tape = optimize(b.tape([times(product, v), product]), NUMPY)
     assert [i.op.name for i in tape.instructions if i.args] == ["matmul", "matmul"]
+
+
+def test_new_axes_of_all_elements_are_a_shape():
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(float), (3, 4)))
+    spread = GetItem((FULL, None, FULL))(x)
+    tape = b.tape([ScatterAdd((FULL, None, FULL), (3, 4))(spread + spread)])
+    better = optimize(tape, NUMPY)
+    assert {i.op.name for i in better.instructions if i.args} == {"add", "reshape"}
+    same(tape, better, float)
