@@ -140,6 +140,10 @@ class Guard(Op):
             raise GuardFailed
         return operands[0]
 
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """A comparison; a number is compared in either form."""
+        return f"{{z}} = {{0}} == {self.expected} or {bind(_fail, 'fail')}()"
+
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Stop unless the decision is the same for all examples."""
         return Guard(True)(PRIMITIVES["all"]((0,))(self.as_expected(*operands)))
@@ -152,6 +156,10 @@ class Guard(Op):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One comparison."""
         return 1
+
+
+def _fail() -> None:
+    raise GuardFailed
 
 
 class GuardFailed(Exception):

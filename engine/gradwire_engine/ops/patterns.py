@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -85,9 +86,19 @@ def index_of(pattern: Pattern, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def index_code(pattern: Pattern) -> str:
-    """The same as code, of a pattern without gaps."""
-    return ", ".join([_span_code(p) if isinstance(p, Span) else str(p) for p in pattern])
+def index_code(pattern: Pattern, first: int = 0) -> str:
+    """The same as code, with operands in the gaps, numbered from ``first``."""
+    following = count(first)
+    return ", ".join(
+        [
+            _span_code(p)
+            if isinstance(p, Span)
+            else f"{{{next(following)}}}"
+            if p == ARRAY
+            else str(p)
+            for p in pattern
+        ]
+    )
 
 
 def _span_code(span: Span) -> str:

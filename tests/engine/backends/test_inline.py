@@ -14,10 +14,10 @@ from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import PRIMITIVES, SMALL
-from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.ops.constants import Constant, Guard, GuardFailed, Input
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.patterns import FULL, Span, indexed_shape
-from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.ops.patterns import ARRAY, FULL, Span, indexed_shape
+from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Prod, Sum
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 
 PATTERNS = [
@@ -27,7 +27,7 @@ PATTERNS = [
 SHAPE = (4, 3)
 SELECTED = [indexed_shape(SHAPE, pattern, ()) for pattern in PATTERNS]
 SHAPES = [(), (0,), (1,), (5,), (3, 4), (0, 3), (2, 3, 4), (SMALL + 1,)]
-AXES = [axes for count in range(4) for axes in itertools.combinations(range(3), count)]
+AXES = [axes for n in range(4) for axes in itertools.combinations(range(3), n)]
 #: Operations with the shapes of their operands.
 CALLS: list[Any] = [
     *[(GetItem(pattern), [SHAPE]) for pattern in PATTERNS],
@@ -41,6 +41,11 @@ CALLS: list[Any] = [
     *[(BroadcastTo((2, 3)), [shape]) for shape in [(), (3,), (2, 1), (1, 3), (2, 3)]],
     *[(BroadcastTo((0, 3)), [(3,)]), (BroadcastTo((2, SMALL)), [(SMALL,)])],
     *[(Sum(axes), [s]) for s in SHAPES for axes in AXES if max(axes, default=-1) < len(s)],
+    *[
+        (op(axes), [(2, 3)])
+        for op in (Max, Min, Prod, AllOf, AnyOf)
+        for axes in [(), (0,), (1,), (0, 1)]
+    ],
     *[(MatMul(), [a, b]) for a in [(3,), (2, 3), (0, 3)] for b in [(3,), (3, 2), (3, 0)]],
     (MatMul(), [(2, 4, 3), (3, 2)]),
     *[(MatMul(), [(2, 0), (0, 2)]), (MatMul(), [(0,), (0,)])],
@@ -68,9 +73,9 @@ def test_inlined_code_gives_what_the_kernel_gives(op, shapes, dtype):
             (found,) = run.run(given, lambda: None)
             assert found.dtype == expected.dtype
             assert found.shape == expected.shape
-            scale = np.abs(expected).max(initial=1.0)
-            tolerance = 64 * np.finfo(dtype).eps * scale if found.dtype.kind in "fc" else 0
-            np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+            scale = float(np.abs(expected).max(initial=1))
+            eps = np.finfo(dtype).eps if found.dtype.kind in "fc" else 0
+            np.testing.assert_allclose(found, expected, rtol=0, atol=64 * eps * scale)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
@@ -87,6 +92,32 @@ def test_what_is_not_finite_stays_where_it_is(op, shapes, value):
     (found,) = run.run(given, lambda: None)
     expected = quiet.run(op.kernel, NUMPY, *[x[()] for x in given])
     np.testing.assert_array_equal(found, expected)
+
+
+def test_indices_are_read_where_they_are_written():
+    pattern = (ARRAY, Span(1, None, None), ARRAY)
+    kinds = [ArrayType(np.dtype("float64"), (4, 3, 2)), *[ArrayType(np.dtype("int64"), ())] * 2]
+    inputs = [Instruction(Input(i), (), kind, 0) for i, kind in enumerate(kinds)]
+    op = GetItem(pattern)
+    tape = Tape((*inputs, Instruction(op, (0, 1, 2), op.infer(*kinds), 0)), (0, 1, 2), (3,))
+    x = np.arange(24.0).reshape(4, 3, 2)
+    run = Executable(tape)
+    for first, last in [(0, 1), (-1, 0), (3, -2)]:
+        (found,) = run.run([x, np.array(first), np.array(last)], lambda: None)
+        np.testing.assert_array_equal(found, x[first, 1:, last])
+    with pytest.raises(IndexError):
+        run.run([x, np.array(4), np.array(0)], lambda: None)
+
+
+@pytest.mark.parametrize(("expected", "dtype"), [(True, "bool"), (False, "bool"), (3, "int64")])
+def test_guards_hold_only_for_what_was_decided(expected, dtype):
+    kind = ArrayType(np.dtype(dtype), ())
+    made = Instruction(Input(0), (), kind, 0), Instruction(Guard(expected), (0,), kind, 0)
+    run = Executable(Tape(made, (0,), (0,)))
+    for _ in range(2):
+        run.run([np.array(expected, dtype)], lambda: None)
+        with pytest.raises(GuardFailed):
+            run.run([np.array(not expected, dtype)], lambda: None)
 
 
 def test_what_is_made_in_steps_does_not_take_the_place_of_an_operand():

@@ -44,11 +44,11 @@ def tapes(draw):
 def test_nested_expressions_give_the_bits_of_separate_ones(tape, values):
     inputs = [np.float64(values[0]), np.float64(values[1]), np.array(values[2:])]
     planned = plan(tape)
-    (found, finite), (expected, _) = (
+    (found, unsure), (expected, _) = (
         quiet.run(lower(tape, planned, quick=quick), inputs, lambda: None)
         for quick in (True, False)
     )
-    assert not finite or all_finite(expected)
+    assert unsure or all_finite(expected)
     for x, y in zip(found, expected, strict=True):
         assert type(x) is type(y)
         np.testing.assert_array_equal(x, y)

@@ -25,6 +25,7 @@ _NUMPY = {"d": "float64", "?": "truth"}
 #: The names that code has, functions of ``math`` without the module that they would be sought in.
 _NAMES = {
     **{f"math_{name}": value for name, value in vars(math).items() if callable(value)},
+    "round": round,
     "float": float,
     "float64": np.float64,
     "truth": np.bool_,

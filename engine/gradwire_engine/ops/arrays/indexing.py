@@ -71,8 +71,8 @@ class GetItem(Indexed):
         return itemgetter(index_of(self.pattern, ()))
 
     def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """Python's own syntax for a fixed index."""
-        return "" if ARRAY in self.pattern else f"{{0}}[{index_code(self.pattern)}]"
+        """Python's own syntax."""
+        return f"{{0}}[{index_code(self.pattern, first=1)}]"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar``: zeros to which ``z_bar`` is added at the selected elements."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch
@@ -16,7 +17,7 @@ from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
 )
 from gradwire_engine.ops.pointwise.comparison import GreaterEqual, IsFinite, LessEqual, NotEqual
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -158,6 +159,7 @@ class Floor(Rounding):
     """Largest whole number that is at most ``x``; piecewise constant, so no gradient."""
 
     ufunc = "floor"
+    scalar = "math.copysign(math.floor({0}), {0})"
 
 
 @register("ceil")
@@ -165,6 +167,7 @@ class Ceil(Rounding):
     """Smallest whole number that is at least ``x``; piecewise constant, so no gradient."""
 
     ufunc = "ceil"
+    scalar = "math.copysign(math.ceil({0}), {0})"
 
 
 @register("trunc", "fix")
@@ -172,6 +175,7 @@ class Trunc(Rounding):
     """Whole part of ``x``, rounded toward 0; piecewise constant, so no gradient."""
 
     ufunc = "trunc"
+    scalar = "math.copysign(math.trunc({0}), {0})"
 
 
 @register("rint")
@@ -179,6 +183,7 @@ class Rint(InexactUnary):
     """Nearest whole number, halves to even, as a float; piecewise constant, so no gradient."""
 
     ufunc = "rint"
+    scalar = "math.copysign(round({0}), {0})"
     flops_per_element = 1
     differentiable = False
 
@@ -197,6 +202,10 @@ class Round(Rounding):
         if abs(places) > _MOST_DECIMALS:
             raise BadArgument(f"round takes at most {_MOST_DECIMALS} decimals, got {places}")
         return cls(places)(b.array(a))
+
+    def scalar_code(self, types: Sequence[Type]) -> str:
+        """Of no decimals as the nearest whole number."""
+        return "" if self.decimals else Rint().scalar_code(types)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """NumPy's own rounding."""

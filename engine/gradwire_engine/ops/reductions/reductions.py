@@ -33,7 +33,7 @@ class Reduction(Op):
     has_identity: ClassVar[bool] = True
     #: What stands for an element that does not count; without one, ``initial`` does.
     neutral: ClassVar[bool | int | None] = None
-    #: The operation that brings in ``initial``.
+    #: The operation that brings in ``initial``, and is repeated, if it is a ufunc.
     pairwise: ClassVar[str] = ""
     batch = along_axes
 
@@ -73,6 +73,12 @@ class Reduction(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Reduce."""
         return getattr(xp, self.ufunc)(operands[0], axis=self.axes)
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """The ufunc's own reduction: NumPy's functions look for other array types first."""
+        ufunc = getattr(xp, self.pairwise, None)
+        axes = None if len(self.axes) == types[0].ndim else self.axes
+        return f"{bind(ufunc.reduce, f'{self.pairwise}_up')}({{0}}, {axes})" if ufunc else ""
 
     def result_dtype(self, dtype: DType) -> DType:
         """The operand's dtype."""
@@ -143,8 +149,7 @@ class Sum(Accumulation):
         whole = len(self.axes) == x.ndim
         plain = whole or (x.ndim == 2 and len(self.axes) == 1)
         if x.dtype.char not in "df" or not 0 < x.size <= SMALL or not plain:
-            axes = None if whole else self.axes
-            return f"{bind(xp.add.reduce, 'add_up')}({{0}}, {axes})"
+            return super().inline(xp, bind, x)
         count = x.size if whole else x.shape[self.axes[0]]
         ones = bind(xp.ones(count, x.dtype), f"ones_{x.dtype.char}{count}")
         if whole:
@@ -221,6 +226,10 @@ class Extreme(Reduction):
         """Reduce."""
         return outermost(getattr(xp, self.pairwise), operands[0], self.axes)
 
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """Of few elements without looking at their rows."""
+        return super().inline(xp, bind, *types) if types[0].size <= SMALL else ""
+
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / n`` at the ``n`` elements equal to ``z``, else 0."""
         (x,) = operands
@@ -284,6 +293,7 @@ class AnyOf(Quantifier):
     axes: tuple[int, ...]
     ufunc = "any"
     neutral = False
+    pairwise = "logical_or"
 
 
 @register("all", "reduce_all")
@@ -293,6 +303,7 @@ class AllOf(Quantifier):
     axes: tuple[int, ...]
     ufunc = "all"
     neutral = True
+    pairwise = "logical_and"
 
 
 @macro("count_nonzero", differentiable=False)
