@@ -43,6 +43,10 @@ PROGRAMS = [
     "sum(tanh(m @ w) * k[:, 0])",
     "h = tanh(m @ outer(w, w))\nsum(log_softmax(h @ outer(w, w), axis=1)[:, 0])",
     "sum(tanh(m.T @ (m * k)))",
+    "y = v\nfor i in range(12):\n    y = y - 0.1 * (y * exp(-y * y) + tanh(y))\nsum(y * y)",
+    "y = v\nwhile sum(y * y) > 1:\n    y = y * 0.9 - 0.01 * tanh(y)\nsum(y * v)",
+    "y = v\nfor i in range(30):\n    if sum(y) > 0:\n        y = y - 0.1 * tanh(y)\n"
+    "    else:\n        y = y * 0.9 + 0.01 * v * v\nsum(y * v)",
 ]
 
 
@@ -53,6 +57,7 @@ def small(request, monkeypatch):
     monkeypatch.setattr(grouping, "SMALLEST_BYTES", 1)
     monkeypatch.setattr(frames, "BLOCK_BYTES", size)
     monkeypatch.setattr(frames, "ALIGNED", 3)
+    monkeypatch.setattr(frames, "FEWEST_ELEMENTS", 1)
     monkeypatch.setattr(rows, "_FEWEST_ROWS", 2 if by_rows else 1000)
 
 
@@ -127,6 +132,7 @@ def test_random_programs_in_groups(text, seed, size):
         patch.setattr(grouping, "SMALLEST_BYTES", 1)
         patch.setattr(frames, "BLOCK_BYTES", size)
         patch.setattr(frames, "ALIGNED", 4)
+        patch.setattr(frames, "FEWEST_ELEMENTS", 1)
         for found, expected in compared(Asker(), text, values):
             np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
@@ -243,6 +249,7 @@ def test_a_deadline_ends_all_threads():
 @pytest.mark.parametrize("text", ["sum(1 / x)", "sum(x[4:] / x[:-4] + x[:-4])", "sum(1 / m)"])
 def test_what_is_not_finite_is_found_wherever_it_is(monkeypatch, text, threads, at):
     monkeypatch.setattr(frames, "BLOCK_BYTES", 1 << 18)
+    monkeypatch.setattr(frames, "FEWEST_ELEMENTS", 1)
     ask = Asker(Limits(threads=threads))
     x = np.linspace(1, 2, 100_000)
     name = "m" if "m" in text.replace("sum", "") else "x"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
@@ -16,6 +17,8 @@ from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape
 
 #: What the buffers and the operands of a block take: half of a core's second cache, as measured.
 BLOCK_BYTES = 1 << 20
+#: Where there are many buffers, blocks are at least so large: else calling outweighs computing.
+FEWEST_ELEMENTS = 4096
 #: Blocks of more rows than this are of a multiple of it, so that all begin at a line of the cache.
 ALIGNED = 64
 #: Operations between two looks at the deadline.
@@ -60,7 +63,9 @@ def _rows(block: Block) -> int:
     """How many rows to compute at a time."""
     arrays = [*block.cut_operands, *[s for s in block.results if not block.cuts[s].joined]]
     each = block.scratch + sum(block.instructions[s].type.nbytes // block.rows for s in arrays)
-    blocks = -(-block.rows // max(BLOCK_BYTES // max(each, 1), 1))
+    widest = max([math.prod(shape) for _, shape in block.buffers], default=1)
+    most = max(BLOCK_BYTES // max(each, 1), FEWEST_ELEMENTS // widest, 1)
+    blocks = -(-block.rows // most)
     rows = -(-block.rows // blocks)
     return rows + -rows % ALIGNED if rows > ALIGNED else rows
 

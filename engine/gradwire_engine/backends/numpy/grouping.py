@@ -24,14 +24,18 @@ _FEWEST = 2
 _Group: TypeAlias = tuple[Shape, int]
 
 
-def grouped(tape: Tape, threads: int = 1) -> Tape:
-    """An equivalent tape in which each group is one instruction, for as many threads."""
+def grouped(tape: Tape, threads: int = 1, *, returned: bool = True) -> Tape:
+    """An equivalent tape in which each group is one instruction, for as many threads.
+
+    If its outputs are ``returned``, it is told of them whether they are finite.
+    """
     if not any(i.type.nbytes >= SMALLEST_BYTES for i in tape.instructions):
         return tape
     contracted = _contracted(tape)
     cuts, groups = _levels(contracted.instructions)
     kept = [slots for slots in groups.values() if _pays(tape.instructions, slots)]
-    return _Writer(contracted, cuts, kept, threads).written() if kept else tape
+    checked = tape.outputs if returned else ()
+    return _Writer(contracted, cuts, kept, checked, threads).written() if kept else tape
 
 
 def _contracted(tape: Tape) -> Tape:
@@ -88,9 +92,15 @@ class _Writer:
     """Writes the tape anew, each group before what reads it and after what it reads."""
 
     def __init__(
-        self, tape: Tape, cuts: dict[int, Cut], groups: list[list[int]], threads: int
+        self,
+        tape: Tape,
+        cuts: dict[int, Cut],
+        groups: list[list[int]],
+        checked: Sequence[int],
+        threads: int,
     ) -> None:
         self.tape = tape
+        self.checked = checked
         self.threads = threads
         self.cuts = cuts
         self.groups = groups
@@ -142,7 +152,7 @@ class _Writer:
             self._append(slot, Instruction(op, args, kind, origin))
             return
         results = [s for s in slots if s in self.escaping]
-        sweep = Sweep(self.tape, slots, self.cuts, results, self.tape.outputs, self.threads)
+        sweep = Sweep(self.tape, slots, self.cuts, results, self.checked, self.threads)
         args = tuple([self.moved[a] for a in sweep.operands])
         at = len(self.made)
         origin = sweep.instructions[0].origin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.blocks import writing
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
+from gradwire_engine.backends.numpy.grouping import grouped
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.rows import Contraction
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
@@ -22,13 +24,15 @@ from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, WayUnknown
-from gradwire_engine.ops.loops import Loop, Way
+from gradwire_engine.ops.loops import Body, Loop, Way
 from gradwire_engine.tape import ArrayType, StackType
 
 #: From operands to results, looking at the deadline between passes.
 Passes = Callable[..., tuple[Any, ...]]
 #: Most passes, and operations, between two looks at the deadline and at what stacks take.
 _BETWEEN_POLLS, _FLOPS_BETWEEN_POLLS = 256, 1_000_000
+#: Ways of which one goes on and the other ends.
+_FEW_WAYS = 2
 #: What a scalar in a list takes.
 _SCALAR_BYTES = 48
 
@@ -74,7 +78,8 @@ def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
     if isinstance(op, Loop):
         return f"{text.bind(passing(op, quick=quick))}(poll, {listed})"
     if isinstance(op, Sweep):
-        return f"{text.bind(op.passes)}(poll, squares, {listed})"
+        squares = "squares" if op.squared else None
+        return f"{text.bind(op.passes)}(poll, {squares}, {listed})"
     if op.is_ufunc:
         name = "u_" + op.ufunc.replace(".", "_")
         return f"{text.bind(text.names.get(name) or op.bind(NUMPY), name)}({listed})"
@@ -108,9 +113,23 @@ def lower_loop(op: Loop, *, quick: bool) -> Passes:
 
 def written(op: Loop, *, quick: bool = True) -> Text:
     """The text of a function that makes all passes, of the ``quick`` one if so."""
+    by_blocks = swept(op) if quick else op
+    if by_blocks is not op:
+        return _Writer(by_blocks, quick=True).written()
     if is_straight(op):
         return Straight(op, expression, quick=quick).written(_check(op), _between_polls(op))
     return _Writer(op, quick=quick).written()
+
+
+def swept(op: Loop) -> Loop:
+    """The loop with groups in its body, if there are any and its passes do much the same.
+
+    A group is computed where any of it is needed, also what other ways need of it.
+    """
+    if len(op.ways) > _FEW_WAYS:
+        return op
+    tape = grouped(op.body.tape, returned=False)
+    return op if tape is op.body.tape else replace(op, body=Body(tape))
 
 
 class _Writer:
