@@ -225,6 +225,7 @@ def in_blocks_of(nbytes: int) -> Iterator[None]:
         patch.setattr(grouping, "SMALLEST_BYTES", 1)
         patch.setattr(frames, "BLOCK_BYTES", nbytes)
         patch.setattr(frames, "ALIGNED", 2)
+        patch.setattr(frames, "FEWEST_ELEMENTS", 1)
         patch.setattr(rows, "_FEWEST_ROWS", 3)
         patch.setattr(vectorised, "_FEWEST_ANGLES", 2)
         patch.setattr(sums, "_FEWEST_SUMMED", 2)
