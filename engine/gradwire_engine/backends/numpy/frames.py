@@ -121,7 +121,7 @@ class _Frame:
         self._take(1)
         if self.squared:
             text.write("total = 0.0")
-        self._block(1)
+        self._block(1, "")
         if self.squared:
             text.write("squares.append(total)")
         text.write("give(taken)")
@@ -146,7 +146,7 @@ class _Frame:
             text.write("hi = last", indent=4)
             for i in range(len(block.buffers)):
                 text.write(f"b{i} = b{i}[:{left}]", indent=4)
-        self._block(3)
+        self._block(3, "[lo:hi]")
         for slot in self.reduced:
             text.write(self._kept(slot), indent=3)
         if self.squared:
@@ -174,13 +174,13 @@ class _Frame:
         self.text.bind(partial(POOL.give, key), "give")
         self.text.write(f"[{names}] = taken = {self.text.bind(take)}()", indent=indent)
 
-    def _block(self, indent: int) -> None:
-        """Write the lines of a block, with looks at the deadline between."""
+    def _block(self, indent: int, part: str) -> None:
+        """Write the lines of a block, this ``part``, with looks at the deadline between."""
         block, text = self.block, self.text
         for slot in block.cut_operands:
-            text.write(f"x{slot} = a{slot}[lo:hi]", indent=indent)
+            text.write(f"x{slot} = a{slot}{part}", indent=indent)
         for slot in block.written:
-            text.write(f"v{slot} = o{slot}[lo:hi]", indent=indent)
+            text.write(f"v{slot} = o{slot}{part}", indent=indent)
         since_poll = 0
         for line, instruction in block.lines:
             text.write(line, instruction, indent=indent)

@@ -17,7 +17,7 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.tape import Instruction, Shape, Tape
 
 #: Groups whose arrays are all smaller are left alone: calling takes longer than moving them.
-SMALLEST_BYTES = 1 << 13
+SMALLEST_BYTES = 3 << 13
 #: Fewest instructions for which it pays.
 _FEWEST = 2
 #: The key of what is computed by rows, and how many groups must have come before.
