@@ -28,6 +28,8 @@ _DISTANT, _NEAR_BYTES = 0.5, 2**18
 _RECORDED = 15_000.0
 #: What is gained has to be more than these predictions are wrong.
 _SURELY = 0.8
+#: Most carries of which it is found out which depend on each other, in the time of their square.
+_MOST_CARRIES = 256
 #: Bytes that all passes' values may take.
 _AT_ONCE_BYTES = 2**26
 
@@ -35,7 +37,9 @@ _AT_ONCE_BYTES = 2**26
 def gains(op: Loop, length: int) -> Recurrences | None:
     """What recurs in a loop, if it is worth while to have it apart."""
     made = op.body.tape.instructions
-    if length < 2 or not all(isinstance(i.type, ArrayType) for i in made):
+    if length < 2 or op.carries > _MOST_CARRIES:
+        return None
+    if not all(isinstance(i.type, ArrayType) for i in made):
         return None
     least = len(made) * _RECORDED
     before = _PASS + sum([_alone(slot, made) for slot in range(len(made))])
