@@ -9,9 +9,15 @@ from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
 from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.reductions.normalized import Softmax
+from gradwire_engine.ops.reductions.products import SumByProduct
+from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize import vectorised
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 N = 8192
 MULTIPLES = np.arange(-N // 2, N // 2) * (np.pi / 2)
@@ -131,24 +137,47 @@ def test_functions_of_two_numbers_are_numpys_own_where_said(name, size, dtype, e
     assert SINGLETONS[name] not in ops(128, "f4", exact=False)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("shape", [(64, 2), (300, 10), (100, 128)])
-def test_many_short_rows_are_summed_by_a_product(shape, dtype):
-    def recorded_sum(shape, axis):
-        b = Builder(Limits())
-        x = b.input(ArrayType(np.dtype(dtype), shape))
-        tape = optimize(b.tape([FUNCTIONS["sum"].record(b, x, axis)]), NUMPY)
-        return tape, [instruction.op for instruction in tape.instructions]
+def total(shape, axes, dtype="float64"):
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(dtype), shape))
+    return optimize(b.tape([Sum(axes)(x)]), NUMPY)
 
-    tape, ops = recorded_sum(shape, 1)
-    assert SINGLETONS["matmul"] in ops
-    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
-    x[3, 1], x[4, 0] = np.inf, np.nan
-    found = interpret(tape, [x])[tape.outputs[0]]
-    scale = np.abs(x).sum(axis=1, dtype=np.longdouble)
-    finite = np.isfinite(scale)
-    error = np.abs(found[finite] - x[finite].sum(axis=1, dtype=np.longdouble))
-    assert (error <= 20 * np.finfo(dtype).eps * scale[finite]).all()
-    np.testing.assert_array_equal(found[~finite], x.sum(axis=1)[~finite])
-    for others, axis in [((63, 2), 1), ((64, 1), 1), ((64, 129), 1), (shape, 0), ((2, 64, 2), 2)]:
-        assert SINGLETONS["matmul"] not in recorded_sum(others, axis)[1]
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("shape", [(256, 256, 2), (300, 2, 5), (257, 3, 300), (5000, 1, 1)])
+@pytest.mark.parametrize("axes", [(0,), (0, 1), (2,), (1, 2)])
+def test_sums_over_the_first_or_last_axes_are_products(shape, axes, dtype, order):
+    tape = total(shape, axes, dtype)
+    assert type(tape.instructions[-1].op) is SumByProduct
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype, order)
+    x[1, 0, 0], x[0, 0, 0] = np.inf, np.nan
+    found, expected = interpret(tape, [x])[tape.outputs[0]], x.sum(axes)
+    finite = np.isfinite(expected)
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(found[~finite], expected[~finite])
+    scale, exact = (y.sum(axes, dtype=np.longdouble)[finite] for y in (np.abs(x), x))
+    assert (np.abs(found[finite] - exact) <= 30 * np.finfo(dtype).eps * scale).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        *[((255, 5), (1,)), ((255, 5), (0,)), ((300, 5, 3), (1,)), ((300, 5, 3), (0, 2))],
+        *[((600,), (0,)), ((300, 1025), (1,))],
+    ],
+)
+def test_few_numbers_and_long_rows_and_axes_within_are_added_up(shape, axes):
+    assert type(total(shape, axes).instructions[-1].op) is Sum
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+@given(arrays(float, (3, 4), elements=st.floats(-1e3, 1e3) | st.sampled_from([np.inf, -np.inf])))
+def test_softmax_is_what_its_parts_give(axes, x):
+    b = Builder(Limits())
+    tape = b.tape([Softmax(axes)(b.input(ArrayType(x.dtype, x.shape)))])
+    better = optimize(tape, NUMPY)
+    with np.errstate(all="ignore"):
+        before, after = interpret(tape, [x]), interpret(better, [x])
+    assert Softmax not in [type(instruction.op) for instruction in better.instructions]
+    np.testing.assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-14)

@@ -21,6 +21,8 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Square,
     Subtract,
 )
+from gradwire_engine.ops.pointwise.selection import Extremum
+from gradwire_engine.ops.reductions.products import SumByProduct
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.tape import ArrayType, Tape
 
@@ -34,7 +36,7 @@ _STATEMENTS: dict[type[Op], tuple[str, Sequence[int]]] = {
 #: Operators that are no more than their ufunc.
 _PLAIN = (*_STATEMENTS, Negative, Square)
 #: Beside what is elementwise, operations whose results share no memory with operands.
-_APART = (InnerProducts, MatMul, Placed, ScatterAdd, Sum)
+_APART = (InnerProducts, MatMul, Placed, ScatterAdd, Sum, SumByProduct)
 
 
 def reused(tape: Tape, dead: Sequence[Sequence[int]]) -> dict[int, int]:
@@ -65,7 +67,9 @@ def overwriting(op: Op, operands: Sequence[str], place: int, text: Text) -> str:
     if place in writable:
         return f"{operands[place]} {sign} {operands[1 - place]}"
     ufunc = text.bind(getattr(NUMPY, op.ufunc), f"u_{op.ufunc}")
-    return f"{ufunc}({', '.join(operands)}, out={operands[place]})"
+    # NumPy reads an argument sooner without its name, and takes it so but for extrema.
+    named = "out=" if isinstance(op, Extremum) else ""
+    return f"{ufunc}({', '.join(operands)}, {named}{operands[place]})"
 
 
 def _is_new(op: Op) -> bool:

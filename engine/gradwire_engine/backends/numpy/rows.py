@@ -16,6 +16,7 @@ from gradwire_engine.ops.linalg.inner_products import InnerProducts
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.ops.reductions.normalized import Shift, Softmax
+from gradwire_engine.ops.reductions.products import SumByProduct
 from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Prod, Sum
 from gradwire_engine.tape import ArrayType, Shape, TupleType, Type
 
@@ -162,6 +163,7 @@ def _placed(op: Placed, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | No
 #: What joins the reductions of parts.
 _JOINED: dict[type[Op], str] = {
     Sum: "add",
+    SumByProduct: "add",
     Prod: "multiply",
     Max: "maximum",
     Min: "minimum",
