@@ -69,6 +69,14 @@ class Block:
     nodes: tuple[Node, ...]
 
 
+class Repetition(NamedTuple):
+    """Nodes that stand in a block so many times one after the other: the first, and how many."""
+
+    start: int
+    length: int
+    times: int
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """A canonical program. Equal programs have equal ids, whichever form they came in.
@@ -82,6 +90,8 @@ class Program:
     output: Output
     positions: Sequence[Position] = field(repr=False)
     output_position: Position = (1, 1)
+    #: Where the body repeats itself at length, if that was seen while it was read.
+    repetition: Repetition | None = field(default=None, repr=False)
 
     @cached_property
     def id(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
@@ -48,6 +49,9 @@ def compile_query(
     """
     recorder = new_recorder(program, variables, query.promotion, limits, poll, unroll=unroll)
     asked = query.outputs if query.kind == "evaluate" else query.target
+    plain = query.kind in ("evaluate", "gradient") and query.target is None
+    if plain and not (query.exact or unroll or stacks):
+        recorder.rolled = _asked_for(query)
     try:
         result = recorder.record(default=asked is None)
         compiled = _Query(recorder, variables, query, vectors, told=told).compile(result, stacks)
@@ -55,6 +59,12 @@ def compile_query(
         recorder.b.forget()
     check_budget(compiled.executable, limits)
     return compiled
+
+
+def _asked_for(query: Query) -> frozenset[str]:
+    """The names of which values or derivatives are asked for."""
+    names = [*leaves(query.outputs), *leaves(query.sources)]
+    return frozenset([re.split(r"[.\[]", name)[0] for name in names if name is not None])
 
 
 def resume_query(

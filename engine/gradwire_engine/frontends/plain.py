@@ -22,6 +22,7 @@ from gradwire_engine.program import (
     Output,
     Position,
     Program,
+    Repetition,
     Target,
     flat_names,
 )
@@ -55,6 +56,8 @@ _OPENING = frozenset("-(")
 #: Most that waits at once, and most pieces of a line: Python's parser has limits, too, and is to
 #: find the positions.
 _MOST, _LONGEST = 40, 1000
+#: What is written so often, in so many nodes, counts as a repetition.
+_MANY_TIMES, _MANY_NODES = 16, 5000
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
@@ -106,7 +109,8 @@ def read_plain(text: str, find: Callable[[], Sequence[Position]]) -> Program | N
     except (_OtherwiseWritten, ValueError):
         return None
     output, nodes = reader.output if names is None else _listed(names), tuple(reader.nodes)
-    return Program(Block(nodes), output, Positions(len(nodes), find), (last + 1, 1))
+    positions = Positions(len(nodes), find)
+    return Program(Block(nodes), output, positions, (last + 1, 1), reader.repetition())
 
 
 class _Reader:
@@ -121,8 +125,11 @@ class _Reader:
         self._called: set[str] = set()
         #: Kind and value of the nodes of the names and numbers met so far.
         self._operands: dict[str, tuple[str, object]] = {}
-        #: The number of the first node of each line.
+        #: The number of the first node of each line, where it was written first.
         self._first: dict[str, int] = {}
+        #: The same of every statement, and where its own nodes begin.
+        self._lines: list[int] = []
+        self._starts: list[int] = []
         #: The number of which a sign was read last as a part.
         self._signed = -1
 
@@ -134,6 +141,8 @@ class _Reader:
     def statement(self, line: str) -> None:
         """Write an assignment, or an expression whose value may be the program's."""
         first = self._first.setdefault(line, len(self.nodes))
+        self._lines.append(first)
+        self._starts.append(len(self.nodes))
         if first < len(self.nodes):
             self._repeat(first)
         else:
@@ -143,6 +152,24 @@ class _Reader:
             self.output, self._has_expression = RESULT, True
         elif not self._has_expression:
             self.output = _listed(names)
+
+    def repetition(self) -> Repetition | None:
+        """The most nodes of lines that stand above, too, all at the same distance."""
+        found, most = None, _MANY_NODES
+        last: dict[int, int] = {}
+        distance = begin = 0
+        for at, line in enumerate([*self._lines, -1]):
+            now = at - last.get(line, at)
+            last[line] = at
+            if now == distance:
+                continue
+            if distance:
+                start, second = self._starts[begin - distance], self._starts[begin]
+                times = (at - begin) // distance + 1
+                if (second - start) * times > most and times >= _MANY_TIMES:
+                    found, most = Repetition(start, second - start, times), (second - start) * times
+            distance, begin = now, at
+        return found
 
     def _read(self, line: str) -> None:
         head, equals, body = line.partition("=")

@@ -26,7 +26,7 @@ from gradwire_engine.ops.constants import Assigned
 from gradwire_engine.ops.loops import Unrollable
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
-from gradwire_engine.record import calls, composites
+from gradwire_engine.record import calls, composites, repetitions
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.nodes import HANDLERS
 from gradwire_engine.record.repeats import Repeats
@@ -67,6 +67,8 @@ class Recorder:
         self.state = state
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
+        #: Where repeated lines are recorded as loops, the names of which values are asked for.
+        self.rolled: frozenset[str] | None = None
         #: Bodies that could not be recorded for all passes, and whether within another's.
         self.singly: set[tuple[Block, bool]] = set()
         #: Instructions recorded of ways through bodies.
@@ -86,6 +88,9 @@ class Recorder:
     def record(self, *, default: bool = True) -> Any:
         """Run the whole program; gives what it returns by default, if that is wanted."""
         try:
+            if self.rolled is not None and self.program.repetition is not None:
+                repetitions.run(self, self.program.repetition, self.rolled)
+                return self.named(self.program.output) if default else None
             signal = self.run(self.program.body)
             if signal is not None:
                 return signal.value
@@ -233,19 +238,20 @@ class Recorder:
     def run(self, block: Block) -> Signal | None:
         """Run all nodes; gives a signal where a jump ended it early, else None."""
         results: list[Any] = []
-        self._step(block, results)
+        self.step(block, results)
         return results[-1] if results and type(results[-1]) is Signal else None
 
     def value(self, block: Block) -> Any:
         """Run all nodes; gives the last one's value."""
         results: list[Any] = []
-        self._step(block, results)
+        self.step(block, results)
         return results[-1]
 
-    def _step(self, block: Block, results: list[Any]) -> None:
+    def step(self, block: Block, results: list[Any], end: int | None = None) -> None:
+        """Run the nodes of a block that have no results yet, up to the one of number ``end``."""
         b, bound, nodes, append = self.b, self.scope.names, block.nodes, results.append
         again = self.repeats.again
-        for node in nodes:
+        for node in nodes if end is None and not results else nodes[len(results) : end]:
             kind, args, value, _, at = node
             if kind == "load" and value in bound:  # most nodes, without ceremony
                 append(bound[value])

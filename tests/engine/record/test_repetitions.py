@@ -1,0 +1,114 @@
+"""Lines that are repeated come to what they come to one by one, in the time of a loop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from gradwire_engine import Answer, Engine, Leaf, Query
+from gradwire_engine.frontends import plain
+from gradwire_engine.frontends.text import parse_text
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.record import loops
+from gradwire_engine.tape import Tape
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+NAMES = ("a", "b", "c", "d")
+FORMS = (
+    *("{} = 0.5 * sin({}) + 0.1 * {}", "{} = {} * tanh({})", "{} = maximum({}, {})"),
+    *("{} = {} / {}", "{} = 0.9 * sqrt({}) - {}", "{} = {} - {}", "{} = {}", "{} = {} * 0.5 + 1.0"),
+)
+
+
+def lines(draw: st.DrawFn) -> list[str]:
+    found = []
+    for form in draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=5)):
+        names = [draw(st.sampled_from(NAMES)) for _ in range(form.count("{}"))]
+        found.append(form.format(*names))
+    return found
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    last = draw(st.sampled_from([*NAMES, "a * b", "c + sin(d)", "a, c"]))
+    return "\n".join([*lines(draw), *draw(st.integers(16, 24)) * lines(draw), *lines(draw), last])
+
+
+def answer(text: str, values: dict[str, float], *, rolled: bool = True, **query: object) -> Answer:
+    engine, program = Engine(), parse_text(text)
+    if not rolled:
+        program = replace(program, repetition=None)
+    leaves = {name: Leaf(np.asarray(value)) for name, value in values.items()}
+    asked = Query("gradient", unconnected="zero", **query)  # type: ignore[arg-type]
+    return engine.call(program, leaves, asked).replay(lambda: None)
+
+
+def flat(found: Answer) -> list[float]:
+    value = found.value if isinstance(found.value, list) else [found.value]
+    return [float(x) for x in (*value, *found.gradients.values())]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short():
+    """What is short is repeated enough."""
+    with patch.object(plain, "_MANY_NODES", 0), patch.object(loops, "_SHORT_INSTRUCTIONS", 0):
+        yield
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts(), st.lists(st.sampled_from([-1.5, -0.3, 0.0, 0.4, 1.0]), min_size=4, max_size=4))
+def test_repeated_lines_give_what_they_give_one_by_one(text, numbers):
+    values = dict(zip(NAMES, numbers, strict=True))
+    expected = flat(answer(text, values, rolled=False))
+    for found, by_itself in zip(flat(answer(text, values)), expected, strict=True):
+        if np.isfinite(by_itself) and abs(by_itself) < 1e6:
+            assert found == pytest.approx(by_itself, rel=1e-6, abs=1e-8)
+
+
+def tape(text: str, **query: object) -> set[type]:
+    """The kinds of what is replayed."""
+    program, engine = parse_text(text), Engine()
+    made = dict[str, Tape]()
+    leaves = {name: Leaf(np.asarray(0.3)) for name in NAMES}
+    call = engine.call(program, leaves, Query("gradient", **query))  # type: ignore[arg-type]
+    call.told = made.__setitem__
+    call.compile(lambda: None)
+    return {type(instruction.op) for instruction in made["compacted"].instructions}
+
+
+STEP = ["b = a * 0.5", "a = a + 0.1 * sin(b) * c"]
+
+
+def test_repeated_lines_are_one_instruction():
+    text = "\n".join([*30 * STEP, "a * d"])
+    assert Loop in tape(text)
+    assert parse_text(text).id == replace(parse_text(text), repetition=None).id
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("\n".join([*15 * STEP, "a"]), {}),
+        ("\n".join([*30 * STEP, "a"]), {"exact": True}),
+        ("\n".join([*30 * STEP, "a"]), {"target": "b"}),
+        ("\n".join([*30 * STEP, "a"]), {"sources": "a"}),
+        ("\n".join([*30 * [*STEP, "c = floor(c)"], "a"]), {}),
+        ("\n".join(["c = [c, d]", *30 * ["a = a + sum(c)", "b = a"], "a"]), {}),
+        ("\n".join([*30 * ["a, b = b, a * c"], "a"]), {}),
+        ("\n".join([*30 * ["e = a", "a = b", "b = e * c"], "a"]), {}),
+        ("\n".join([*30 * STEP, "e = b", "a"]), {"target": "e"}),
+    ],
+)
+def test_what_a_loop_could_tell_otherwise_is_recorded_line_by_line(text, query):
+    assert Loop not in tape(text, **query)
+
+
+def test_what_only_the_last_pass_does_not_read_is_no_infinity_times_zero():
+    step = ["b = b + 0.1 * a * c", "c = sqrt(d)", "d = d - 1.0"]
+    text = "\n".join([*30 * step, "b"])
+    values = {"a": 1.0, "b": 0.0, "c": 0.0, "d": 29.0}
+    assert Loop in tape(text)
+    assert flat(answer(text, values)) == pytest.approx(flat(answer(text, values, rolled=False)))
