@@ -22,8 +22,10 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Reciprocal,
     Subtract,
 )
-from gradwire_engine.ops.pointwise.exponential import Exp, LogAddExp
+from gradwire_engine.ops.pointwise.comparison import IsNan, LogicalOr, NotEqual
+from gradwire_engine.ops.pointwise.exponential import Exp, Exp2, Log, LogAddExp, XLogY
 from gradwire_engine.ops.pointwise.half_angles import CosineBySine
+from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
 from gradwire_engine.ops.pointwise.vectorised import (
     FEW,
@@ -74,10 +76,14 @@ def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None
 
 
 def _by_squaring(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
-    """Whole powers as products, those below 0 as their reciprocals."""
+    """Whole powers as products, those below 0 as their reciprocals; powers of 2."""
     x, exponent = args
-    n = kept.number(exponent)
-    if n is None or kept.dtype(x).kind != "f" or kept.size(x) < _FEWEST_POWERS:
+    n, size = kept.number(exponent), max(map(kept.size, args))
+    if kept.dtype(x).kind != "f" or size < _FEWEST_POWERS:
+        return None
+    if kept.number(x) == 2:
+        return Exp2(), [exponent]
+    if n is None:
         return None
     if not 0 < abs(n) <= _MOST_FACTORS or n != int(n):
         return None
@@ -115,6 +121,18 @@ def sum_by_product(axes: tuple[int, ...], x: int, kept: Kept) -> Expression | No
     return (SumByProduct(axes), [x]) if quicker else None
 
 
+def _x_log_y(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """``x ln y``, and 0 where ``x`` is, unless ``y`` is NaN."""
+    x, y = args
+    dtype, size = kept.dtype(x), max(map(kept.size, args))
+    if dtype.char not in "fd" or size < FEW:
+        return None
+    zero = constant(0, dtype)
+    counts: Expression = (LogicalOr(), [(NotEqual(), [x, zero]), (IsNan(), [y])])
+    product: Expression = (Multiply(), [x, (Log(), [y])])
+    return Where(), [counts, product, zero]
+
+
 def _softmax(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """What it is made of, so that each part is made in the quickest way."""
     assert isinstance(op, Softmax)
@@ -131,6 +149,7 @@ _OF_TWO: Mapping[type[Op], Op] = {LogAddExp: VectorisedLogAddExp(), Hypot: Vecto
 RULES: Mapping[type[Op], Rule] = {
     **dict.fromkeys(_OF_TWO, _of_two),
     Softmax: _softmax,
+    XLogY: _x_log_y,
     Sin: _by_half_angle,
     Cos: _by_half_angle,
     Power: _by_squaring,

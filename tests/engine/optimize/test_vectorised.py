@@ -181,3 +181,21 @@ def test_softmax_is_what_its_parts_give(axes, x):
         before, after = interpret(tape, [x]), interpret(better, [x])
     assert Softmax not in [type(instruction.op) for instruction in better.instructions]
     np.testing.assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-14)
+
+
+NUMBERS = st.floats(0, 1e3) | st.sampled_from([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan])
+
+
+@pytest.mark.parametrize("name", ["xlogy", "power"])
+@given(arrays(float, (3, 50), elements=NUMBERS), arrays(float, (50,), elements=NUMBERS))
+def test_logarithms_of_weights_and_powers_of_two(name, x, y):
+    b = Builder(Limits())
+    sides = [b.input(ArrayType(np.dtype(float), side.shape)) for side in (x, y)]
+    operands = sides if name == "xlogy" else [2.0, sides[0]]
+    tape = b.tape([FUNCTIONS[name].record(b, *operands)])
+    better = optimize(tape, NUMPY)
+    assert SINGLETONS[name] not in [instruction.op for instruction in better.instructions]
+    with np.errstate(all="ignore"):
+        before, after = interpret(tape, [x, y]), interpret(better, [x, y])
+    found, expected = after[better.outputs[0]], before[tape.outputs[0]]
+    np.testing.assert_allclose(found, expected, rtol=1e-15, atol=1e-320)
