@@ -47,10 +47,10 @@ def _choice(slot: int, kept: Kept) -> _Choice | None:
 def _chosen(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """``where`` with what its branches come to where they are taken."""
     condition, x, y = args
-    inner, of, _, _ = kept.code[condition]
     shape = kept.shape(condition)
     if not shape:
         return None
+    inner, of, _, _ = kept.code[condition]
     if type(inner) is LogicalNot:
         return op, (of[0], y, x)
     first, second = (
