@@ -149,6 +149,8 @@ def _factors(slot: int, kept: Kept) -> _Factors | None:
     left, right = kept.shape(a), kept.shape(b)
     if len(left) != 2 or len(right) != 2 or left[1] != right[0]:
         return None
+    if type(op) is Multiply and left[1] != 1:  # of elements, not of a column and a row
+        return None
     return _Factors(a, b, left[0], left[1], right[1])
 
 

@@ -178,6 +178,14 @@ def test_orders_of_axes_cancel_around_elementwise_operations():
     assert [kind.shape for kind in turned if isinstance(kind, ArrayType)] == [(1, 4, 5)]
 
 
+def test_products_of_elements_are_no_products_of_matrices():
+    b = Builder(Limits())
+    x, y, v = (b.input(ArrayType(np.dtype("float64"), shape)) for shape in [(9, 9), (9, 9), (9,)])
+    product = x * y
+    tape = b.tape([times(product, v), times(v, swapped(b, product))])
+    same(tape, optimize(tape, NUMPY), "float64")
+
+
 def test_a_product_that_is_there_is_used():
     b = Builder(Limits())
     x, y, v = (b.input(ArrayType(np.dtype(float), s)) for s in [(9, 9), (9, 9), (9,)])
