@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.nesting import nesting
 from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.base import Op
@@ -57,6 +58,8 @@ class Straight:
         carried = [*self.tape.inputs, *self.tape.outputs]
         self.scalars = Scalars(self.tape, text, quick=quick, carried=carried)
         self.names = {slot: f"r{slot}" for slot in range(len(self.made))}
+        #: Numbers that are computed within the expression that reads them.
+        self.nested, _ = nesting(self.tape, self.scalars.codes)
         #: What each pass takes of lists: names, and the lists.
         self.turns: dict[str, str] = {}
         #: Where passes put values of slots, for all, and in each.
@@ -197,6 +200,9 @@ class Straight:
         if isinstance(op, Constant):
             return "", instruction
         name = self.names[slot]
+        if slot in self.nested:
+            self.names[slot] = f"({self.scalars.code(slot, self.names)})"
+            return "", instruction
         if slot not in self.fills:
             value = self.expression(slot, op, self.names, self.scalars, self.text)
             return f"{name} = {value}", instruction
