@@ -121,8 +121,10 @@ class _Factored:
     def _bound(self, op: Op, args: tuple[int, ...]) -> int:
         """What is known of the result of an operation."""
         if isinstance(op, Constant):
-            least, most = np.min(op.value), np.max(op.value)
-            return _ANY if least < -1 or most > 1 else _UNIT if least >= 0 else _BOUNDED
+            within = np.all(np.abs(op.value) <= 1)
+            return (_UNIT if np.all(op.value >= 0) else _BOUNDED) if within else _ANY
+        if type(op) not in _FOLLOWING:
+            return _BOUNDS.get(type(op), _ANY)
         bounds = [self.bounds[arg] for arg in args]
         if type(op) is Multiply:
             return _UNIT if args[0] == args[1] and bounds[0] else min(bounds)
@@ -130,9 +132,7 @@ class _Factored:
             one = self.made[args[0]].op
             units = isinstance(one, Constant) and np.all(one.value == 1) and bounds[1] == _UNIT
             return _UNIT if units else _ANY
-        if type(op) is Negative:
-            return min(bounds[0], _BOUNDED)
-        return _BOUNDS.get(type(op), _ANY)
+        return min(bounds[0], _BOUNDED)
 
 
 def _is_real(kind: Type) -> bool:
@@ -145,4 +145,6 @@ _RULES: dict[type[Op], Callable[[_Factored, Op, tuple[int, ...], Type], int | No
     Subtract: _Factored.sum,
     Sigmoid: _Factored.logistic,
 }
+#: Operations whose results are bounded as operands are, and those whose results always are.
+_FOLLOWING = frozenset((Multiply, Subtract, Negative))
 _BOUNDS: dict[type[Op], int] = {Sigmoid: _UNIT, Tanh: _BOUNDED, Sin: _BOUNDED, Cos: _BOUNDED}

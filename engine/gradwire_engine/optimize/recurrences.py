@@ -18,6 +18,8 @@ from gradwire_engine.tape import Tape
 
 #: A slot that is added up, and whether it is subtracted instead.
 Term = tuple[int, bool]
+#: NumPy's characters of the dtypes that sums have, too: smaller integers add up in larger ones.
+_SUMMED = "efdFDlq"
 
 
 class Recurrences:
@@ -112,6 +114,8 @@ class Recurrences:
     def _terms(self, begin: int, end: int) -> list[Term]:
         """The terms of the sum ``end``, none if it is something else or read on its way."""
         made, circle, terms = self.tape.instructions, self.circle, list[Term]()
+        if made[end].type.dtype.char not in _SUMMED:  # type: ignore[union-attr]
+            return []
         slot = end
         while slot != begin:
             op, args, kind, _ = made[slot]

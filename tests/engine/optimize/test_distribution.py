@@ -151,3 +151,17 @@ def test_a_loop_is_whole_where_it_is_to_be_exact_or_is_short(monkeypatch):
     (_, backward), *whole = [bodies(tape) for tape in (apart, exact, short)]
     assert backward == ["multiply"]
     assert all(len(backward) > 1 for _, backward in whole)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "bool", "float32", "complex128"])
+def test_sums_keep_their_dtypes(dtype):
+    text = "c = k\nfor i in range(6):\n  c, w = c + k, w * x + u[i]\n[c, w]"
+    given = values(np.random.default_rng(0)) | {"k": Leaf(np.array([1, 0, 1], dtype))}
+    found = []
+    for exact in (False, True):
+        engine = Engine()
+        call = engine.call(engine.parse(text), given, Query("evaluate", exact=exact))
+        found.append(call.replay(lambda: None).value)
+    for got, expected in zip(*found, strict=True):
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
