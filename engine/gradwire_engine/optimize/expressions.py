@@ -7,11 +7,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire_engine.ops.arrays.indexing import ScatterAdd
+from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.tape import DType, Instruction, Shape
 
+#: What makes zeros with its first operand in a part of them.
+PARTS = frozenset((ScatterAdd, Pad))
 #: A slot, or an operation on expressions.
 Expression: TypeAlias = "int | tuple[Op, Sequence[Expression]]"
 
@@ -64,22 +68,27 @@ class Kept:
             self.multiples.add(slot)
             if not np.ndim(op.value) and op.value.dtype.kind in "fc":
                 self.numbers[slot] = op.value
-        elif type(op) is Negative or (args[0] in self.numbers or args[1] in self.numbers):
+        elif type(op) is not Multiply or args[0] in self.numbers or args[1] in self.numbers:
             self.multiples.add(slot)
 
-    def holds(self, op: Op, *args: int) -> bool:
-        """Whether the value of ``op`` of slots is kept already."""
-        return (op, args) in self.known or (op, args[::-1]) in self.known
+    def find(self, op: Op, *args: int) -> int | None:
+        """The slot that has the value of a commutative ``op`` of slots, if one does."""
+        found = self.known.get((op, args))
+        return self.known.get((op, args[::-1])) if found is None else found
 
     def shared(self, slot: int) -> bool:
         """Whether the value of a slot is read more than once."""
+        return self.reads(slot) > 1
+
+    def reads(self, slot: int) -> int:
+        """How often the value of a slot is read, as far as that is known by now."""
         if not self._counts:
             self._counts = self._readers()
         for old in range(self._counted, self.at):
             new = self._moved[old]
             self._reads[new] = self._reads.get(new, 0) + self._counts[old]
         self._counted = self.at
-        return self._reads.get(slot, 0) > 1
+        return self._reads.get(slot, 0)
 
     def share(self, slot: int) -> None:
         """Take the value of a slot for one that is read more than once: a view of it is."""
@@ -102,6 +111,6 @@ def constant(value: Any, dtype: DType) -> Expression:
 
 
 #: What ``Kept`` notes.
-NOTED = frozenset((Constant, Multiply, Negative))
+NOTED = frozenset((Constant, Multiply, Negative, *PARTS))
 #: What gives the value of an operation of slots with less work, where it knows how.
 Rule: TypeAlias = Callable[[Op, Sequence[int], Kept], "Expression | None"]

@@ -10,9 +10,10 @@ import numpy as np
 
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
-from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
+from gradwire_engine.optimize.expressions import PARTS, Expression, Kept, Rule, constant
 from gradwire_engine.tape import DType
 
 
@@ -48,7 +49,7 @@ def _product(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         return None
     (c, x), (d, y) = parts[0] or (1, left), parts[1] or (1, right)
     alike = kept.shape(x) == kept.shape(y)
-    there = alike and kept.holds(op, x, y)
+    there = alike and (product := kept.find(op, x, y)) is not None and kept.reads(product) > 0
     if alike and not there and None in parts:  # as most products are
         return None
     dtype = kept.dtype(x)
@@ -75,6 +76,8 @@ def _multiple(c: Any, slot: int, kept: Kept) -> Expression | None:
     if type(op) is Reshape and not kept.shared(slot):
         inner = _multiple(c, args[0], kept)
         return inner and (op, (inner,))
+    if type(op) in PARTS and not kept.shared(slot):
+        return _placed(op, scaled(c, args[0], dtype), args)
     if type(op) not in (Multiply, MatMul) or not kept.shape(slot):
         return None
     x, y = args
@@ -103,6 +106,8 @@ def _opposite(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     inner, of, _, _ = kept.code[slot]
     if type(inner) is Subtract and kept.dtype(slot).kind in "fc":
         return inner, of[::-1]
+    if type(inner) in PARTS and not kept.shared(slot):
+        return _placed(inner, (op, of[:1]), of)
     part = split(slot, kept)
     return part and scaled(-part[0], part[1], kept.dtype(slot))
 
@@ -110,9 +115,9 @@ def _opposite(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
 def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """``c x ± d x``, ``c x ± c y``, and what is added of opposites."""
     left, right = (split(slot, kept) for slot in args)
-    if left is None and right is None:
-        return None
     x, y = args
+    if left is None and right is None:
+        return _of_parts(op, x, y, kept)
     (c, a), (d, b) = left or (1, x), right or (1, y)
     adds, dtype = type(op) is Add, kept.dtype(x)
     if a == b and _normal(total := c + d if adds else c - d, dtype):
@@ -121,11 +126,43 @@ def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         return Subtract() if adds else Add(), (x, b)
     if c == -1 and adds:
         return Subtract(), (y, a)
-    if not (left and right and c in (d, -d)) or kept.shape(a) != kept.shape(b):
+    if not (left and right) or kept.shape(a) != kept.shape(b):
         return None
     if kept.shared(x) or kept.shared(y):
         return None
-    return scaled(c, (Add() if adds == (c == d) else Subtract(), (a, b)), dtype)
+    if c in (d, -d):
+        return scaled(c, (Add() if adds == (c == d) else Subtract(), (a, b)), dtype)
+    for factor, one, other in ((c, a, b), (d, b, a)):
+        part = _already((d if one == a else c) / factor, other, kept)
+        if part is not None:
+            return scaled(factor, (op, (a, part) if one == a else (part, b)), dtype)
+    return None
+
+
+def _already(factor: Any, slot: int, kept: Kept) -> Expression | None:
+    """``factor (x y)`` by ``factor x`` that is kept already."""
+    op, args, _, _ = kept.code[slot]
+    if type(op) is not Multiply or kept.shared(slot):
+        return None
+    number = kept.known.get((Constant.of(np.asarray(factor, kept.dtype(slot))), ()))
+    for x, y in (args, args[::-1]):
+        if number is not None and (found := kept.find(op, number, x)) is not None:
+            return op, (found, y)
+    return None
+
+
+def _of_parts(op: Op, x: int, y: int, kept: Kept) -> Expression | None:
+    """The sum of two arrays that are zero but for the same part: that of the parts."""
+    place, first, _, _ = kept.code[x]
+    other, second, _, _ = kept.code[y]
+    if type(place) not in PARTS or place != other or first[1:] != second[1:]:
+        return None
+    return _placed(place, (op, (first[0], second[0])), first)
+
+
+def _placed(place: Op, part: Expression, args: Sequence[int]) -> Expression:
+    """Another part, in the place that it has among zeros."""
+    return place, (part, *args[1:])
 
 
 def _reshaped(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:

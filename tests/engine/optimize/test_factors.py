@@ -6,8 +6,11 @@ import pytest
 from gradwire_engine.answer import Limits
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.check import interpret
+from gradwire_engine.ops.arrays.indexing import ScatterAdd
+from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.patterns import Span
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
@@ -99,6 +102,37 @@ def left(recording, *shapes):
 )
 def test_factors_meet(recording, operations):
     assert left(recording, (3,), (3,)) == operations
+
+
+def test_a_product_that_is_there_carries_the_other_factor():
+    """``-2 (x + 200 (y z))``, by the ``200 y`` that is asked for as well."""
+    b = Builder(Limits())
+    x, y, z = (b.input(ArrayType(np.dtype(float), (3,))) for _ in range(3))
+    tape = optimize(b.tape([200.0 * y, -2.0 * x + (-200.0 * y) * (2.0 * z)]), NUMPY)
+    assert [i.op.name for i in tape.instructions if i.args] == [
+        *("multiply", "multiply", "add", "multiply")
+    ]
+    values = [np.array([1.0, 2.0, 3.0]), np.array([-1.0, 0.5, 4.0]), np.array([2.0, 0.25, -1.0])]
+    results = interpret(tape, values)
+    expected = -2 * values[0] - 400 * values[1] * values[2]
+    np.testing.assert_allclose(results[tape.outputs[1]], expected, rtol=1e-15)
+
+
+LOW = (Span(None, -1, None),)
+
+
+@pytest.mark.parametrize(
+    ("recording", "operations"),
+    [
+        (lambda x, y: ScatterAdd(LOW, (4,))(x) + ScatterAdd(LOW, (4,))(y), ["add", "scatter_add"]),
+        (lambda x, y: 2.0 * ScatterAdd(LOW, (4,))(3.0 * x), ["multiply", "scatter_add"]),
+        (lambda x, y: -ScatterAdd(LOW, (4,))(x - y), ["subtract", "scatter_add"]),
+        (lambda x, y: Pad((1,), (0,))(x) - Pad((1,), (0,))(y), ["subtract", "zero_pad"]),
+        (lambda x, y: Pad((1,), (0,))(x) - Pad((0,), (1,))(y), ["zero_pad"] * 2 + ["subtract"]),
+    ],
+)
+def test_what_is_zero_is_not_computed_with(recording, operations):
+    assert left(lambda b, x, y: recording(x, y), (3,), (3,)) == operations
 
 
 def test_the_smallest_operand_is_multiplied():
