@@ -107,7 +107,7 @@ class BatchedCall(Call):
         Others only pass through, and may fail where they never would have gone.
         """
         try:
-            outputs, unsure = self._outputs(compiled, poll)
+            outputs, unsure = self._best(compiled, poll)
         except GuardFailed:
             return []
         except EngineError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
@@ -28,7 +29,8 @@ from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.compile.differences import judged
-from gradwire_engine.errors import EngineError, Place
+from gradwire_engine.compile.query import check_budget
+from gradwire_engine.errors import EngineError, OverBudget, Place
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import GuardFailed, Input, WayUnknown
 from gradwire_engine.optimize.simplify import optimize
@@ -176,11 +178,26 @@ class Call:
         )
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
-        outputs, unsure = self._outputs(compiled, poll)
+        outputs, unsure = self._best(compiled, poll)
         answer = compiled.answer(outputs)
         if not all_finite(unsure):
             answer.nonfinite = self._nonfinite(compiled, poll)
         return answer
+
+    def _best(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
+        """The same as ``_outputs``; where they are not finite, by the operations as recorded.
+
+        Near the ends of the range what these give may be finite.
+        """
+        outputs, unsure = self._outputs(compiled, poll)
+        if all_finite(unsure):
+            return outputs, ()
+        if not compiled.executable.exact:
+            with suppress(GuardFailed, OverBudget):
+                exact = compiled.exactly(poll)
+                check_budget(exact.executable, self._limits)
+                return self._outputs(exact, poll)
+        return outputs, unsure
 
     def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
         """What is replayed, and what of it is not known to be finite."""
@@ -198,7 +215,7 @@ class Call:
     def _nonfinite(self, compiled: Compiled, poll: Poll) -> dict[Direction, Nonfinite]:
         """Where the outputs stopped being finite: by the operations that the program names.
 
-        At the edge of the range of numbers these may stay finite; then by those that replay.
+        Where these take too much memory to answer, they may stay finite; then by what replays.
         """
         tape = optimize(compiled.plain, NUMPY, poll, exact=True)
         found = lapses(tape, self.inputs, poll)

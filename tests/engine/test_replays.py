@@ -20,6 +20,7 @@ from gradwire_engine.ops.constants import Identity, Input
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.reductions import Extreme
 from gradwire_engine.optimize import sums, vectorised, worth
+from gradwire_engine.record.calculus import leaves
 from gradwire_engine.tape import ArrayType, Tape
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,14 +129,14 @@ def compiled(text: str, kind: Kind, values: Sequence[Any], **asked: Any) -> tupl
     Values with an axis more than the variables have are of examples.
     """
     tapes: dict[str, Tape] = {}
-    leaves, stacks = {}, {}
+    variables, stacks = {}, {}
     for i, (name, shape) in enumerate(SHAPES.items()):
-        leaves[name] = Leaf(values[i] if values[i].shape == shape else values[i][0])
+        variables[name] = Leaf(values[i] if values[i].shape == shape else values[i][0])
         if values[i].shape != shape:
             stacks[i] = ArrayType(values[i].dtype, values[i].shape)
     query = Query(kind, unconnected="zero", **asked)
     told = compile_query(
-        *(Engine().parse(text), leaves, query, None, Limits(), go_on, stacks),
+        *(Engine().parse(text), variables, query, None, Limits(), go_on, stacks),
         told=tapes.__setitem__,
     )
     return told, tapes["batched"]
@@ -260,3 +261,29 @@ def test_a_replay_gives_the_digits_of_a_walk(kind, form, text, seed):
             assert (found.dtype, found.shape) == (value.dtype, value.shape)
             most = rtol * np.max(np.abs(value), initial=0) + MOST_ROUNDINGS * d
             assert distance(found, value) <= most
+
+
+EXTREMES = [0.0, -0.0, 1.0, -2.5, 5e-324, 1e-200, -1e200, 1e308, np.inf, -np.inf, np.nan]
+
+
+@EVERY_KIND
+@settings(max_examples=25)
+@given(text=programs(), seed=SEEDS)
+def test_an_answer_that_is_not_finite_is_that_of_what_was_recorded(kind, text, seed):
+    engine, rng, (query, asked) = Engine(), np.random.default_rng(seed), ASKED[kind]
+    drawn = values_of(seed, 2) if kind == "batch" else values_of(seed)
+    extreme = [rng.choice([x.flat[0], *EXTREMES], x.shape) for x in drawn]
+    values = {name: Leaf(np.asarray(x)) for name, x in zip(SHAPES, extreme, strict=True)}
+    batch = dict.fromkeys(SHAPES, 0) if kind == "batch" else None
+
+    def answered(*, exact: bool) -> list[Any]:
+        question = Query(query, unconnected="zero", batch=batch, exact=exact, **asked)
+        answer = engine.call(engine.parse(text), values, question).replay(go_on)
+        return leaves([answer.value, answer.derivatives])
+
+    expected = answered(exact=True)
+    for _ in range(3):
+        found = answered(exact=False)
+        if not all(np.isfinite(x).all() for x in found):
+            for one, other in zip(found, expected, strict=True):
+                assert np.asarray(one).tobytes() == np.asarray(other).tobytes()

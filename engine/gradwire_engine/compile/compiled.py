@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Answer, Notice, Unconnected
+from gradwire_engine.answer import Answer, Notice, Poll, Unconnected
 from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.optimize.resume import Known
+from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import Tape
 
 #: What an instruction of a tape takes that is only kept.
@@ -103,6 +105,11 @@ class Compiled:
             updates[path] = outputs[number]
         value, further = self.value.fill(outputs), self.outputs and self.outputs.fill(outputs)
         return Answer(value, further, derivatives, self.unconnected, updates, self.warnings, {})
+
+    def exactly(self, poll: Poll) -> Compiled:
+        """The same by the operations as they were recorded."""
+        tape = optimize(self.plain, NUMPY, poll, exact=True)
+        return replace(self, executable=Executable(tape, exact=True))
 
     def unguarded(self) -> Compiled:
         """The same without guards: for the very values it was recorded with."""
