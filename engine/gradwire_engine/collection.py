@@ -2,7 +2,6 @@
 
 Both make many objects that live on and no cycles; the collector, which runs by the number of
 objects made, would walk all of them again and again: two thirds of the time of a long program.
-Afterwards they count as old, which the collector seldom walks, and need not be walked to become so.
 """
 
 from __future__ import annotations
@@ -30,9 +29,6 @@ class _CollectionHeld:
         with self._lock:
             self._holders -= 1
             if not self._holders and self._was_enabled:
-                if not gc.get_freeze_count():  # else another's would thaw as well
-                    gc.freeze()
-                    gc.unfreeze()
                 gc.enable()
 
 
