@@ -29,11 +29,11 @@ def nesting(tape: Tape, codes: Mapping[int, str]) -> tuple[Set[int], list[list[i
     nested: set[int] = set()
     depth = [0] * len(instructions)
     for slot in codes:
-        depth[slot] = 1 + max([depth[a] for a in instructions[slot].args], default=0)
-        if reads[slot] == 1 and depth[slot] < _DEEPEST:
-            nested.add(slot)
-        else:
-            depth[slot] = 0
+        if reads[slot] == 1:
+            deepest = max([depth[a] for a in instructions[slot].args])
+            if deepest < _DEEPEST:
+                nested.add(slot)
+                depth[slot] = deepest + 1
     at = list(range(len(instructions)))
     for slot in sorted(nested, reverse=True):
         at[slot] = at[reader[slot]]
