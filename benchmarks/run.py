@@ -18,6 +18,7 @@ NAMES = (
     "tapes",
     "wire",
     "gradbench.timings",
+    "growth",
     "peers",
 )
 
