@@ -89,9 +89,9 @@ class Explanation(NamedTuple):
     """What becomes of a program.
 
     ``stages`` are the tapes by what made them: recorded, differentiated, batched; shrunk, where
-    loops make only what is read; simplified; compacted; grouped, if some is computed by blocks.
-    The last is ``replayed``: by ``code``, and that in ``inner`` for the loop or the sweep at these
-    slots, each in the body of the one before.
+    loops make only what is read; apart, if some are several; simplified; compacted; grouped, if
+    some is computed by blocks. The last is ``replayed``: by ``code``, and that in ``inner`` for the
+    loop or the sweep at these slots, each in the body of the one before.
     """
 
     stages: Mapping[str, Listing]

@@ -66,8 +66,11 @@ def optimize(
     if told is not None:
         told("shrunk", replace(tape, instructions=tuple(instructions)))
     if instructions is not tape.instructions and not exact:  # there are loops
-        tape, live = distributed(replace(tape, instructions=tuple(instructions)), live)
+        whole = replace(tape, instructions=tuple(instructions))
+        tape, live = distributed(whole, live)
         instructions = tape.instructions
+        if told is not None and tape is not whole:
+            told("apart", tape)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
     kept = Kept(instructions, live, moved, tape.outputs)

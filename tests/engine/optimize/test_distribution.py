@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.explain import explain
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize import worth
 from gradwire_engine.record import loops
@@ -165,3 +166,11 @@ def test_sums_keep_their_dtypes(dtype):
     for got, expected in zip(*found, strict=True):
         assert got.dtype == expected.dtype
         np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_explaining_shows_loops_before_and_after():
+    text = f"for i in range({PASSES}):\n  w = w * tanh(x)\n  x = sin(x + 0.1)\nsum(w)"
+    program = Engine().parse(text)
+    found = explain(program, values(np.random.default_rng(0)), Query("evaluate"))
+    loops_in = {name: str(found.stages[name]).count("loop[") for name in ("shrunk", "apart")}
+    assert loops_in == {"shrunk": 1, "apart": 2}
