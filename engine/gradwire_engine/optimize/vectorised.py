@@ -14,24 +14,25 @@ import numpy as np
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.axes import with_ones
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import (
+    Absolute,
     Add,
     Divide,
     Multiply,
+    Negative,
     Power,
     Reciprocal,
+    Sqrt,
     Subtract,
 )
 from gradwire_engine.ops.pointwise.comparison import IsNan, LogicalOr, NotEqual
-from gradwire_engine.ops.pointwise.exponential import Exp, Exp2, Log, LogAddExp, XLogY
+from gradwire_engine.ops.pointwise.exponential import Exp, Exp2, Log, Log1p, LogAddExp, XLogY
 from gradwire_engine.ops.pointwise.half_angles import CosineBySine
-from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.pairs import FMax
+from gradwire_engine.ops.pointwise.selection import Maximum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
-from gradwire_engine.ops.pointwise.vectorised import (
-    FEW,
-    VectorisedHypot,
-    VectorisedLogAddExp,
-)
+from gradwire_engine.ops.pointwise.vectorised import FEW, HypotBySquares
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.products import SumByProduct
 from gradwire_engine.ops.reductions.reductions import Max, Sum
@@ -39,6 +40,8 @@ from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constan
 
 #: Fewest elements for which six quick calls take less time than a slow one.
 _FEWEST_ANGLES = 2048
+#: The same of what a kernel does in one call.
+_FEWEST_BY_PARTS = 2048
 #: The same of powers, and the largest exponents, up to which products are within 2e-15.
 _FEWEST_POWERS, _MOST_FACTORS = 64, 16
 #: The same of rows to be summed, and their length: sums of longer ones stay as near as NumPy's.
@@ -100,10 +103,45 @@ def _power(x: int, n: int) -> Expression:
     return (Multiply(), [square, x]) if n % 2 else square
 
 
-def _of_two(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
-    """Functions of two numbers within an ulp or two, made of others."""
+def _hypot(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """``sqrt(x² + y²)``, where that neither overflows nor underflows."""
     dtype, size = kept.dtype(args[0]), max(map(kept.size, args))
-    return (_OF_TWO[type(op)], args) if dtype.itemsize > 2 and size >= FEW else None
+    if dtype.char not in "fd" or size < FEW:
+        return None
+    squares: list[Expression] = [(Multiply(), [side, side]) for side in args]
+    length: Expression = (Sqrt(), [(Add(), squares)])
+    return HypotBySquares(), [*args, length]
+
+
+def _log_add_exp(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """``max(x, y) + ln(1 + exp(-|x - y|))``; of equal infinities any difference will do."""
+    dtype, size = kept.dtype(args[0]), max(map(kept.size, args))
+    if dtype.char not in "fd" or size < FEW:
+        return None
+    gap: Expression = (Absolute(), [(Subtract(), args)])
+    return _log_of_sum((FMax(), [gap, constant(0, dtype)]), (Maximum(), args))
+
+
+def _softplus(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """What its kernel does, by instructions, for which blocks of large arrays have buffers."""
+    (x,) = args
+    if kept.size(x) < _FEWEST_BY_PARTS:
+        return None
+    zero = constant(0, kept.dtype(x))
+    return _log_of_sum((Absolute(), [x]), (Maximum(), [x, zero]))
+
+
+def _log_of_sum(gap: Expression, top: Expression) -> Expression:
+    return Add(), [top, (Log1p(), [(Exp(), [(Negative(), [gap])])])]
+
+
+def _sigmoid(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """What its kernel does."""
+    (x,) = args
+    if kept.size(x) < _FEWEST_BY_PARTS:
+        return None
+    one = constant(1, kept.dtype(x))
+    return Reciprocal(), [(Add(), [one, (Exp(), [(Negative(), [x])])])]
 
 
 def sum_by_product(axes: tuple[int, ...], x: int, kept: Kept) -> Expression | None:
@@ -145,9 +183,11 @@ def _softmax(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return Divide(), [powers, (row, [(Sum(op.axes), [powers])])]
 
 
-_OF_TWO: Mapping[type[Op], Op] = {LogAddExp: VectorisedLogAddExp(), Hypot: VectorisedHypot()}
 RULES: Mapping[type[Op], Rule] = {
-    **dict.fromkeys(_OF_TWO, _of_two),
+    Hypot: _hypot,
+    LogAddExp: _log_add_exp,
+    Softplus: _softplus,
+    Sigmoid: _sigmoid,
     Softmax: _softmax,
     XLogY: _x_log_y,
     Sin: _by_half_angle,

@@ -12,7 +12,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.exponential import Expm1
 from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Tanh
-from gradwire_engine.ops.pointwise.vectorised import FEW, log_of_sum
+from gradwire_engine.ops.pointwise.vectorised import FEW
 from gradwire_engine.ops.promotion import inexact_promoted
 from gradwire_engine.ops.special.error_functions import Erfc
 
@@ -112,7 +112,11 @@ class Softplus(RealUnary):
         (x,) = operands
         if x.size < FEW:
             return xp.logaddexp(x, xp.zeros((), x.dtype))
-        return log_of_sum(xp, xp.absolute(x), xp.maximum(x, 0))
+        z = xp.absolute(x)
+        xp.negative(z, z)
+        xp.exp(z, z)
+        xp.log1p(z, z)
+        return xp.add(xp.maximum(x, 0), z, z)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar sigmoid(x)``."""

@@ -28,6 +28,6 @@ class CosineBySine(Elementwise):
         x, t, s = operands
         z = xp.multiply(t, s)
         xp.subtract(1, z, z)
-        near = (xp.absolute(z) < _NEAR_ZERO).nonzero()
+        near = ((z < _NEAR_ZERO) & (z > -_NEAR_ZERO)).nonzero()
         z[near] = xp.cos(x[near])
         return z
