@@ -143,7 +143,8 @@ def explain(
     times = None
     if clock is not None:
         inputs = [x[()] for x in call.inputs]  # without axes, as scalars
-        seconds = _timed(tape, planned, inputs, clock, poll)
+        walks = [_walked(tape, planned, inputs, clock, poll, quick=quick) for _ in range(_WALKS)]
+        seconds = [median(spent) for spent in zip(*walks, strict=True)]
         times = _summed(tape, [*stages.values()][-1].steps, seconds)
     inner = {slots: _lines(text, within) for slots, text in _inner(tape, quick=quick)}
     code = _lines(lower.written(tape, planned, quick=quick), call.place)
@@ -209,23 +210,16 @@ def _lines(text: Text, where: _Where) -> list[Line]:
     ]
 
 
-def _timed(
-    tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock, poll: Poll
-) -> list[float]:
-    """Seconds of each instruction: the median of several walks, in the memory of a replay."""
-    walks = [_walked(tape, planned, inputs, clock, poll) for _ in range(_WALKS)]
-    return [median(seconds) for seconds in zip(*walks, strict=True)]
-
-
 def _walked(
-    tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock, poll: Poll
+    tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock, poll: Poll, *, quick: bool
 ) -> list[float]:
+    """Seconds of each instruction, in the memory of a replay."""
     values: list[Any] = []
     spent: list[float] = []
     with np.errstate(all="ignore"):
         for slot, (op, args, _, _) in enumerate(tape.instructions):
             operands = [inputs[op.index]] if isinstance(op, Input) else [values[a] for a in args]
-            compute = loops.bound(op, poll)
+            compute = loops.bound(op, poll, quick=quick)
             start = clock()
             try:
                 values.append(compute(*operands))
