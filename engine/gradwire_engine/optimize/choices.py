@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL
+from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
 from gradwire_engine.ops.pointwise.comparison import LogicalNot, NotEqual
 from gradwire_engine.ops.pointwise.masks import Masked
 from gradwire_engine.ops.pointwise.selection import Where
@@ -20,6 +21,8 @@ from gradwire_engine.tape import DType
 
 #: Fewest elements that are masked by their bits in less time than ``where`` takes.
 _FEWEST = 2048
+#: What is as quick with numbers that a branch excludes: a power of a negative number is not.
+_QUICK = frozenset((Add, Subtract, Multiply, Divide, Negative, Masked, Where))
 
 
 class _Choice(NamedTuple):
@@ -86,7 +89,7 @@ def _taken(slot: int, condition: int, first: bool, kept: Kept) -> Expression | N
     if (branch := _branch(slot, condition, first, kept)) is not None:
         return branch
     op, args, _, _ = kept.code[slot]
-    if not op.elementwise or kept.shared(slot):
+    if type(op) not in _QUICK or kept.shared(slot):
         return None
     branches = [_branch(arg, condition, first, kept) for arg in args]
     if not any(branch is not None for branch in branches):

@@ -102,3 +102,14 @@ def test_masks_leave_the_bits_of_what_is_kept(dtype, kept):
         expected = np.where(condition, *((x, zero) if kept else (zero, x)))
         for of, c, e in ((x, condition, expected), (x.T, condition.T, expected.T)):
             assert Masked(kept).kernel(NUMPY, c, of).tobytes() == e.tobytes()
+
+
+def test_what_a_choice_keeps_from_a_slow_function_is_kept_from_it():
+    b = Builder(Limits())
+    x = b.input(ArrayType(np.dtype(float), SHAPE))
+    zero, one = (b.scalar(number, x.dtype) for number in (0, 1))
+    positive = call("greater", x, zero)
+    root = call("power", call("where", positive, x, one), b.scalar(2.5, x.dtype))
+    tape = optimize(b.tape([call("where", positive, root, zero)]), NUMPY)
+    power = next(i for i in tape.instructions if i.op.name == "power")
+    assert tape.instructions[power.args[0]].op.name == "where"
