@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
@@ -90,11 +90,13 @@ class Compiled:
     decided: int | None = None
     #: Of what resumes a recording: the values of it that follow the inputs.
     known: Sequence[Known] = ()
+    _exact: list[Compiled] = field(default_factory=list)
 
     @property
     def nbytes(self) -> int:
         """Approximate memory that all of it takes."""
-        return self.executable.nbytes + _BYTES_PER_INSTRUCTION * len(self.plain.instructions)
+        plain = _BYTES_PER_INSTRUCTION * len(self.plain.instructions)
+        return self.executable.nbytes + 2 * plain  # the second if it is made exact
 
     def answer(self, outputs: Sequence[Any]) -> Answer:
         """What the executable gave as an answer."""
@@ -107,13 +109,15 @@ class Compiled:
         return Answer(value, further, derivatives, self.unconnected, updates, self.warnings, {})
 
     def exactly(self, poll: Poll) -> Compiled:
-        """The same by the operations as they were recorded."""
-        tape = optimize(self.plain, NUMPY, poll, exact=True)
-        return replace(self, executable=Executable(tape, exact=True))
+        """The same by the operations as they were recorded, made when it is first asked for."""
+        if not self._exact:
+            tape = optimize(self.plain, NUMPY, poll, exact=True)
+            self._exact.append(replace(self, executable=Executable(tape, exact=True), _exact=[]))
+        return self._exact[0]
 
     def unguarded(self) -> Compiled:
         """The same without guards: for the very values it was recorded with."""
         tape, exact = self.executable.tape, self.executable.exact
         bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in tape.instructions]
         unguarded = replace(tape, instructions=tuple(bare))
-        return replace(self, executable=Executable(unguarded, exact=exact))
+        return replace(self, executable=Executable(unguarded, exact=exact), _exact=[])
