@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
@@ -49,6 +49,11 @@ class AsType(Op):
         """Convert; the operand itself where nothing changes."""
         (x,) = operands
         return xp.asarray(xp.real(x) if self.dtype.kind in "iuf" else x, dtype=self.dtype)
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """The array's own method."""
+        (x,) = types
+        return f"{{0}}.astype({bind(self.dtype)})" if x.shape and x.dtype.kind != "c" else ""
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar`` in the operand's dtype."""

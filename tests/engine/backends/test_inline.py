@@ -11,10 +11,12 @@ from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.plan import plan
 from gradwire_engine.backends.numpy.quiet import quiet
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.arrays.joining import Stack
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import PRIMITIVES, SMALL
 from gradwire_engine.ops.constants import Constant, Guard, GuardFailed, Input
+from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import ARRAY, FULL, Span, indexed_shape
 from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Prod, Sum
@@ -48,6 +50,9 @@ CALLS: list[Any] = [
     ],
     *[(MatMul(), [a, b]) for a in [(3,), (2, 3), (0, 3)] for b in [(3,), (3, 2), (3, 0)]],
     (MatMul(), [(2, 4, 3), (3, 2)]),
+    *[(Stack(axis), [(2, 3)] * 4) for axis in range(3)],
+    *[(Stack(0), [()] * 5), (Stack(1), [(2,)] * 17), (Stack(0), [(0,)] * 2)],
+    *[(AsType(np.dtype(to)), [shape]) for to in ("float64", "int64") for shape in [(), (3, 2)]],
     *[(MatMul(), [(2, 0), (0, 2)]), (MatMul(), [(0,), (0,)])],
 ]
 
@@ -74,7 +79,7 @@ def test_inlined_code_gives_what_the_kernel_gives(op, shapes, dtype):
             assert found.dtype == expected.dtype
             assert found.shape == expected.shape
             scale = float(np.abs(expected).max(initial=1))
-            eps = np.finfo(dtype).eps if found.dtype.kind in "fc" else 0
+            eps = np.finfo(dtype).eps if np.dtype(dtype).kind in "fc" else 0
             np.testing.assert_allclose(found, expected, rtol=0, atol=64 * eps * scale)
 
 

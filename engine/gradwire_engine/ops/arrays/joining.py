@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -16,6 +17,9 @@ from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
+
+#: So many arrays are sooner assigned one by one than looked at by NumPy's ``stack``.
+_FEW = 16
 
 
 def _listed(b: Builder, arrays: Any, op: str, dtype: Any = None) -> list[Var]:
@@ -108,6 +112,18 @@ class Stack(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Join."""
         return xp.stack(operands, axis=self.axis)
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """A list of numbers, or a part for each of a few arrays."""
+        dtype = bind(types[0].dtype)
+        if not types[0].shape:
+            listed = ", ".join([f"{{{i}}}" for i in range(len(types))])
+            return f"{{z}} = {bind(xp.array, 'array')}([{listed}], {dtype})"
+        if len(types) > _FEW:
+            return ""
+        steps = [f"{{z}} = {bind(xp.empty, 'empty')}({self.infer(*types).shape}, {dtype})"]
+        ahead = ":, " * self.axis
+        return "; ".join(steps + [f"{{z}}[{ahead}{i}] = {{{i}}}" for i in range(len(types))])
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Each operand's part of ``z_bar``."""
