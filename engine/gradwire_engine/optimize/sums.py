@@ -21,6 +21,8 @@ from gradwire_engine.tape import Shape
 
 #: Fewest products for which einsum, or a matrix product of views, is quicker than their sum.
 _FEWEST_SUMMED, _FEWEST_TURNED = 2048, 128
+#: Most products that are added in single precision other than by NumPy, which adds in pairs.
+_MOST_SINGLE = 1 << 20
 #: Most elements of sums that are worth another call each.
 _FEW = 1024
 _Axes: TypeAlias = tuple[int, ...]
@@ -81,7 +83,8 @@ class _Product(NamedTuple):
         if (left ^ right).intersection(self.axes):
             return self._apart(left, right, shape, result)
         inner = [axis for axis in self.axes if axis in left]
-        if not inner:
+        count = math.prod([shape[axis] for axis in inner])
+        if not inner or (count > _MOST_SINGLE and self.kept.dtype(self.a).char in "fF"):
             return None
         both = left & right - {*inner}
         rows, columns = left - right, right - left

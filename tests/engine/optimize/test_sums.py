@@ -160,6 +160,14 @@ def test_a_product_that_is_there_is_summed():
     assert [i.op.name for i in tape.instructions if i.args] == ["multiply", "sum"]
 
 
+@pytest.mark.parametrize(("dtype", "left"), [("float64", 1), ("float32", 2)])
+def test_in_single_precision_many_are_added_in_pairs(dtype, left):
+    b = Builder(Limits())
+    x, y = (b.input(ArrayType(np.dtype(dtype), (1 << 21,))) for _ in range(2))
+    tape = optimize(b.tape([total(b, x * y)]), NUMPY)
+    assert sum(bool(i.args) for i in tape.instructions) == left
+
+
 def test_nothing_is_made_otherwise_where_bits_must_be_the_same():
     b = Builder(Limits())
     x = b.input(ArrayType(np.dtype(float), (5,)))
