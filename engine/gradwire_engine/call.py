@@ -180,7 +180,7 @@ class Call:
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         outputs, unsure = self._best(compiled, poll)
         answer = compiled.answer(outputs)
-        if not all_finite(unsure):
+        if unsure and not all_finite(unsure):
             answer.nonfinite = self._nonfinite(compiled, poll)
         return answer
 
@@ -190,7 +190,7 @@ class Call:
         Near the ends of the range what these give may be finite.
         """
         outputs, unsure = self._outputs(compiled, poll)
-        if all_finite(unsure):
+        if not unsure or all_finite(unsure):
             return outputs, ()
         if not compiled.executable.exact:
             with suppress(GuardFailed, OverBudget):
