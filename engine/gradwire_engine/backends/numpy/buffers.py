@@ -22,7 +22,7 @@ from gradwire_engine.tape import DType, Shape
 #: Arrays from this size on are lent by pools; the allocator is quick with smaller ones.
 POOLED_BYTES = 1 << 16
 #: Most memory that a thread's pool keeps, and that larger arrays do not enter.
-_KEPT_BYTES = 1 << 28
+_KEPT_BYTES = 1 << 27
 #: Most sets of buffers that a thread keeps.
 _KEPT_SETS = 16
 #: Vector instructions want their operands aligned to a line of the cache.
