@@ -235,3 +235,13 @@ def test_answers_do_not_alias_what_is_kept():
         assert answer.value.tolist() == [2, 2, 2]
         if answer.value.flags.writeable:
             answer.value[0] = 7
+
+
+def test_what_is_not_finite_is_answered_where_what_was_recorded_exceeds_the_limits():
+    engine, given = Engine(Limits(total_bytes=200_000)), leaves(x=np.linspace(0, 1, 100))
+    program = engine.parse("sum(x * log(x))")
+    with pytest.raises(OverBudget):
+        engine.call(program, given, Query("hessian", sources="x", exact=True)).replay(nothing)
+    answer = engine.call(program, given, Query("hessian", sources="x")).replay(nothing)
+    assert np.isnan(answer.value)
+    assert answer.nonfinite
