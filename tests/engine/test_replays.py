@@ -224,6 +224,7 @@ def in_blocks_of(nbytes: int) -> Iterator[None]:
     """Have what is meant for large arrays and long loops done to all, in blocks of this size."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "SMALLEST_BYTES", 1)
+        patch.setattr(grouping, "FEWEST_SPARED", 0)
         patch.setattr(frames, "BLOCK_BYTES", nbytes)
         patch.setattr(frames, "ALIGNED", 2)
         patch.setattr(frames, "FEWEST_ELEMENTS", 1)

@@ -6,7 +6,7 @@ processor's cache. The results of a group that nothing else reads are never made
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from gradwire_engine.backends.numpy.rows import Contraction, Cut, cut
@@ -17,9 +17,10 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.tape import Instruction, Shape, Tape
 
 #: Groups whose arrays are all smaller are left alone: calling takes longer than moving them.
-SMALLEST_BYTES = 3 << 13
-#: Fewest instructions for which it pays.
-_FEWEST = 2
+SMALLEST_BYTES = 1 << 16
+#: Fewest results that need not be made as a whole for which a group pays where the cache holds all
+#: of it, and what that is.
+FEWEST_SPARED, CACHE_BYTES = 4, 1 << 21
 #: The key of what is computed by rows, and how many groups must have come before.
 _Group: TypeAlias = tuple[Shape, int]
 
@@ -33,7 +34,7 @@ def grouped(tape: Tape, threads: int = 1, *, returned: bool = True) -> Tape:
         return tape
     contracted = _contracted(tape)
     cuts, groups = _levels(contracted.instructions)
-    kept = [slots for slots in groups.values() if _pays(tape.instructions, slots)]
+    kept = _paying(contracted, [*groups.values()])
     checked = tape.outputs if returned else ()
     return _Writer(contracted, cuts, kept, checked, threads).written() if kept else tape
 
@@ -83,9 +84,26 @@ def _item(op: object, args: Sequence[int], cuts: dict[int, Cut]) -> Cut | None:
     return of and Cut(of.key, (True,))
 
 
-def _pays(instructions: Sequence[Instruction], slots: Sequence[int]) -> bool:
-    large = sum(instructions[slot].type.nbytes >= SMALLEST_BYTES for slot in slots)
-    return large >= _FEWEST or (large == 1 and len(slots) > large)
+def _paying(tape: Tape, groups: Sequence[list[int]]) -> list[list[int]]:
+    """The groups that save enough."""
+    escaping = _escaping(tape, {slot: slots for slots in groups for slot in slots})
+    kept: list[list[int]] = []
+    for slots in groups:
+        sizes = {slot: tape.instructions[slot].type.nbytes for slot in slots}
+        large = [slot for slot in slots if sizes[slot] >= SMALLEST_BYTES]
+        spared = sum([slot not in escaping for slot in large])
+        if spared >= (1 if sum(sizes.values()) > CACHE_BYTES else FEWEST_SPARED):
+            kept.append(slots)
+    return kept
+
+
+def _escaping(tape: Tape, group_of: Mapping[int, list[int]]) -> set[int]:
+    """What is read outside of its group."""
+    found = {*tape.outputs}
+    for slot, instruction in enumerate(tape.instructions):
+        mine = group_of.get(slot)
+        found.update([a for a in instruction.args if group_of.get(a) is not mine])
+    return found
 
 
 class _Writer:
@@ -105,13 +123,8 @@ class _Writer:
         self.cuts = cuts
         self.groups = groups
         self.group_of = {slot: slots for slots in groups for slot in slots}
-        #: What is read, and what is read outside of its group.
-        self.read = {*tape.outputs}
-        self.escaping = {*tape.outputs}
-        for slot, instruction in enumerate(tape.instructions):
-            mine = self.group_of.get(slot)
-            self.read.update(instruction.args)
-            self.escaping.update(a for a in instruction.args if self.group_of.get(a) is not mine)
+        self.escaping = _escaping(tape, self.group_of)
+        self.read = {*tape.outputs}.union(*[i.args for i in tape.instructions])
         self.made: list[Instruction] = []
         self.moved: dict[int, int] = {}
 
