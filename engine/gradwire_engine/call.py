@@ -118,7 +118,10 @@ class Call:
         if not self._entry.paths:
             self.compile(poll)
         paths = self._entry.paths
-        answer = self._first(paths, poll)
+        try:
+            return self._run(paths[0], poll)
+        except GuardFailed:
+            answer = self._first(paths[1:], poll)
         if answer is not None:
             return answer
         with self._entry.locked(poll):
@@ -141,8 +144,7 @@ class Call:
                 answer = self._run(compiled, poll)
             except GuardFailed:
                 continue
-            if compiled is not paths[0]:
-                self._entry.prefer(compiled)
+            self._entry.prefer(compiled)
             return answer
         return None
 
