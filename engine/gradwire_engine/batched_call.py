@@ -107,7 +107,10 @@ class BatchedCall(Call):
         Others only pass through, and may fail where they never would have gone.
         """
         try:
-            outputs, unsure = self._best(compiled, poll)
+            outputs, unsure = self._outputs(compiled, poll)
+            finite = all_finite(unsure)
+            if not finite:
+                outputs = self._as_recorded(compiled, outputs, poll)
         except GuardFailed:
             return []
         except EngineError:
@@ -125,7 +128,7 @@ class BatchedCall(Call):
         if not took.all():
             outputs = [np.asarray(x)[took] for x in outputs]
         answer = compiled.answer(outputs)
-        if not all_finite(unsure) and not all_finite(outputs):
+        if not finite and not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled, poll)
         return [(took, answer)]
 

@@ -23,7 +23,6 @@ from gradwire_engine.backends.numpy.diagnose import first_lapses, lapses
 from gradwire_engine.backends.numpy.failures import explained
 from gradwire_engine.backends.numpy.finite import all_finite
 from gradwire_engine.backends.numpy.hints import better_way
-from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.cache import Cache
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
@@ -33,7 +32,6 @@ from gradwire_engine.compile.query import check_budget
 from gradwire_engine.errors import EngineError, OverBudget, Place
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import GuardFailed, Input, WayUnknown
-from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
@@ -180,26 +178,23 @@ class Call:
         )
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
-        outputs, unsure = self._best(compiled, poll)
+        outputs, unsure = self._outputs(compiled, poll)
+        if not unsure or all_finite(unsure):
+            return compiled.answer(outputs)
+        outputs = self._as_recorded(compiled, outputs, poll)
         answer = compiled.answer(outputs)
-        if unsure and not all_finite(unsure):
+        if not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled, poll)
         return answer
 
-    def _best(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
-        """The same as ``_outputs``; where they are not finite, by the operations as recorded.
-
-        Near the ends of the range what these give may be finite.
-        """
-        outputs, unsure = self._outputs(compiled, poll)
-        if not unsure or all_finite(unsure):
-            return outputs, ()
+    def _as_recorded(self, compiled: Compiled, outputs: Sequence[Any], poll: Poll) -> Sequence[Any]:
+        """What the operations as recorded give: near the ends of the range it may be finite."""
         if not compiled.executable.exact:
             with suppress(GuardFailed, OverBudget):
                 exact = compiled.exactly(poll)
                 check_budget(exact.executable, self._limits)
-                return self._outputs(exact, poll)
-        return outputs, unsure
+                outputs, _ = self._outputs(exact, poll)
+        return outputs
 
     def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
         """What is replayed, and what of it is not known to be finite."""
@@ -219,7 +214,7 @@ class Call:
 
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
-        tape = optimize(compiled.plain, NUMPY, poll, exact=True)
+        tape = compiled.exactly(poll).executable.tape
         found = lapses(tape, self.inputs, poll)
         if found.keys().isdisjoint(tape.outputs):
             tape = compiled.executable.tape

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.rows import Contraction
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.placements import Placed
@@ -36,17 +37,17 @@ _STATEMENTS: dict[type[Op], tuple[str, Sequence[int]]] = {
 #: Operators that are no more than their ufunc.
 _PLAIN = (*_STATEMENTS, Negative, Square)
 #: Beside what is elementwise, operations whose results share no memory with operands.
-_APART = (InnerProducts, MatMul, Placed, ScatterAdd, Sum, SumByProduct)
+_APART = (Contraction, InnerProducts, MatMul, Placed, ScatterAdd, Sum, SumByProduct)
 
 
 def reused(tape: Tape, dead: Sequence[Sequence[int]]) -> dict[int, int]:
     """The number of the operand that is overwritten, by slot.
 
-    It was made by elementwise arithmetic, so that nobody else holds it; nothing reads it again, and
-    nothing that did is a view of it.
+    It was made by elementwise arithmetic or as a product of matrices, so that nobody else holds it;
+    nothing reads it again, and nothing that did is a view of it.
     """
     made = tape.instructions
-    own = [_is_new(op) for op, _, _, _ in made]
+    own = [_is_new(op) or isinstance(op, MatMul | Contraction) for op, _, _, _ in made]
     for (op, args, _, _), new in zip(made, own, strict=True):
         if not new and not isinstance(op, _APART):
             for arg in args:
