@@ -73,6 +73,7 @@ class Straight:
         op, text = self.op, self.text
         bound: dict[str, Any] = {
             "int": int,
+            "map": map,
             "range": range,
             "zip": zip,
             "islice": islice,
@@ -120,7 +121,7 @@ class Straight:
                     self.turns[name] = f"[{form} for {name} in {self.turns[name]}]"
         if self.tape.inputs[0] in self.needed:
             turns = "range(n - 1, -1, -1)" if op.backward else "range(n)"
-            self.turns["s0"] = f"[int64(k) for k in {turns}]"
+            self.turns["s0"] = f"map(int64, {turns})"
         for slot, instruction in enumerate(self.made):
             if isinstance(instruction.op, Constant):
                 value = scalars.constant(slot, instruction.op.value)
