@@ -32,7 +32,7 @@ from gradwire_engine.optimize.distribution import distributed
 from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule
 from gradwire_engine.optimize.liveness import compacted, shrunk
 from gradwire_engine.optimize.placements import placed
-from gradwire_engine.optimize.structure import cheaper
+from gradwire_engine.optimize.structure import CHEAPER
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
 
 #: Larger results are computed at replay instead of kept in the tape.
@@ -137,22 +137,23 @@ class Simplifier:
 
     def simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
-        find, self.op = self._aliases.get(type(op)), op
+        of = type(op)
+        find, self.op = self._aliases.get(of), op
         if find is not None and (found := find(self, args, kind)) is not None:
             return found
         if self.exact:
             return self.keep(op, args, kind)
-        if op.elementwise and not self._repeated.keys().isdisjoint(args):
+        if op.elementwise and self._repeated and not self._repeated.keys().isdisjoint(args):
             found = self._before_repeating(op, args, kind)
             if found is not None:
                 return found
-        if self.origin < 0 and isinstance(kind, ArrayType) and kind.shape:
-            better = cheaper(op, args, self.instructions)
+        if self.origin < 0 and of in CHEAPER and isinstance(kind, ArrayType) and kind.shape:
+            better = CHEAPER[of](op, args, self.instructions)
             if better is not None:
                 return self._recorded(better)
-        rule = _RULES.get(type(op))
+        rule = _RULES.get(of)
         if rule is not None and (
-            type(op) not in _OF_MULTIPLES or not self._kept.multiples.isdisjoint(args)
+            of not in _OF_MULTIPLES or not self._kept.multiples.isdisjoint(args)
         ):
             better = rule(op, args, self._kept)
             if better is not None:

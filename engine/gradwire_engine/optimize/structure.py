@@ -25,12 +25,6 @@ from gradwire_engine.tape import Instruction, Shape
 _Code: TypeAlias = Sequence[Instruction]
 
 
-def cheaper(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
-    """What gives the value of ``op`` of the slots ``args`` with less work, if that is known."""
-    rule = _RULES.get(type(op))
-    return None if rule is None else rule(op, args, code)
-
-
 def _scaling(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     """``x * w`` or ``x / w``: on the diagonal of ``x``, or with what ``x`` is scaled by."""
     for x, w in (args, args[::-1]) if isinstance(op, Multiply) else (args,):
@@ -87,7 +81,9 @@ def _read(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     return _diagonal(x, code) if not op.offset and len(_shape(x, code)) == 2 else None
 
 
-_RULES: dict[type[Op], Callable[[Op, Sequence[int], _Code], Expression | None]] = {
+#: What gives the value of an operation on slots with less work, if that is known: of those that
+#: differentiating made, that is, for results of at least one axis.
+CHEAPER: dict[type[Op], Callable[[Op, Sequence[int], _Code], Expression | None]] = {
     Multiply: _scaling,
     Divide: _scaling,
     Add: _sum,
