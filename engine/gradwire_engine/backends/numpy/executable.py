@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.grouping import grouped
-from gradwire_engine.backends.numpy.loops import bound
+from gradwire_engine.backends.numpy.loops import bound, lending
 from gradwire_engine.backends.numpy.lower import Replay, lower
 from gradwire_engine.backends.numpy.plan import plan
 from gradwire_engine.backends.numpy.quiet import quiet
@@ -131,11 +131,13 @@ class Executable:
         """Replay instruction by instruction, with nothing compiled."""
         values: list[Any] = []
         computes: dict[Op, Callable[..., Any]] = {}
-        dead, polls = self._plan.dead, self._plan.polls
-        for slot, (op, args, _, _) in enumerate(self.grouped.instructions):
+        dead, polls, large = self._plan.dead, self._plan.polls, self._plan.large
+        for slot, (op, args, kind, _) in enumerate(self.grouped.instructions):
             if isinstance(op, Input):
                 x = inputs[op.index]
                 values.append(x if isinstance(x, list) or x.ndim else x[()])
+            elif slot in large and (into := lending(op, kind)) is not None:
+                values.append(into(*[values[a] for a in args]))
             else:
                 compute = computes.get(op)
                 if compute is None:

@@ -20,7 +20,7 @@ from gradwire_engine.tape import Instruction, Shape, Tape
 SMALLEST_BYTES = 1 << 16
 #: Fewest results that need not be made as a whole for which a group pays where the cache holds all
 #: of it, and what that is.
-FEWEST_SPARED, CACHE_BYTES = 4, 1 << 21
+FEWEST_SPARED, CACHE_BYTES = 6, 1 << 21
 #: The key of what is computed by rows, and how many groups must have come before.
 _Group: TypeAlias = tuple[Shape, int]
 

@@ -25,7 +25,7 @@ from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, WayUnknown
 from gradwire_engine.ops.loops import Body, Loop, Way
-from gradwire_engine.tape import ArrayType, StackType
+from gradwire_engine.tape import ArrayType, StackType, Type
 
 #: From operands to results, looking at the deadline between passes.
 Passes = Callable[..., tuple[Any, ...]]
@@ -69,6 +69,20 @@ def _lent(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: T
         operands[0] += ".T"
     out = f"{text.bind(POOL.empty, 'lent')}({kind.shape}, {text.bind(kind.dtype)})"
     return f"{text.bind(function, f'w_{function.__name__}')}({', '.join(operands)}, out={out})"
+
+
+def lending(op: Op, kind: Type) -> Callable[..., Any] | None:
+    """What computes a large array of type ``kind`` in memory that is lent, if ``op`` lets it."""
+    function = writing(op)
+    if function is None or not isinstance(kind, ArrayType):
+        return None
+
+    def into(*operands: Any) -> Any:
+        if isinstance(op, Contraction):
+            operands = operands[0].T, operands[1]
+        return function(*operands, out=POOL.empty(kind.shape, kind.dtype))
+
+    return into
 
 
 def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.loops import Loop
@@ -23,13 +24,15 @@ class Plan(NamedTuple):
     """``dead[i]`` are the slots that nothing reads after instruction i, which may be i itself.
 
     ``polls`` are the slots after which to look at the deadline; ``peak_bytes`` counts the results
-    that are alive at once, inputs included, constants not.
+    that are alive at once, inputs included, constants not. Pools have memory for the results of
+    the slots that are ``large``.
     """
 
     dead: list[list[int]]
     polls: frozenset[int]
     flops: int
     peak_bytes: int
+    large: frozenset[int]
 
 
 def plan(tape: Tape) -> Plan:
@@ -53,7 +56,10 @@ def plan(tape: Tape) -> Plan:
             peak_bytes = alive_bytes
         for slot in gone:
             alive_bytes -= nbytes[slot]
-    return Plan(dead, *_work(instructions, nbytes), peak_bytes)
+    large: frozenset[int] = frozenset()
+    if max(nbytes, default=0) >= POOLED_BYTES:
+        large = frozenset([slot for slot, size in enumerate(nbytes) if size >= POOLED_BYTES])
+    return Plan(dead, *_work(instructions, nbytes), peak_bytes, large)
 
 
 def _sizes(instructions: Sequence[Instruction]) -> list[int]:
