@@ -47,6 +47,17 @@ def test_a_pool_keeps_no_more_than_it_may(monkeypatch):
     assert sum(map(len, pool._blocks.values())) == len(pool._kept)
 
 
+def test_of_very_many_arrays_alike_few_are_kept():
+    pool = buffers.Pool()
+    arrays = [pool.empty((1 << 13,), FLOAT) for _ in range(100)]
+    for i, array in enumerate(arrays):
+        array[:] = i
+    assert [array[0] for array in arrays] == [*range(100)]
+    assert len(pool._kept) == buffers._MOST_ALIKE
+    arrays.clear()
+    assert place(pool.empty((1 << 13,), FLOAT)) == place(pool._kept[0])
+
+
 def test_every_thread_has_its_own():
     pool = buffers.Pool()
     at = place(pool.empty((1 << 14,), FLOAT))

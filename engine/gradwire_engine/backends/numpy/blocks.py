@@ -47,6 +47,7 @@ class Block:
         self.flat = len(key) > 1
         self.instructions = tape.instructions
         self.results = results
+        self._given = frozenset(results)
         self.cuts = cuts
         self.text = text
         self.lines: list[tuple[str, Instruction]] = []
@@ -110,7 +111,7 @@ class Block:
             self._join(slot, operands)
         elif self._holder[slot] != slot or isinstance(op, View):
             self._names[slot] = self._seen(op, operands[0], kind)
-            if slot in self.results:
+            if slot in self._given:
                 self.parts[slot] = f"o{slot}[lo:hi]"
                 self.lines.append((f"o{slot}[lo:hi] = {self._names[slot]}", instruction))
         elif (function := writing(op)) is not None:
@@ -124,7 +125,7 @@ class Block:
             name = self._names[slot] = self._spare.pop() if self._spare else f"t{slot}"
             self._held[slot] = (None, name)
             self.lines.append((f"{name} = {self._call(op, operands)}", instruction))
-            if slot in self.results:
+            if slot in self._given:
                 self.parts[slot] = f"o{slot}[lo:hi]"
                 self.lines.append((f"o{slot}[lo:hi] = {name}", instruction))
         self._release(dying)
@@ -133,7 +134,7 @@ class Block:
         """Where a ufunc writes: a part of a result, or a buffer."""
         kind = self.instructions[slot].type
         assert isinstance(kind, ArrayType)
-        if slot in self.results:
+        if slot in self._given:
             self.written.append(slot)
             self.parts[slot] = f"v{slot}"
             self._names[slot] = f"v{slot}"

@@ -23,8 +23,8 @@ from gradwire_engine.tape import DType, Shape
 POOLED_BYTES = 1 << 16
 #: Most memory that a thread's pool keeps, and that larger arrays do not enter.
 _KEPT_BYTES = 1 << 27
-#: Most sets of buffers that a thread keeps.
-_KEPT_SETS = 16
+#: Most blocks of one size, all of which are looked at, and most sets of buffers.
+_MOST_ALIKE, _KEPT_SETS = 32, 16
 #: Vector instructions want their operands aligned to a line of the cache.
 _LINE = 64
 
@@ -51,6 +51,8 @@ class Pool(threading.local):
                 block = blocks[i]
                 break
         else:
+            if len(blocks) == _MOST_ALIKE:
+                return np.empty(shape, dtype)
             block = self._make(size, blocks)
         return block[:nbytes].view(dtype).reshape(shape)
 

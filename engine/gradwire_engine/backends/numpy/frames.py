@@ -55,7 +55,8 @@ def framed(
     count = 1 if _overlaps(block) > rows else threads
     frame = _Frame(block, rows, count, outputs)
     frame.write()
-    squared = frozenset(results.index(slot) for slot in frame.squared)
+    wanted = frozenset(frame.squared)
+    squared = frozenset([number for number, slot in enumerate(results) if slot in wanted])
     return Framed(text, rows, block.scratch * rows * count, squared)
 
 
@@ -86,7 +87,8 @@ class _Frame:
         #: Results that are reduced of parts, and those that are made whole.
         self.reduced = {slot: number for number, slot in enumerate(reduced)}
         self.whole = [slot for slot in block.results if slot not in self.reduced]
-        self.squared = [slot for slot in self.whole if slot in outputs and self._real(slot)]
+        returned = frozenset(outputs)
+        self.squared = [slot for slot in self.whole if slot in returned and self._real(slot)]
 
     def _real(self, slot: int) -> bool:
         kind = self.block.instructions[slot].type
