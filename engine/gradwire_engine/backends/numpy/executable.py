@@ -31,7 +31,7 @@ _SECONDS_PER_INSTRUCTION = 1e-6
 _SECONDS_PER_FLOP = 1e-9
 _BYTES_PER_INSTRUCTION = 600
 #: Making elementwise results of so many bytes takes longer than writing functions for groups.
-_GROUPED_AT_ONCE = 1 << 22
+_GROUPED_AT_ONCE = 1 << 24
 
 
 class Executable:
