@@ -1,6 +1,7 @@
 """Groups of instructions by blocks: what they give, and what becomes of the tape."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -170,6 +171,28 @@ def test_very_large_arrays_are_swept_at_once(ask):
     call = ask.engine.call(ask.engine.parse("sum(sin(x) * x)"), x, Query("gradient"))
     call.compile(ask.poll)
     assert len(sweeps(call._entry.paths[0].executable)) == 1
+
+
+def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
+    x = np.linspace(-1, 1, 100_000)
+    call = ask.engine.call(
+        ask.engine.parse("y = sin(x) * x\nsum(y * exp(-y))"), {"x": Leaf(x)}, Query("gradient")
+    )
+    call.compile(ask.poll)
+    run = call._entry.paths[0].executable
+    others: list[Any] = []
+
+    def poll():
+        if not others:
+            thread = threading.Thread(target=lambda: others.append(run.run(call.inputs, ask.poll)))
+            thread.start()
+            thread.join()
+
+    walked = run.run(call.inputs, poll)
+    assert sweeps(run)
+    (found,) = others
+    for one, other in zip(walked, found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 def test_small_arrays_are_not_swept(ask):

@@ -45,9 +45,10 @@ class Executable:
         self.tape = tape
         self.exact = exact
         self._threads = threads
-        self.grouped = tape
-        self._plan = plan(tape)
-        if self._plan.peak_bytes >= _GROUPED_AT_ONCE:
+        #: What is replayed, with its plan: both at once, since one thread may walk the tape while
+        #: another groups it.
+        self._replayed = tape, plan(tape)
+        if self.peak_bytes >= _GROUPED_AT_ONCE:
             moved = [i.type.nbytes for i in tape.instructions if i.op.elementwise]
             if sum(moved) >= _GROUPED_AT_ONCE:
                 self._group()
@@ -59,14 +60,19 @@ class Executable:
         self._careful: Replay | None = None
 
     @property
+    def grouped(self) -> Tape:
+        """The tape that is replayed."""
+        return self._replayed[0]
+
+    @property
     def flops(self) -> int:
         """Arithmetic operations of a replay."""
-        return self._plan.flops
+        return self._replayed[1].flops
 
     @property
     def peak_bytes(self) -> int:
         """Most bytes of arrays alive at once."""
-        return self._plan.peak_bytes
+        return self._replayed[1].peak_bytes
 
     @property
     def seconds(self) -> float:
@@ -75,7 +81,7 @@ class Executable:
         if self._lowered is None:
             each += _SECONDS_TO_COMPILE if self._walked else _SECONDS_TO_WALK
         steps = len(self.tape.instructions) * each + self._looped * _SECONDS_PER_INSTRUCTION
-        return steps + self._plan.flops * _SECONDS_PER_FLOP
+        return steps + self.flops * _SECONDS_PER_FLOP
 
     @property
     def nbytes(self) -> int:
@@ -108,22 +114,23 @@ class Executable:
             return self._walk
         if self.grouped is self.tape:
             self._group()
-        self._lowered = lower(self.grouped, self._plan, quick=not self.exact)
+        self._lowered = lower(*self._replayed, quick=not self.exact)
         return self._lowered
 
     def _group(self) -> None:
         """Put in groups what is worth it."""
         if not self.exact:
-            self.grouped = grouped(self.tape, self._threads)
-            if self.grouped is not self.tape:
-                self._plan = plan(self.grouped)
+            tape = grouped(self.tape, self._threads)
+            if tape is not self.tape:
+                self._replayed = tape, plan(tape)
 
     def failed_at(self, error: BaseException) -> Instruction | None:
         """The instruction during which ``error`` was raised, in a loop that of its body."""
         found, trace = None, error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code is Executable._walk.__code__:
-                found = self.grouped.instructions[trace.tb_frame.f_locals["slot"]]
+                walking = trace.tb_frame.f_locals
+                found = walking["tape"].instructions[walking["slot"]]
             trace = trace.tb_next
         return failing(error) or found
 
@@ -131,8 +138,9 @@ class Executable:
         """Replay instruction by instruction, with nothing compiled."""
         values: list[Any] = []
         computes: dict[Op, Callable[..., Any]] = {}
-        dead, polls, large = self._plan.dead, self._plan.polls, self._plan.large
-        for slot, (op, args, kind, _) in enumerate(self.grouped.instructions):
+        tape, planned = self._replayed
+        dead, polls, large = planned.dead, planned.polls, planned.large
+        for slot, (op, args, kind, _) in enumerate(tape.instructions):
             if isinstance(op, Input):
                 x = inputs[op.index]
                 values.append(x if isinstance(x, list) or x.ndim else x[()])
@@ -147,5 +155,5 @@ class Executable:
                 values[gone] = None
             if slot in polls:
                 poll()
-        outputs = tuple([values[slot] for slot in self.grouped.outputs])
+        outputs = tuple([values[slot] for slot in tape.outputs])
         return outputs, outputs
