@@ -9,8 +9,6 @@ from gradwire_engine import Leaf, Limits, Query
 from gradwire_engine.backends.numpy import frames, grouping, rows
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.errors import DeadlineExceeded
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.engine.conftest import Asker
 
@@ -109,35 +107,6 @@ def test_groups_in_single_precision(ask, small, text):
 def test_groups_of_second_derivatives(ask, small, text):
     for found, expected in compared(ask, text, variables(), kind="jacobian", sources=["v", "m"]):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-
-
-FORMS = ["{} * {}", "sin({}) + {}", "{} - sum({})", "where({0} > {1}, {0}, 1)", "{} + max({})"]
-FORMS += ["concatenate([{0}[:1], {1}[:-1]])", "sqrt({}**2 + {}**2 + 1)", "exp(-abs({}))"]
-
-
-@st.composite
-def programs(draw):
-    names, lines = ["v", "u"], []
-    for i in range(draw(st.integers(2, 9))):
-        picked = [draw(st.sampled_from(names)) for _ in range(2)]
-        lines.append(f"t{i} = {draw(st.sampled_from(FORMS)).format(*picked)}")
-        names.append(f"t{i}")
-    return "\n".join([*lines, " + ".join(f"sum(tanh({name}))" for name in names)])
-
-
-@given(programs(), st.integers(0, 99), st.sampled_from([100, 500, 3000]))
-@settings(max_examples=60, deadline=None)
-def test_random_programs_in_groups(text, seed, size):
-    rng = np.random.default_rng(seed)
-    values = {name: Leaf(rng.normal(size=50)) for name in ("v", "u")}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "SMALLEST_BYTES", 1)
-        patch.setattr(grouping, "FEWEST_SPARED", 0)
-        patch.setattr(frames, "BLOCK_BYTES", size)
-        patch.setattr(frames, "ALIGNED", 4)
-        patch.setattr(frames, "FEWEST_ELEMENTS", 1)
-        for found, expected in compared(Asker(), text, values):
-            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
 def executable(ask, text, values, **query):
