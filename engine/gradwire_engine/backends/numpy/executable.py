@@ -30,8 +30,9 @@ _SECONDS_TO_COMPILE = 5e-6
 _SECONDS_PER_INSTRUCTION = 1e-6
 _SECONDS_PER_FLOP = 1e-9
 _BYTES_PER_INSTRUCTION = 600
-#: Making elementwise results of so many bytes takes longer than writing functions for groups.
-_GROUPED_AT_ONCE = 1 << 24
+#: Making elementwise results of so many bytes takes as long as writing functions for groups, and
+#: more memory.
+_GROUPED_AT_ONCE = 1 << 22
 
 
 class Executable:
