@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.lower import written
 from gradwire_engine.backends.numpy.namespace import NUMPY
@@ -97,6 +98,21 @@ def test_what_is_not_finite_stays_where_it_is(op, shapes, value):
     (found,) = run.run(given, lambda: None)
     expected = quiet.run(op.kernel, NUMPY, *[x[()] for x in given])
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "int32", "float32"])
+def test_numbers_of_other_dtypes_are_chosen_without_a_call(dtype):
+    text = "n = k * k\nm = maximum(minimum(n, 7), k)\nwhere(m > 3, m, n) + clip(k, 1, 5)"
+    engine = Engine()
+    program = engine.parse(text)
+    for k in (0, 1, 2, 3, 9):
+        value = {"k": Leaf(np.asarray(k, dtype))}
+        calls = [engine.call(program, value, Query("evaluate", exact=x)) for x in (False, True)]
+        plain, exact = [[call.replay(lambda: None).value for _ in range(3)][-1] for call in calls]
+        assert plain == exact
+        assert plain.dtype == exact.dtype == np.dtype(dtype)
+    lowered: Any = calls[0]._entry.paths[0].executable._lowered
+    assert not {"u_minimum", "u_maximum", "u_where"}.intersection(lowered.__code__.co_names)
 
 
 def test_indices_are_read_where_they_are_written():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch
@@ -56,6 +56,10 @@ class Where(Elementwise):
         shape = broadcast_shapes(condition.shape, chosen.shape)
         return chosen if shape == chosen.shape else chosen._replace(shape=shape)
 
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """One number or the other."""
+        return "" if any(kind.shape for kind in types) else f"({self.scalar})"
+
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar`` where chosen, ``y_bar = z_bar`` elsewhere."""
         zero = z_bar.builder.scalar(0, z_bar.dtype)
@@ -74,6 +78,11 @@ class Extremum(Binary):
     """
 
     wins: ClassVar[type[Op]]
+
+    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
+        """One real number or the other."""
+        numbers = all(not kind.shape and kind.dtype.kind in "iuf" for kind in types)
+        return f"({self.scalar})" if numbers else ""
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """All of ``z_bar`` to the winner, the first operand if equal."""
