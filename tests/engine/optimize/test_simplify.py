@@ -82,6 +82,8 @@ def test_an_exact_tape_walked_and_its_generated_code_give_the_same_bits(steps, s
 def test_optimising_twice_leaves_no_more_to_do(steps):
     once = optimize(build(steps), NUMPY)
     assert len(optimize(once, NUMPY).instructions) <= len(once.instructions)
+    exact = optimize(build(steps), NUMPY, exact=True)
+    assert optimize(exact, NUMPY, exact=True).instructions == exact.instructions
 
 
 def operations(ask, text, variables, kind="evaluate"):
