@@ -30,12 +30,14 @@ Mode: TypeAlias = Literal["auto", "forward", "reverse"]
 class Leaf(NamedTuple):
     """One variable's value, and whether it is differentiated when no sources are named.
 
-    Of ``any_shape``, it may be assigned values of other shapes.
+    Of ``any_shape``, it may be assigned values of other shapes. A ``resident`` one is the same
+    array whenever it is given under that digest.
     """
 
     value: Array | str
     trainable: bool = True
     any_shape: bool = False
+    resident: str | None = None
 
 
 #: Leaves nested in lists and dicts; the outermost is a dict.
