@@ -256,7 +256,7 @@ async def test_references_are_not_held(client):
     [
         ({"content-type": "text/plain"}, "unsupported_media_type"),
         (
-            {"content-type": "application/json", "content-encoding": "gzip"},
+            {"content-type": "application/json", "content-encoding": "br"},
             "unsupported_media_type",
         ),
         ({"accept": "text/html"}, "not_acceptable"),

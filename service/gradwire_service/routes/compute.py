@@ -9,12 +9,12 @@ from starlette.types import Receive, Scope, Send
 
 from gradwire_service import documents
 from gradwire_service.capacity import Capacity, InlineDeadline, TooLongInline
+from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.work import Work
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Metrics, server_timing
-from gradwire_service.wire.body import read_body
-from gradwire_service.wire.codec import Codec, reader_for, writer_for
+from gradwire_service.telemetry import Metrics
+from gradwire_service.wire.body import Body
 from gradwire_service.wire.envelope import FIELDS
 
 
@@ -38,47 +38,36 @@ class Compute:
         self._inline_seconds = settings.inline_microseconds * 1e-6
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        header = dict(scope["headers"]).get
-        reader = reader_for(header(b"content-type", b""), header(b"content-encoding", b""))
-        writer = writer_for(header(b"accept", b""), reader)
-        work = Work(self._engine, writer, self._settings)
+        x = Exchange(scope, self._settings)
         self._capacity.enter()
         try:
-            length = header(b"content-length", b"")
-            body = await read_body(receive, length, self._settings.max_body_bytes)
-            response = await self._respond(work, body, reader)
+            await x.receive(receive, self._capacity)
+            work = Work(self._engine, self._kind, x)
+            pieces = await self._pieces(work, x)
         finally:
             self._capacity.leave()
-        self._metrics.computed(work.seconds, cached=work.cached)
+        self._metrics.computed(x.seconds, cached=work.cached)
         for direction in work.answer.nonfinite:
             self._metrics.nonfinite(direction)
-        headers = [
-            (b"content-type", writer.media_type.encode()),
-            (b"content-length", str(len(response)).encode()),
-            (b"server-timing", server_timing(work.seconds).encode()),
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": response})
+        await x.respond(send, pieces)
 
-    async def _respond(self, work: Work, body: bytes, reader: Codec) -> bytes:
+    async def _pieces(self, work: Work, x: Exchange) -> list[Body]:
         """On the event loop where all of it is short, else in a thread."""
-        kind, settings = self._kind, self._settings
-        if len(body) > settings.inline_body_bytes:
+        nbytes = len(x.body)
+        if nbytes > self._settings.inline_body_bytes:
 
-            def whole() -> bytes:
-                work.prepare(body, kind, reader, settings)
-                return work.finish(kind, work.deadline)
+            def whole() -> list[Body]:
+                work.prepare()
+                return work.finish(x.deadline)
 
-            return await self._capacity.run(whole, work.deadline, len(body))
-        work.prepare(body, kind, reader, settings)
+            return await self._capacity.run(whole, x.deadline, nbytes)
+        work.prepare()
         if work.cached and work.replay_seconds() < self._inline_seconds:
             try:
-                return work.finish(kind, InlineDeadline())
+                return work.finish(InlineDeadline())
             except TooLongInline:
                 pass
-        return await self._capacity.run(
-            lambda: work.finish(kind, work.deadline), work.deadline, len(body)
-        )
+        return await self._capacity.run(lambda: work.finish(x.deadline), x.deadline, nbytes)
 
 
 def routes(

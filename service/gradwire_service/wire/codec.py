@@ -5,38 +5,49 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.arrays import write_json
+from gradwire_service.wire.body import Body
+from gradwire_service.wire.compression import Coding, coding_named
+from gradwire_service.wire.members import check_members, check_size
+from gradwire_service.wire.packing import pack
+from gradwire_service.wire.preferences import qualities, quality
+from gradwire_service.wire.unpacking import unpack
+
+#: How a request asks for arrays in the response.
+Encoding: TypeAlias = Literal["list", "base64"]
 
 
 class Codec(ABC):
     """One encoding of the documents; arrays in ``write``'s document are NumPy's."""
 
-    media_type: str
+    #: The names of its media type, the registered one first.
+    media_types: tuple[str, ...]
 
     @abstractmethod
-    def read(self, body: bytes) -> Any:
+    def read(self, body: bytes | bytearray) -> Any:
         """Raises: ``Refusal`` (malformed_body)."""
 
     @abstractmethod
-    def write(self, document: Mapping[str, Any], *, as_bytes: bool) -> bytes:
-        """``as_bytes`` asks for arrays as their raw bytes rather than as lists."""
+    def write(self, document: Mapping[str, Any], encoding: Encoding | None) -> list[Body]:
+        """The body in pieces, arrays in the form that is asked for, or this codec's own."""
 
 
 class JsonCodec(Codec):
-    """RFC 8259, read and written by orjson."""
+    """RFC 8259, read and written by orjson; arrays are lists."""
 
-    media_type = "application/json"
+    media_types = ("application/json",)
 
-    def read(self, body: bytes) -> Any:
+    def read(self, body: bytes | bytearray) -> Any:
         if not body:
             raise Refusal("malformed_body", "the body is empty", hint="send a JSON object")
+        check_size(body)
         try:
-            return orjson.loads(body)
+            document = orjson.loads(body)
         except orjson.JSONDecodeError as error:
             raise Refusal(
                 "malformed_body",
@@ -44,9 +55,23 @@ class JsonCodec(Codec):
                 f"character {error.pos})",
                 hint=_json_hint(error.msg),
             ) from None
+        check_members(body, document)
+        return document
 
-    def write(self, document: Mapping[str, Any], *, as_bytes: bool) -> bytes:
-        return write_json(document, as_bytes=as_bytes)
+    def write(self, document: Mapping[str, Any], encoding: Encoding | None) -> list[Body]:
+        return [write_json(document, as_bytes=encoding == "base64")]
+
+
+class MessagePackCodec(Codec):
+    """MessagePack; arrays are their raw bytes."""
+
+    media_types = ("application/msgpack", "application/vnd.msgpack", "application/x-msgpack")
+
+    def read(self, body: bytes | bytearray) -> Any:
+        return unpack(body)
+
+    def write(self, document: Mapping[str, Any], encoding: Encoding | None) -> list[Body]:
+        return pack(document, as_lists=encoding == "list")
 
 
 def _json_hint(message: str) -> str | None:
@@ -56,62 +81,56 @@ def _json_hint(message: str) -> str | None:
 
 
 JSON = JsonCodec()
-CODECS: dict[str, Codec] = {JSON.media_type: JSON}
+MESSAGEPACK = MessagePackCodec()
+CODECS: dict[str, Codec] = {
+    media_type: codec for codec in (JSON, MESSAGEPACK) for media_type in codec.media_types
+}
 
 
-@lru_cache(maxsize=256)
-def reader_for(content_type: bytes, content_encoding: bytes) -> Codec:
-    """The codec of a request's body; a body without a type is taken as JSON."""
-    if content_encoding.strip().lower() not in (b"", b"identity"):
-        raise Refusal("unsupported_media_type", "compressed bodies are not read")
+class Format(NamedTuple):
+    """How a request is read and its response written: codecs, and what was compressed how."""
+
+    reader: Codec
+    media_type: str
+    coding: Coding | None
+    writer: Codec
+    reply_type: str
+
+
+@lru_cache(maxsize=1024)
+def negotiated(content_type: bytes, content_encoding: bytes, accept: bytes) -> Format:
+    """The format of an exchange by the headers of its request.
+
+    A body without a type is taken as JSON, and answered in its own type unless ``accept`` says
+    otherwise.
+
+    Raises: ``Refusal`` (unsupported_media_type, not_acceptable).
+    """
     media_type = content_type.partition(b";")[0].strip().lower().decode("latin-1")
-    codec = CODECS.get(media_type) if media_type else JSON
-    if codec is None:
+    media_type = media_type or JSON.media_types[0]
+    reader = CODECS.get(media_type)
+    if reader is None:
         raise Refusal(
             "unsupported_media_type",
             f"the Content-Type {media_type} is not one that is read here",
-            hint=f"send the header Content-Type: {' or '.join(CODECS)} (curl -d sends another)",
+            hint=f"send the header Content-Type: {_NAMES} (curl -d sends another)",
         )
-    return codec
+    reply_type = _best(accept.decode("latin-1"), media_type) if accept else media_type
+    coding = coding_named(content_encoding)
+    return Format(reader, media_type, coding, CODECS[reply_type], reply_type)
 
 
-@lru_cache(maxsize=256)
-def writer_for(accept: bytes, reader: Codec) -> Codec:
-    """The codec of the response: the best that ``Accept`` allows, the request's own at a tie."""
-    if not accept:
-        return reader
-    ranges = [_media_range(part) for part in accept.decode("latin-1").split(",")]
-    best, best_quality = reader, 0.0
-    for codec in (reader, *(codec for codec in CODECS.values() if codec is not reader)):
-        quality = _quality(codec.media_type, ranges)
-        if quality > best_quality:
-            best, best_quality = codec, quality
-    if best_quality == 0:
+def _best(accept: str, own: str) -> str:
+    """The best media type that ``accept`` allows, at a tie the request's own."""
+    ranges = qualities(accept)
+    best = max((own, *CODECS), key=lambda name: quality(name, ranges))
+    if quality(best, ranges) == 0:
         raise Refusal(
             "not_acceptable",
             "the Accept header allows nothing that is written here",
-            hint=f"accept {' or '.join(CODECS)}",
+            hint=f"accept {_NAMES}",
         )
     return best
 
 
-def _media_range(text: str) -> tuple[str, float]:
-    media_type, *parameters = (part.strip().lower() for part in text.split(";"))
-    quality = 1.0
-    for parameter in parameters:
-        if parameter.startswith("q="):
-            try:
-                quality = float(parameter[2:])
-            except ValueError:
-                quality = 0.0
-    return media_type, quality
-
-
-def _quality(media_type: str, ranges: list[tuple[str, float]]) -> float:
-    """The quality of the most specific range that covers ``media_type`` (RFC 9110, 12.5.1)."""
-    offered = dict(ranges)
-    family = media_type.partition("/")[0] + "/*"
-    for candidate in (media_type, family, "*/*"):
-        if candidate in offered:
-            return offered[candidate]
-    return 0.0
+_NAMES = " or ".join(codec.media_types[0] for codec in (JSON, MESSAGEPACK))

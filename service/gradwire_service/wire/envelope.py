@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from gradwire_engine.answer import Kind, Query, Repeats
 
 from gradwire_service.problems import Refusal
+from gradwire_service.wire.codec import Encoding
 from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
 
@@ -30,6 +31,8 @@ FIELDS: dict[Kind, frozenset[str]] = {
 _SLICES: dict[bool | str, Repeats | None] = {False: None, True: "listed", "summed": "summed"}
 #: Where a request has the values along which it is differentiated.
 _DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
+#: Without one, arrays come back in the form that their codec has of its own.
+_ENCODINGS = (None, "list", "base64")
 _TAPE = RECORDED.union(
     ("encoding", "timeout_ms", "persistent", "watch", "watch_accessed_variables")
 )
@@ -42,7 +45,7 @@ class Envelope(NamedTuple):
     variables: dict[str, Any]
     query: Query
     vectors: Any
-    as_bytes: bool
+    encoding: Encoding | None
     timeout_ms: float | None
 
 
@@ -56,7 +59,7 @@ class TapeEnvelope(NamedTuple):
     watch: Sequence[str]
     watch_accessed: bool
     persistent: bool
-    as_bytes: bool
+    encoding: Encoding | None
 
 
 def read_timeout(document: Any) -> float | None:
@@ -104,8 +107,8 @@ def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelo
         atol=_positive(document, "atol"),
         exact=_choice(document, "exact", (False, True)),
     )
-    as_bytes = _choice(document, "encoding", ("list", "base64")) == "base64"
-    return Envelope(program, leaves, query, vectors, as_bytes, _positive(document, "timeout_ms"))
+    encoding = _choice(document, "encoding", _ENCODINGS)
+    return Envelope(program, leaves, query, vectors, encoding, _positive(document, "timeout_ms"))
 
 
 def read_tape(document: Any) -> TapeEnvelope:
@@ -130,7 +133,7 @@ def read_tape(document: Any) -> TapeEnvelope:
         watch,
         _choice(document, "watch_accessed_variables", (True, False)),
         _choice(document, "persistent", (False, True)),
-        _choice(document, "encoding", ("list", "base64")) == "base64",
+        _choice(document, "encoding", _ENCODINGS),
     )
 
 
@@ -228,7 +231,7 @@ def _choice(document: dict[str, Any], field: str, choices: tuple[Any, ...]) -> A
         return choices[0]
     if type(value) in map(type, choices) and value in choices:
         return value
-    allowed = " or ".join(json.dumps(choice) for choice in choices)
+    allowed = " or ".join(json.dumps(choice) for choice in choices if choice is not None)
     raise _invalid(f"{field} is {allowed}", f"/{field}")
 
 

@@ -144,7 +144,7 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     """Little-endian C-order bytes, which the array then reads in place."""
     if type(shape) is not list or any(type(n) is not int or n < 0 for n in shape):
         raise Malformed("a shape is a list of integers that are not negative", "shape")
-    raw = text if type(text) is bytes else _base64_bytes(text, name)
+    raw = text if type(text) in (bytes, memoryview) else _base64_bytes(text, name)
     needed = math.prod(shape) * dtype.itemsize
     if len(raw) != needed:
         raise Malformed(f"{dtype} of this shape has {needed} bytes, got {len(raw)}", name)
@@ -152,9 +152,9 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
         read = np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
     except ValueError:
         raise Malformed("no array can have this shape", "shape") from None
-    if dtype.kind == "b" and raw and max(raw) > 1:
+    if dtype.kind == "b" and read.size and read.view(np.uint8).max() > 1:
         raise Malformed("the bytes of a bool are 0 and 1", name)
-    return read.astype(dtype, copy=False)
+    return read.astype(dtype, copy=not read.flags.aligned)
 
 
 def is_number(value: Any) -> bool:
@@ -165,7 +165,13 @@ def is_number(value: Any) -> bool:
 
 def describe(value: Any) -> str:
     """What kind of JSON value this is, in words, without repeating it."""
-    words = {str: "a string", bool: "a boolean", list: "a list", dict: "an object"}
+    words: dict[type, str] = {
+        str: "a string",
+        bool: "a boolean",
+        list: "a list",
+        dict: "an object",
+        memoryview: "raw bytes",
+    }
     if value is None:
         return "null"
     return words.get(type(value), "a number")

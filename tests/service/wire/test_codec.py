@@ -3,56 +3,85 @@
 import numpy as np
 import pytest
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.codec import JSON, reader_for, writer_for
+from gradwire_service.wire.codec import JSON, MESSAGEPACK, negotiated
 
 
-def code(call, *arguments):
+def code(*headers):
     with pytest.raises(Refusal) as caught:
-        call(*arguments)
+        negotiated(*headers)
     return caught.value.code
 
 
 @pytest.mark.parametrize(
-    "content_type", [b"", b"application/json", b"Application/JSON; charset=utf-8", b"text/json"]
-)
-def test_json_is_read(content_type):
-    if content_type == b"text/json":
-        assert code(reader_for, content_type, b"") == "unsupported_media_type"
-    else:
-        assert reader_for(content_type, b"identity") is JSON
-
-
-@pytest.mark.parametrize(
-    "content_type", [b"text/plain", b"application/x-www-form-urlencoded", b"\xff\xfe", b"json"]
-)
-def test_other_types_are_not_read(content_type):
-    assert code(reader_for, content_type, b"") == "unsupported_media_type"
-
-
-def test_compressed_bodies_are_not_read():
-    assert code(reader_for, b"application/json", b"gzip") == "unsupported_media_type"
-
-
-@pytest.mark.parametrize(
-    "accept",
+    ("content_type", "codec"),
     [
-        b"",
-        b"*/*",
-        b"application/*",
-        b"text/html, application/json;q=0.1",
-        b"application/json; charset=utf-8",
-        b"text/html;q=0.9, */*;q=0.1",
+        (b"", JSON),
+        (b"application/json", JSON),
+        (b"Application/JSON; charset=utf-8", JSON),
+        (b"application/msgpack", MESSAGEPACK),
+        (b"application/vnd.msgpack", MESSAGEPACK),
+        (b"application/x-msgpack", MESSAGEPACK),
     ],
 )
-def test_accepted(accept):
-    assert writer_for(accept, JSON) is JSON
+def test_what_is_read_and_answered_alike(content_type, codec):
+    read = negotiated(content_type, b"", b"")
+    assert (read.reader, read.writer, read.coding) == (codec, codec, None)
+    assert read.reply_type == read.media_type in codec.media_types
 
 
 @pytest.mark.parametrize(
-    "accept", [b"text/html", b"application/json;q=0, */*", b"application/json;q=x", b";", b"\xff"]
+    "content_type",
+    [b"text/json", b"text/plain", b"application/x-www-form-urlencoded", b"\xff\xfe", b"json"],
+)
+def test_other_types_are_not_read(content_type):
+    assert code(content_type, b"", b"") == "unsupported_media_type"
+
+
+@pytest.mark.parametrize(
+    ("content_encoding", "name"),
+    [(b"gzip", "gzip"), (b"X-Gzip", "gzip"), (b"zstd", "zstd"), (b" identity ", None)],
+)
+def test_content_codings(content_encoding, name):
+    coding = negotiated(b"", content_encoding, b"").coding
+    assert (None if coding is None else coding.name) == name
+
+
+@pytest.mark.parametrize("content_encoding", [b"br", b"gzip, zstd", b"gzip, gzip", b"\xff"])
+def test_other_codings_are_not_read(content_encoding):
+    assert code(b"", content_encoding, b"") == "unsupported_media_type"
+
+
+@pytest.mark.parametrize(
+    ("accept", "reply_type"),
+    [
+        (b"*/*", "application/json"),
+        (b"application/*", "application/json"),
+        (b"text/html, application/json;q=0.1", "application/json"),
+        (b"application/json; charset=utf-8", "application/json"),
+        (b"text/html;q=0.9, */*;q=0.1", "application/json"),
+        (b"application/msgpack", "application/msgpack"),
+        (b"application/x-msgpack", "application/x-msgpack"),
+        (b"application/json;q=0.5, application/vnd.msgpack", "application/vnd.msgpack"),
+        (b"*/*, application/json;q=0.5", "application/msgpack"),
+        (b"application/json;q=0, */*", "application/msgpack"),
+    ],
+)
+def test_accepted(accept, reply_type):
+    wanted = negotiated(b"application/json", b"", accept)
+    assert wanted.reply_type == reply_type
+    assert reply_type in wanted.writer.media_types
+
+
+def test_at_a_tie_the_answer_is_as_the_request():
+    for content_type in b"application/json", b"application/x-msgpack":
+        assert negotiated(content_type, b"", b"*/*").reply_type.encode() == content_type
+
+
+@pytest.mark.parametrize(
+    "accept", [b"text/html", b"application/*;q=0, */*", b"application/json;q=x", b";", b"\xff"]
 )
 def test_not_acceptable(accept):
-    assert code(writer_for, accept, JSON) == "not_acceptable"
+    assert code(b"", b"", accept) == "not_acceptable"
 
 
 @pytest.mark.parametrize(
@@ -83,4 +112,4 @@ def test_the_empty_body_is_told_apart():
 
 
 def test_documents_are_written_with_arrays():
-    assert JSON.write({"x": np.arange(2.0)}, as_bytes=False) == b'{"x":[0.0,1.0]}'
+    assert JSON.write({"x": np.arange(2.0)}, None) == [b'{"x":[0.0,1.0]}']

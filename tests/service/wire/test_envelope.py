@@ -17,7 +17,7 @@ def test_the_least_request():
     assert envelope.program == "x"
     assert envelope.variables == {}
     assert envelope.query == Query("gradient")
-    assert (envelope.vectors, envelope.as_bytes, envelope.timeout_ms) == (None, False, None)
+    assert (envelope.vectors, envelope.encoding, envelope.timeout_ms) == (None, None, None)
 
 
 def test_null_is_as_good_as_absent():
@@ -54,7 +54,7 @@ def test_every_field():
         exact=True,
     )
     assert envelope.vectors["a"][0] == 2.0
-    assert (envelope.as_bytes, envelope.timeout_ms) == (True, 1500.0)
+    assert (envelope.encoding, envelope.timeout_ms) == ("base64", 1500.0)
     evaluated = read_envelope({"program": "x", "outputs": "y"}, "evaluate")
     assert evaluated.query.outputs == "y"
 

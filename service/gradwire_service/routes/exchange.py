@@ -1,0 +1,112 @@
+"""One request and its response, whatever it asks: format, body, deadline, durations, pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from hashlib import sha256
+from time import perf_counter
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from gradwire_service.capacity import Capacity, Deadline
+from gradwire_service.settings import Settings
+from gradwire_service.telemetry import server_timing
+from gradwire_service.wire.body import Body, read_body
+from gradwire_service.wire.codec import Encoding, negotiated
+from gradwire_service.wire.envelope import read_timeout
+
+#: The phases, by which durations are told.
+PARSE, COMPILE, REPLAY, ENCODE = range(4)
+Header = tuple[bytes, bytes]
+
+
+class Exchange:
+    """A request as it is read, and what its response is made of."""
+
+    def __init__(self, scope: Scope, settings: Settings) -> None:
+        self._header = header = dict(scope["headers"]).get
+        self.format = negotiated(
+            header(b"content-type", b""), header(b"content-encoding", b""), header(b"accept", b"")
+        )
+        self.deadline = Deadline(settings.default_timeout_ms)
+        self.seconds = [0.0, 0.0, 0.0, 0.0]
+        self.body: bytes | bytearray = b""
+        self._settings = settings
+
+    @cached_property
+    def owner(self) -> str:
+        """Whose request it is: those who give the same key are one, no store sees a key."""
+        return sha256(self._header(b"authorization", b"")).hexdigest()
+
+    async def receive(self, receive: Receive, capacity: Capacity) -> None:
+        """Read the body, decompressed.
+
+        Raises: ``Refusal`` (body_too_large, malformed_body), ``Disconnected``.
+        """
+        length, most = self._header(b"content-length", b""), self._settings.max_body_bytes
+        body = self.body = await read_body(receive, length, most)
+        coding = self.format.coding
+        if coding is not None:
+
+            def decompress() -> bytearray:
+                with self.phase(PARSE):
+                    return coding.decompress(body, most)
+
+            self.body = await capacity.run(decompress, self.deadline, len(body))
+
+    @cached_property
+    def document(self) -> Any:
+        """What the body says; from now on the request has the time that it asks for."""
+        with self.phase(PARSE):
+            document = self.format.reader.read(self.body)
+            timeout_ms = read_timeout(document)
+            if timeout_ms is not None:
+                self.deadline.allow(min(timeout_ms, self._settings.max_timeout_ms))
+        return document
+
+    @contextmanager
+    def phase(self, number: int) -> Iterator[None]:
+        """Count the time until the end as that phase's."""
+        start = perf_counter()
+        yield
+        self.seconds[number] += perf_counter() - start
+
+    def written(self, document: Mapping[str, Any], encoding: Encoding | None = None) -> list[Body]:
+        """The document of the answer as pieces of a body."""
+        with self.phase(ENCODE):
+            return self.format.writer.write(document, encoding)
+
+    async def respond(
+        self, send: Send, pieces: list[Body], status: int = 200, further: Iterable[Header] = ()
+    ) -> None:
+        """Send the response."""
+        headers = [(b"server-timing", server_timing(self.seconds).encode()), *further]
+        if pieces:
+            length = sum(map(len, pieces))
+            headers.append((b"content-type", self.format.reply_type.encode()))
+            headers.append((b"content-length", str(length).encode()))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        last = len(pieces) - 1
+        for number, piece in enumerate(pieces or (b"",)):
+            message = {"type": "http.response.body", "body": piece, "more_body": number < last}
+            await send(message)
+
+
+class Reply(Response):
+    """The response of an exchange, as a route of FastAPI's returns it."""
+
+    def __init__(
+        self, x: Exchange, pieces: list[Body], status: int = 200, further: Iterable[Header] = ()
+    ) -> None:
+        self.background = None
+        self.status_code = status
+        self._x = x
+        self._pieces = pieces
+        self._further = further
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._x.respond(send, self._pieces, self.status_code, self._further)

@@ -1,0 +1,78 @@
+"""What a JSON parser does not refuse: a name that an object has twice, and far too many objects.
+
+A name that comes twice has no meaning that all parsers share (RFC 8259, section 4); orjson keeps
+the last. Parsing again by a slower parser that tells would take many times as long, so members are
+counted: each has a colon of its own, and all other colons stand in strings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from gradwire_service.problems import Refusal
+
+#: Lists and objects in a large body; each may take thirty times its bytes in memory.
+MOST_NESTED = 1_000_000
+#: Bodies up to this size may have any number.
+_SMALL_BYTES = 1 << 20
+#: A colon that a string holds in disguise.
+_ESCAPED_COLON = re.compile(rb"\\u003[aA]")
+
+
+def check_size(body: bytes | bytearray) -> None:
+    """Refuse a body that would take far more memory than its bytes.
+
+    Raises: ``Refusal`` (malformed_body).
+    """
+    if len(body) > _SMALL_BYTES and body.count(b"[") + body.count(b"{") > MOST_NESTED:
+        detail = f"the body has more than {MOST_NESTED} lists and objects"
+        raise Refusal("malformed_body", detail, hint="send arrays as raw bytes")
+
+
+def check_members(body: bytes | bytearray, document: Any) -> None:
+    """Refuse a body of which ``document`` was read, if an object in it has a name twice.
+
+    Raises: ``Refusal`` (malformed_body).
+    """
+    colons = body.count(b":")
+    escaped = b"\\u003" in body and _ESCAPED_COLON.search(body) is not None
+    if not escaped and colons in (_colons(document), _colons(document, everywhere=True)):
+        return
+    if len(body) <= _SMALL_BYTES:
+        json.loads(body, object_pairs_hook=_refuse_repeated)
+    elif escaped:
+        raise Refusal("malformed_body", "so large a body must not write colons as \\u003a")
+    else:
+        raise Refusal("malformed_body", "an object has a name twice")
+
+
+def _colons(document: Any, *, everywhere: bool = False) -> int:
+    """Colons of members and in strings, fewer where lists hold any unless ``everywhere``.
+
+    In lists that begin with a number or a list there rarely are, and they may be long.
+    """
+    count = 0
+    pending = [document]
+    while pending:
+        value = pending.pop()
+        kind = type(value)
+        if kind is str:
+            count += value.count(":")
+        elif kind is dict:
+            count += len(value)
+            pending += value
+            pending += value.values()
+        elif kind is list and (everywhere or (value and type(value[0]) in (dict, str))):
+            pending += value
+    return count
+
+
+def _refuse_repeated(members: Iterable[tuple[str, Any]]) -> None:
+    seen = set[str]()
+    for name, _ in members:
+        if name in seen:
+            raise Refusal("malformed_body", f"an object has the name {json.dumps(name)} twice")
+        seen.add(name)

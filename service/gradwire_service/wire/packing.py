@@ -1,0 +1,139 @@
+"""Documents out: MessagePack, in pieces of which the large ones are the arrays' own memory.
+
+Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwire_service.wire.arrays import finite
+from gradwire_service.wire.body import Body
+
+#: Arrays from this size on are pieces of their own, not copied.
+_LARGE_BYTES = 1 << 14
+_LARGEST_LENGTH = (1 << 32) - 1
+
+_FLOAT64 = struct.Struct(">Bd")
+_INTEGERS = (
+    # least, most, tag, and how many bytes
+    (-(1 << 7), -1, 0xD0, struct.Struct(">Bb")),
+    (0, (1 << 8) - 1, 0xCC, struct.Struct(">BB")),
+    (-(1 << 15), -1, 0xD1, struct.Struct(">Bh")),
+    (0, (1 << 16) - 1, 0xCD, struct.Struct(">BH")),
+    (-(1 << 31), -1, 0xD2, struct.Struct(">Bi")),
+    (0, (1 << 32) - 1, 0xCE, struct.Struct(">BI")),
+    (-(1 << 63), -1, 0xD3, struct.Struct(">Bq")),
+    (0, (1 << 64) - 1, 0xCF, struct.Struct(">BQ")),
+)
+_LENGTHS = {1: struct.Struct(">BB"), 2: struct.Struct(">BH"), 4: struct.Struct(">BI")}
+
+
+def pack(document: Mapping[str, Any], *, as_lists: bool = False) -> list[Body]:
+    """``document`` in pieces; arrays are ``{"dtype", "shape", "data"}``, or nested lists.
+
+    Numbers that Python holds are told about the answer; there NaN and infinities are words, as in
+    every encoding.
+    """
+    packer = _Packer(as_lists=as_lists)
+    packer.value(document)
+    return packer.pieces()
+
+
+class _Packer:
+    def __init__(self, *, as_lists: bool) -> None:
+        self._as_lists = as_lists
+        self._done: list[Body] = []
+        self._open = bytearray()
+
+    def pieces(self) -> list[Body]:
+        """All that was written."""
+        return [*self._done, self._open] if self._open else self._done
+
+    def value(self, value: Any) -> None:
+        """Write one value."""
+        kind = type(value)
+        if kind is str:
+            text = value.encode()
+            self._head(len(text), 0xA0, 32, {1: 0xD9, 2: 0xDA, 4: 0xDB})
+            self._open += text
+        elif kind is dict:
+            self._head(len(value), 0x80, 16, {2: 0xDE, 4: 0xDF})
+            for name, item in value.items():
+                self.value(name)
+                self.value(item)
+        elif kind is list or kind is tuple:
+            self._head(len(value), 0x90, 16, {2: 0xDC, 4: 0xDD})
+            for item in value:
+                self.value(item)
+        elif value is None:
+            self._open.append(0xC0)
+        elif kind is bool:
+            self._open.append(0xC3 if value else 0xC2)
+        elif kind is int:
+            self._integer(value)
+        elif kind is float:
+            self._float(value)
+        elif self._as_lists:
+            self.value(_listed(value))
+        else:
+            self._array(np.asarray(value))
+
+    def _head(self, length: int, fixed: int, below: int, tags: Mapping[int, int]) -> None:
+        """The tag and length of what has a length."""
+        if length < below:
+            self._open.append(fixed | length)
+            return
+        for size, tag in tags.items():
+            if length < 1 << 8 * size:
+                self._open += _LENGTHS[size].pack(tag, length)
+                return
+        raise AssertionError("no answer has so many members")
+
+    def _integer(self, value: int) -> None:
+        if -32 <= value < 128:
+            self._open.append(value & 0xFF)
+            return
+        for least, most, tag, layout in _INTEGERS:
+            if least <= value <= most:
+                self._open += layout.pack(tag, value)
+                return
+        self._float(float(value))
+
+    def _float(self, value: float) -> None:
+        written = finite(value)
+        if written is value:
+            self._open += _FLOAT64.pack(0xCB, value)
+        else:
+            self.value(written)
+
+    def _array(self, array: NDArray[Any]) -> None:
+        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        self._open.append(0x83)
+        self.value("dtype")
+        self.value(array.dtype.name)
+        self.value("shape")
+        self.value(list(array.shape))
+        self.value("data")
+        if little.nbytes > _LARGEST_LENGTH:
+            raise AssertionError("limits keep arrays smaller")
+        self._head(little.nbytes, 0, 0, {1: 0xC4, 2: 0xC5, 4: 0xC6})
+        if little.nbytes < _LARGE_BYTES:
+            self._open += little.tobytes()
+        else:
+            self._done += [self._open, little.reshape(-1).view(np.uint8).data]
+            self._open = bytearray()
+
+
+def _listed(value: Any) -> Any:
+    """An array as nested lists, its numbers Python's, but for words in place of the strange."""
+    if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.kind == "c":
+            return {"re": _listed(value.real), "im": _listed(value.imag)}
+        return value.tolist()
+    return finite(value)

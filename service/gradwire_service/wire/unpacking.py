@@ -1,0 +1,188 @@
+"""Documents in: MessagePack, read without a copy of the raw bytes that it carries.
+
+Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md. Read here
+rather than by a library, since none gives raw bytes as views of the body and refuses a key that
+comes twice; the documents around the bytes are small.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.body import Body
+
+#: Levels of nesting that are read; a value has at most 64.
+MOST_LEVELS = 200
+#: Values that are read one by one; one byte of the body may stand for sixty in memory.
+MOST_VALUES = 1_000_000
+#: Lists of at least so many float64 are read at once.
+_MANY = 16
+#: Raw bytes from this size on are moved to where NumPy reads them fastest.
+_LARGE_BYTES = 1 << 12
+_ALIGNMENT = 8
+_TAGGED_FLOATS = np.dtype([("tag", "u1"), ("number", ">f8")])
+
+_FLOAT64 = 0xCB
+_KEY_HINT = "keys of objects are strings"
+
+_NUMBERS: dict[int, struct.Struct] = {
+    0xCA: struct.Struct(">f"),
+    _FLOAT64: struct.Struct(">d"),
+    0xCC: struct.Struct(">B"),
+    0xCD: struct.Struct(">H"),
+    0xCE: struct.Struct(">I"),
+    0xCF: struct.Struct(">Q"),
+    0xD0: struct.Struct(">b"),
+    0xD1: struct.Struct(">h"),
+    0xD2: struct.Struct(">i"),
+    0xD3: struct.Struct(">q"),
+}
+_CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
+_LENGTHS = {1: struct.Struct(">B"), 2: struct.Struct(">H"), 4: struct.Struct(">I")}
+#: Bytes of the length of strings, raw bytes, lists and objects, by tag.
+_TEXTS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
+_BYTES = {0xC4: 1, 0xC5: 2, 0xC6: 4}
+_LISTS = {0xDC: 2, 0xDD: 4}
+_OBJECTS = {0xDE: 2, 0xDF: 4}
+
+
+def unpack(body: Body) -> Any:
+    """The one value of ``body``; raw bytes are views of it.
+
+    Large raw bytes that begin where NumPy cannot read them in place are moved there, over bytes
+    read before, where ``body`` may be written.
+
+    Raises: ``Refusal`` (malformed_body) where it is cut short or followed by something, where a
+    key comes twice or is no string, and for extension types.
+    """
+    reader = _Reader(body)
+    try:
+        value = reader.value(0)
+    except (struct.error, IndexError):
+        _refuse("the body is cut short")
+    except UnicodeDecodeError:
+        _refuse("a string is not UTF-8")
+    if reader.at != len(body):
+        _refuse(f"something follows the value, from byte {reader.at}")
+    return value
+
+
+def _refuse(detail: str, hint: str | None = None) -> NoReturn:
+    raise Refusal("malformed_body", f"not MessagePack as it is read here: {detail}", hint=hint)
+
+
+class _Reader:
+    """The body, and how far it is read."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = memoryview(body)
+        self._end = len(body)
+        self._values = 0
+        #: Where the last raw bytes end: what lies between them and ``at`` is read and free.
+        self._free = 0
+        self.at = 0
+
+    def value(self, level: int) -> Any:
+        """The value that begins here."""
+        tag = self._body[self.at]
+        self.at += 1
+        if tag < 0x80:
+            return tag
+        if tag >= 0xE0:
+            return tag - 0x100
+        if tag >= 0xC0:
+            return self._long(tag, level)
+        if tag >= 0xA0:
+            return str(self._taken(tag & 0x1F), "utf-8")
+        if tag >= 0x90:
+            return self._list(tag & 0x0F, level)
+        return self._object(tag & 0x0F, level)
+
+    def _long(self, tag: int, level: int) -> Any:
+        """A value whose tag does not hold its length."""
+        number = _NUMBERS.get(tag)
+        if number is not None:
+            (read,) = number.unpack_from(self._body, self.at)
+            self.at += number.size
+            return read
+        if tag in _CONSTANTS:
+            return _CONSTANTS[tag]
+        if tag in _TEXTS:
+            return str(self._taken(self._length(_TEXTS[tag])), "utf-8")
+        if tag in _BYTES:
+            return self._raw(self._length(_BYTES[tag]))
+        if tag in _LISTS:
+            return self._list(self._length(_LISTS[tag]), level)
+        if tag in _OBJECTS:
+            return self._object(self._length(_OBJECTS[tag]), level)
+        _refuse(f"an extension or unused type, {tag:#x} at byte {self.at - 1}")
+
+    def _length(self, size: int) -> int:
+        (length,) = _LENGTHS[size].unpack_from(self._body, self.at)
+        self.at += size
+        return int(length)
+
+    def _taken(self, length: int) -> memoryview:
+        start, self.at = self.at, self.at + length
+        if self.at > self._end:
+            _refuse("the body is cut short")
+        return self._body[start : self.at]
+
+    def _raw(self, length: int) -> memoryview:
+        start = self.at
+        raw = self._taken(length)
+        if length < _LARGE_BYTES or self._body.readonly:
+            self._free = self.at
+            return raw
+        back = np.frombuffer(raw, np.uint8).__array_interface__["data"][0] % _ALIGNMENT
+        if back and back <= start - self._free:
+            raw, unaligned = self._body[start - back : self.at - back], raw
+            raw[:] = unaligned
+        self._free = self.at
+        return raw.toreadonly()
+
+    def _list(self, length: int, level: int) -> list[Any]:
+        if length >= _MANY and (floats := self._floats(length)) is not None:
+            return floats
+        self._check(length, level)
+        value, inner = self.value, level + 1
+        return [value(inner) for _ in range(length)]
+
+    def _floats(self, length: int) -> list[Any] | None:
+        """So many float64 in a row, read at once; none where something else is among them."""
+        fits = self.at + length * _TAGGED_FLOATS.itemsize <= self._end
+        if not fits or self._body[self.at] != _FLOAT64:
+            return None
+        read = np.frombuffer(self._body, _TAGGED_FLOATS, length, self.at)
+        if (read["tag"] != _FLOAT64).any():
+            return None
+        self.at += read.nbytes
+        numbers: list[Any] = read["number"].tolist()
+        return numbers
+
+    def _object(self, length: int, level: int) -> dict[str, Any]:
+        self._check(2 * length, level)
+        read: dict[str, Any] = {}
+        inner = level + 1
+        for _ in range(length):
+            key = self.value(inner)
+            if type(key) is not str:
+                _refuse("a key is not a string", _KEY_HINT)
+            read[key] = self.value(inner)
+        if len(read) != length:
+            _refuse("an object has a key twice")
+        return read
+
+    def _check(self, count: int, level: int) -> None:
+        """Refuse more members than the bytes that are left can hold, and too much nesting."""
+        if count > self._end - self.at:
+            _refuse("the body is cut short")
+        if level >= MOST_LEVELS:
+            _refuse(f"it nests deeper than {MOST_LEVELS} levels")
+        self._values += 1 + count
+        if self._values > MOST_VALUES:
+            _refuse(f"it has more than {MOST_VALUES} values", "send arrays as raw bytes")
