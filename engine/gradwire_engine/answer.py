@@ -79,7 +79,8 @@ class Query:
 class Limits:
     """What one request may use; each is checked against the prediction, before anything runs.
 
-    The blocks of large arrays are shared by as many ``threads``.
+    The blocks of large arrays are shared by as many ``threads``. ``kept_bytes`` bounds what is kept
+    of a compiled query's computations on resident variables.
     """
 
     array_bytes: int = 1 << 30
@@ -87,6 +88,7 @@ class Limits:
     instructions: int = 300_000
     flops: int = 10**12
     threads: int = 1
+    kept_bytes: int = 64 << 20
 
 
 class Unconnected(NamedTuple):

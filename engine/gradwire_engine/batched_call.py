@@ -53,6 +53,9 @@ class BatchedCall(Call):
             for path, stack in stacked.items()
         }
         variables, vectors = self._example(0)
+        held = {path: leaf.resident for path, leaf in flatten(self._given) if path in stacked}
+        self._digests = [held.get(path) for path in stacked]
+        self._terms = (*self._terms, *self._digests)
         super().__init__(cache, limits, program, variables, query, vectors)
         self.inputs += stacked.values()
 
@@ -64,7 +67,7 @@ class BatchedCall(Call):
     def _chosen(self, value: Any, path: str, k: int) -> Any:
         if path in self._all:
             one = np.asarray(self._all[path][k])
-            return value._replace(value=one) if isinstance(value, Leaf) else one
+            return value._replace(value=one, resident=None) if isinstance(value, Leaf) else one
         if isinstance(value, Composite):
             if any(f"{path}.{part}" in self._all for part in value):
                 raise InputError(f"{value} has no examples", at=Place(id=path, pointer="/batch"))
@@ -74,6 +77,12 @@ class BatchedCall(Call):
         if isinstance(value, list):
             return [self._chosen(item, f"{path}.{i}", k) for i, item in enumerate(value)]
         return value
+
+    def _residents(self) -> frozenset[int]:
+        """The same, and those stacks that are: an example of one is not."""
+        first = len(self.inputs) - len(self._digests)
+        stacks = [first + i for i, digest in enumerate(self._digests) if digest is not None]
+        return super()._residents().union(stacks)
 
     def _replayed(self, poll: Poll) -> Answer:
         """The answers of all examples, stacked."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled
 from gradwire_engine.frontends.text import parse_text
+from gradwire_engine.locks import locked
 from gradwire_engine.program import Program
 
 #: Recordings kept of one program and query, one for each path that values take through it.
@@ -20,17 +20,6 @@ _PATHS = 16
 _TEXT_CHARACTERS = 4 << 20
 #: What an entry of the cache takes before anything is compiled.
 _ENTRY_BYTES = 2048
-
-
-@contextmanager
-def locked(lock: threading.Lock, poll: Poll) -> Iterator[None]:
-    """Hold ``lock``; who waits for it keeps looking at the deadline."""
-    while not lock.acquire(timeout=0.01):
-        poll()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class Entry:

@@ -94,7 +94,7 @@ class Call:
 
     @property
     def seconds(self) -> float:
-        """Predicted time of the replay, once compiled."""
+        """Predicted time of the replay, once compiled, with what is still to be computed once."""
         return self._entry.paths[0].executable.seconds
 
     def compile(self, poll: Poll) -> None:
@@ -173,9 +173,15 @@ class Call:
         program, query, limits = self._program, self._query, self._limits
         return compile_query(
             *(program, variables, query, vectors, limits, poll, self._stacks),
+            residents=self._residents(),
             unroll=unroll,
             told=self.told,
         )
+
+    def _residents(self) -> frozenset[int]:
+        """The numbers of inputs that are the same arrays in every call of this key."""
+        sent = [leaf for _, leaf in flatten(self._variables) if not isinstance(leaf.value, str)]
+        return frozenset([i for i, leaf in enumerate(sent) if leaf.resident is not None])
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         outputs, unsure = self._outputs(compiled, poll)
@@ -214,10 +220,10 @@ class Call:
 
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
-        tape = compiled.exactly(poll).executable.tape
+        tape = compiled.exactly(poll).executable.whole
         found = lapses(tape, self.inputs, poll)
         if found.keys().isdisjoint(tape.outputs):
-            tape = compiled.executable.tape
+            tape = compiled.executable.whole
             found = lapses(tape, self.inputs, poll)
         return {
             direction: Nonfinite(

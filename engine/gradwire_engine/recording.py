@@ -15,7 +15,7 @@ from gradwire_engine.answer import Answer, Direction, Limits, Nonfinite, Notice,
 from gradwire_engine.autodiff.reverse import dependents
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.batched_call import BatchedCall
-from gradwire_engine.cache import Cache, locked
+from gradwire_engine.cache import Cache
 from gradwire_engine.call import Call
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, Template
@@ -23,6 +23,7 @@ from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.compile.names import Names
 from gradwire_engine.compile.query import check_budget, new_recorder, resume_query
 from gradwire_engine.errors import InputError, Place
+from gradwire_engine.locks import locked
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.loops import Loop

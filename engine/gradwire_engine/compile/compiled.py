@@ -116,7 +116,7 @@ class Compiled:
 
     def unguarded(self) -> Compiled:
         """The same without guards: for the very values it was recorded with."""
-        tape, exact = self.executable.tape, self.executable.exact
+        tape, exact = self.executable.whole, self.executable.exact
         bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in tape.instructions]
         unguarded = replace(tape, instructions=tuple(bare))
         return replace(self, executable=Executable(unguarded, exact=exact), _exact=[])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import reduce
 from typing import Any
 
@@ -11,6 +11,7 @@ from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.parted import PartedExecutable
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names
@@ -18,6 +19,7 @@ from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBud
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
+from gradwire_engine.optimize.residents import parted
 from gradwire_engine.optimize.resume import Known, resume
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
@@ -26,7 +28,7 @@ from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
-from gradwire_engine.tape import ArrayType, Witness
+from gradwire_engine.tape import ArrayType, Tape, Witness
 
 
 def compile_query(
@@ -38,6 +40,7 @@ def compile_query(
     poll: Poll,
     stacks: Mapping[int, ArrayType],
     *,
+    residents: Set[int] = frozenset(),
     unroll: bool = False,
     told: Witness | None = None,
 ) -> Compiled:
@@ -45,7 +48,8 @@ def compile_query(
 
     ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
-    examples, of which ``variables`` are one. ``told`` hears of every tape on the way.
+    examples, of which ``variables`` are one. The inputs numbered by ``residents`` are the same
+    arrays whenever what is compiled is replayed. ``told`` hears of every tape on the way.
     """
     recorder = new_recorder(program, variables, query.promotion, limits, poll, unroll=unroll)
     asked = query.outputs if query.kind == "evaluate" else query.target
@@ -54,7 +58,8 @@ def compile_query(
         recorder.rolled = _asked_for(query)
     try:
         result = recorder.record(default=asked is None)
-        compiled = _Query(recorder, variables, query, vectors, told=told).compile(result, stacks)
+        question = _Query(recorder, variables, query, vectors, residents=residents, told=told)
+        compiled = question.compile(result, stacks)
     finally:
         recorder.b.forget()
     check_budget(compiled.executable, limits)
@@ -136,6 +141,7 @@ class _Query:
         query: Query,
         vectors: Sequence[Array | None] | None,
         watched: frozenset[int] | None = None,
+        residents: Set[int] = frozenset(),
         told: Witness | None = None,
     ) -> None:
         self.r = recorder
@@ -144,12 +150,13 @@ class _Query:
         self.query = query
         self.vectors = vectors
         self.watched = watched
+        self.residents = residents
         self.told = told
         self.outputs: list[Var] = []
 
     def compile(self, result: Any, stacks: Mapping[int, ArrayType], kept: int = 0) -> Compiled:
         """Compile what is asked of the program, which is recorded and returned ``result``."""
-        query, exact = self.query, self.query.exact
+        query = self.query
         outputs = None if query.outputs is None else self._named(query.outputs, "/outputs")
         if query.kind == "evaluate" and outputs is not None:
             targets, outputs = outputs, None
@@ -183,9 +190,8 @@ class _Query:
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:
             tape, known = resume(tape, kept)
-        optimized = optimize(tape, NUMPY, self.b.poll, self.told, exact=exact)
         return Compiled(
-            Executable(optimized, exact=exact, threads=self.b.limits.threads),
+            self._executable(tape),
             value,
             further,
             derivatives,
@@ -196,6 +202,16 @@ class _Query:
             decided,
             known,
         )
+
+    def _executable(self, tape: Tape) -> Executable:
+        """The tape optimised, and in two parts where the first is the same at every replay."""
+        residents, exact, limits = self.residents, self.query.exact, self.b.limits
+        asked = NUMPY, self.b.poll, self.told
+        better = optimize(tape, *asked, exact=exact, residents=residents)
+        parts = parted(better, residents, limits.kept_bytes, exact=exact) if residents else None
+        if parts is None:
+            return Executable(better, exact=exact, threads=limits.threads)
+        return PartedExecutable(better, *parts, exact=exact, threads=limits.threads)
 
     def _tell(self, made: str, outputs: Any) -> None:
         if self.told is not None:

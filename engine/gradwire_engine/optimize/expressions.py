@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
+from gradwire_engine.optimize.residents import stands
 from gradwire_engine.tape import DType, Instruction, Shape
 
 #: What makes zeros with its first operand in a part of them.
@@ -24,7 +25,8 @@ class Kept:
     """The instructions that are kept so far, and who reads them.
 
     ``old`` are the instructions that they come of, of which ``live`` ones are needed; ``moved`` are
-    the slots that these have now, up to the one of number ``at``.
+    the slots that these have now, up to the one of number ``at``. The inputs of the numbers
+    ``residents`` are the same at every replay.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class Kept:
         live: bytearray,
         moved: Sequence[int],
         outputs: Sequence[int],
+        residents: Set[int] = frozenset(),
     ) -> None:
         self.code: list[Instruction] = []
         self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
@@ -44,6 +47,8 @@ class Kept:
         self._counts: list[int] = []
         self._reads: dict[int, int] = {}
         self._counted = 0
+        self._residents = residents
+        self._standing = bytearray()
 
     def shape(self, slot: int) -> Shape:
         """The shape of an array's slot."""
@@ -75,6 +80,13 @@ class Kept:
         """The slot that has the value of a commutative ``op`` of slots, if one does."""
         found = self.known.get((op, args))
         return self.known.get((op, args[::-1])) if found is None else found
+
+    def stands(self, slot: int) -> bool:
+        """Whether the value of a slot is computed once for all replays."""
+        if self._residents:
+            for instruction in self.code[len(self._standing) :]:
+                self._standing.append(stands(instruction, self._standing, self._residents))
+        return bool(self._residents) and bool(self._standing[slot])
 
     def shared(self, slot: int) -> bool:
         """Whether the value of a slot is read more than once."""

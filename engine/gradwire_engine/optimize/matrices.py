@@ -159,7 +159,7 @@ def _chain(x: int, y: int, kept: Kept) -> Expression | None:
     left, right = kept.shape(x), kept.shape(y)
     if len(left) == 2 and (found := _factors(x, kept)) is not None:
         columns = right[1] if len(right) == 2 else 1
-        spared = 0 if kept.shared(x) else found.rows * found.inner * found.columns
+        spared = 0 if _is_made(x, kept) else found.rows * found.inner * found.columns
         before = found.rows * found.columns * columns + spared
         after = (found.columns + found.rows) * found.inner * columns
         if before > _GAIN * after:
@@ -167,13 +167,21 @@ def _chain(x: int, y: int, kept: Kept) -> Expression | None:
             return Multiply() if plain else MatMul(), (found.a, (MatMul(), (found.b, y)))
     if len(right) == 2 and (found := _factors(y, kept)) is not None:
         rows = left[0] if len(left) == 2 else 1
-        spared = 0 if kept.shared(y) else found.rows * found.inner * found.columns
+        spared = 0 if _is_made(y, kept) else found.rows * found.inner * found.columns
         before = rows * found.rows * found.columns + spared
         after = rows * found.inner * (found.rows + found.columns)
         if before > _GAIN * after:
             plain = found.inner == 1 and len(left) == 2
             return Multiply() if plain else MatMul(), ((MatMul(), (x, found.a)), found.b)
     return None
+
+
+def _is_made(slot: int, kept: Kept) -> bool:
+    """Whether a product is made anyway: for others, or once for all replays.
+
+    No product is made that was not written: one of residents might need more digits than it has.
+    """
+    return kept.shared(slot) or kept.stands(slot)
 
 
 RULES: Mapping[type[Op], Rule] = {MatMul: _product}

@@ -6,7 +6,7 @@ that derivatives are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -47,10 +47,12 @@ def optimize(
     told: Witness | None = None,
     *,
     exact: bool = False,
+    residents: Set[int] = frozenset(),
 ) -> Tape:
     """An equivalent tape without work that is double, constant or unused.
 
-    An ``exact`` one gives the same bits.
+    An ``exact`` one gives the same bits. What depends on the inputs of the numbers ``residents``
+    alone is taken to cost nothing.
     """
     instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll, exact=exact))
     if told is not None:
@@ -63,7 +65,7 @@ def optimize(
             told("apart", tape)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    kept = Kept(instructions, live, moved, tape.outputs)
+    kept = Kept(instructions, live, moved, tape.outputs, residents)
     simplifier = Simplifier(xp, kept, exact=exact)
     with np.errstate(all="ignore"):
         simplifier.run(instructions, live, moved, poll)

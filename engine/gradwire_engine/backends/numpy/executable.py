@@ -61,6 +61,11 @@ class Executable:
         self._careful: Replay | None = None
 
     @property
+    def whole(self) -> Tape:
+        """All that is computed of the inputs."""
+        return self.tape
+
+    @property
     def grouped(self) -> Tape:
         """The tape that is replayed."""
         return self._replayed[0]
@@ -82,7 +87,7 @@ class Executable:
         if self._lowered is None:
             each += _SECONDS_TO_COMPILE if self._walked else _SECONDS_TO_WALK
         steps = len(self.tape.instructions) * each + self._looped * _SECONDS_PER_INSTRUCTION
-        return steps + self.flops * _SECONDS_PER_FLOP
+        return steps + self._replayed[1].flops * _SECONDS_PER_FLOP
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,159 @@
+"""What depends on resident inputs alone: a tape parted in a prelude, replayed once, and the rest.
+
+A resident input is the same array at every replay, so what is computed of such inputs and constants
+is, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import NamedTuple
+
+from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.shape import Reshape, View
+from gradwire_engine.ops.constants import Constant, Identity, Input
+from gradwire_engine.ops.patterns import ARRAY
+from gradwire_engine.ops.pointwise.complex import Part
+from gradwire_engine.tape import ArrayType, Instruction, Tape
+
+#: Results from this size on do not stay in the processor's cache until they are read.
+_LARGE_BYTES = 1 << 21
+#: Bytes that come from memory while one operation on what is at hand is computed.
+_BYTES_PER_FLOP = 3
+
+
+class Parted(NamedTuple):
+    """A tape in two: the ``remainder`` takes the inputs, then what the ``prelude`` gives.
+
+    Either reads only some of the inputs, by their numbers in the whole tape; ``kept_bytes`` is how
+    much the prelude gives.
+    """
+
+    prelude: Tape
+    remainder: Tape
+    kept_bytes: int
+
+
+def stands(instruction: Instruction, standing: bytearray, residents: Set[int]) -> bool:
+    """Whether a value depends on ``residents`` and constants alone, as what it is computed of does.
+
+    ``standing`` marks those of the slots before it of which that holds.
+    """
+    op, args, _, _ = instruction
+    if isinstance(op, Input):
+        return op.index in residents
+    return all(standing[arg] for arg in args)
+
+
+def parted(tape: Tape, residents: Set[int], most_bytes: int, *, exact: bool) -> Parted | None:
+    """Part an optimised tape, if there is anything worth keeping, up to ``most_bytes`` of it.
+
+    Guards of what stands held when the tape was recorded, so they hold: they are left out.
+    """
+    parting = _Parting(tape, residents, most_bytes, exact=exact)
+    return parting.parted() if parting.kept else None
+
+
+class _Parting:
+    """Which slots are kept, and which of those that stand the remainder computes all the same."""
+
+    def __init__(self, tape: Tape, residents: Set[int], most_bytes: int, *, exact: bool) -> None:
+        self._tape = tape
+        self._made = made = tape.instructions
+        self._exact = exact
+        self._standing = bytearray()
+        for instruction in made:
+            self._standing.append(stands(instruction, self._standing, residents))
+        #: What the remainder reads, at first because it depends on more.
+        self._needed = bytearray(len(made))
+        for slot in tape.outputs:
+            self._needed[slot] = 1
+        for slot, (_, args, _, _) in enumerate(made):
+            if not self._standing[slot]:
+                self._need(args)
+        self._read = bytes(self._needed)
+        self.kept: list[int] = []
+        self.kept_bytes = 0
+        self._choose(most_bytes)
+
+    def _need(self, args: tuple[int, ...]) -> None:
+        for arg in args:
+            self._needed[arg] = 1
+
+    def _choose(self, most_bytes: int) -> None:
+        """The latest first, in which most work is: what is not kept needs its operands."""
+        for slot in range(len(self._made) - 1, -1, -1):
+            op, args, kind, _ = self._made[slot]
+            if not (self._needed[slot] and self._standing[slot]) or isinstance(op, Input):
+                continue
+            fits = self.kept_bytes + kind.nbytes <= most_bytes
+            if fits and isinstance(kind, ArrayType) and not self._is_as_cheap(slot):
+                self.kept.append(slot)
+                self.kept_bytes += kind.nbytes
+            else:
+                self._need(args)
+        self.kept.reverse()
+
+    def _is_as_cheap(self, slot: int) -> bool:
+        """Whether a value is had anew for no more than what reading it from memory takes."""
+        op, args, kind, _ = self._made[slot]
+        if isinstance(op, Constant) or self._is_view(slot):
+            return True
+        if self._exact or not op.elementwise or kind.nbytes < _LARGE_BYTES:
+            return False  # what is exact is not computed while its operands are at hand
+        types = [self._made[arg].type for arg in args]
+        if _BYTES_PER_FLOP * op.flops(kind, *types) > kind.nbytes:  # type: ignore[arg-type]
+            return False
+        small = [2 * of.nbytes <= kind.nbytes for of in types]
+        return all(
+            less or self._read[self._viewed(arg)] for less, arg in zip(small, args, strict=True)
+        )
+
+    def _is_view(self, slot: int) -> bool:
+        """Whether a value is its operand's memory: to keep it would be to keep that."""
+        op, args, kind, _ = self._made[slot]
+        if isinstance(op, Reshape):  # of what is not in order it is a copy
+            return isinstance(self._made[args[0]].op, Reshape) or not self._is_view(args[0])
+        if isinstance(op, GetItem):
+            return ARRAY not in op.pattern and bool(kind.shape)  # type: ignore[union-attr]
+        return isinstance(op, View | Identity | Part)
+
+    def _viewed(self, slot: int) -> int:
+        """What a value is a view of."""
+        while self._is_view(slot):
+            (slot,) = self._made[slot].args
+        return slot
+
+    def parted(self) -> Parted:
+        """Both tapes."""
+        begun = bytearray(len(self._made))
+        for slot in self.kept:
+            begun[slot] = 1
+        for slot in range(len(self._made) - 1, -1, -1):
+            if begun[slot]:
+                for arg in self._made[slot].args:
+                    begun[arg] = 1
+        left = [
+            needed or not stands
+            for needed, stands in zip(self._needed, self._standing, strict=True)
+        ]
+        given = {slot: len(self._tape.inputs) + number for number, slot in enumerate(self.kept)}
+        prelude = self._tape_of(begun, {}, self.kept)
+        return Parted(prelude, self._tape_of(left, given, self._tape.outputs), self.kept_bytes)
+
+    def _tape_of(
+        self, wanted: Sequence[int], given: Mapping[int, int], outputs: Sequence[int]
+    ) -> Tape:
+        """The ``wanted`` instructions; what is ``given`` are inputs of these numbers."""
+        moved: dict[int, int] = {}
+        inputs: list[int] = []
+        made: list[Instruction] = []
+        for slot, instruction in enumerate(self._made):
+            if wanted[slot]:
+                read = slot in given
+                new = instruction._replace(op=Input(given[slot]), args=()) if read else instruction
+                if isinstance(new.op, Input):
+                    inputs.append(len(made))
+                moved[slot] = len(made)
+                made.append(new._replace(args=tuple([moved[arg] for arg in new.args])))
+        return Tape(tuple(made), tuple(inputs), tuple([moved[slot] for slot in outputs]))
