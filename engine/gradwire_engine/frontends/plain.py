@@ -105,6 +105,8 @@ def read_plain(text: str, find: Callable[[], Sequence[Position]]) -> Program | N
             reader.statement(lines[number])
         if names is None:
             reader.statement(lines[last])
+            if reader.ends_in_names():
+                return None  # in brackets, and what is returned, as if there were none
         reader.check_calls()
     except (_OtherwiseWritten, ValueError):
         return None
@@ -152,6 +154,11 @@ class _Reader:
             self.output, self._has_expression = RESULT, True
         elif not self._has_expression:
             self.output = _listed(names)
+
+    def ends_in_names(self) -> bool:
+        """Whether the last statement is an expression of names alone."""
+        *value, store = self.nodes[self._starts[-1] :]
+        return store.value == RESULT and all(n.kind in ("load", "tuple") for n in value)
 
     def repetition(self) -> Repetition | None:
         """The most nodes of lines that stand above, too, all at the same distance."""

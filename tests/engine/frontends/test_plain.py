@@ -90,6 +90,8 @@ def test_assignments_of_arithmetic_and_calls_are_plain(statements):
         "np = x\nnp.pi",
         "x = 2\n y = 3",
         "x = y = 2",
+        "y = x\n(y)",
+        "(x), y",
         "pass",
         "# y",
     ],
