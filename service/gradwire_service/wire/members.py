@@ -38,8 +38,8 @@ def check_members(body: bytes | bytearray, document: Any) -> None:
     Raises: ``Refusal`` (malformed_body).
     """
     colons = body.count(b":")
-    escaped = b"\\u003" in body and _ESCAPED_COLON.search(body) is not None
-    if not escaped and colons in (_colons(document), _colons(document, everywhere=True)):
+    escaped = b"\\" in body and b"\\u003" in body and _ESCAPED_COLON.search(body) is not None
+    if not escaped and any(colons == _colons(document, everywhere=all) for all in (False, True)):
         return
     if len(body) <= _SMALL_BYTES:
         json.loads(body, object_pairs_hook=_refuse_repeated)
