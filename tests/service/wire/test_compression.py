@@ -1,0 +1,105 @@
+"""Compressed bodies: read whole, or refused before they take more than their bound."""
+
+import gzip
+import os
+import tracemalloc
+import zlib
+
+import pytest
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.compression import CODINGS, coding_named, preferred, zstd
+from hypothesis import given
+from hypothesis import strategies as st
+
+BOUND = 5_000_000
+codings = pytest.mark.parametrize("coding", CODINGS.values(), ids=CODINGS)
+
+
+def refusal(call, *arguments):
+    with pytest.raises(Refusal) as caught:
+        call(*arguments)
+    return caught.value.code
+
+
+@codings
+@given(st.binary(max_size=300), st.integers(1, 20_000), st.integers(1, 3))
+def test_what_is_compressed_reads_back(coding, part, times, members):
+    body = part * times
+    assert coding.decompress(coding.compress(body) * members, BOUND * 4) == body * members
+
+
+@codings
+@pytest.mark.parametrize("size", [0, 1, 1 << 16, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, BOUND])
+@pytest.mark.parametrize("byte", [b"\0", None])
+def test_bodies_of_every_size_up_to_the_bound(coding, size, byte):
+    body = os.urandom(size) if byte is None else byte * size
+    assert coding.decompress(coding.compress(body), BOUND) == body
+
+
+def test_what_others_compress_is_read():
+    body = os.urandom(1000) * 300
+    assert coding_named(b"gzip").decompress(gzip.compress(body), BOUND) == body
+    compressor = zstd.ZstdCompressor(level=19)  # in parts, so without its size
+    frame = compressor.compress(body[:1000]) + compressor.compress(body[1000:]) + compressor.flush()
+    assert coding_named(b"zstd").decompress(frame, BOUND) == body
+
+
+@codings
+def test_cut_short_damaged_or_followed_by_something(coding):
+    compressed = coding.compress(os.urandom(2000))
+    for length in range(0, len(compressed), 97):
+        assert refusal(coding.decompress, compressed[:length], BOUND) == "malformed_body"
+    for body in compressed + b"x", b"x" + compressed, b"{}", b"\0" * 100:
+        assert refusal(coding.decompress, body, BOUND) == "malformed_body"
+
+
+def test_a_checksum_that_is_wrong():
+    compressed = bytearray(gzip.compress(b"abc" * 100))
+    compressed[-5] ^= 1
+    assert refusal(CODINGS["gzip"].decompress, compressed, BOUND) == "malformed_body"
+
+
+@codings
+def test_a_bomb_takes_no_more_than_the_bound(coding):
+    bomb = coding.compress(bytes(300_000_000))
+    assert len(bomb) < 1_500_000
+    tracemalloc.start()
+    try:
+        assert refusal(coding.decompress, bomb, BOUND) == "body_too_large"
+        assert tracemalloc.get_traced_memory()[1] < 2 * BOUND + len(bomb)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_frame_that_wants_too_large_a_window():
+    compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
+    frame = compressor.compress(os.urandom(1000)) + compressor.flush()
+    with pytest.raises(Refusal) as caught:
+        CODINGS["zstd"].decompress(frame, BOUND)
+    assert "8388608" in caught.value.hint
+
+
+def test_zlib_without_the_header_of_gzip_is_refused():
+    assert refusal(CODINGS["gzip"].decompress, zlib.compress(b"abc"), BOUND) == "malformed_body"
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("gzip", "gzip"),
+        ("gzip, deflate", "gzip"),
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("zstd;q=0.5, gzip", "gzip"),
+        ("zstd;q=0, *", "gzip"),
+        ("*", "zstd"),
+        ("identity", None),
+        ("identity, gzip;q=0.5", None),
+        ("gzip;q=0", None),
+        ("br", None),
+        ("", None),
+        (";;,", None),
+    ],
+)
+def test_what_a_client_prefers(header, name):
+    coding = preferred(header)
+    assert (None if coding is None else coding.name) == name
