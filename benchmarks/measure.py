@@ -31,7 +31,10 @@ def median_ratio(figures: Figures, references: Figures) -> float:
 
 @dataclass(frozen=True)
 class Row:
-    """A figure beside its reference; the bar is on the ratio, or on the figure itself."""
+    """A figure beside its reference; the bar is on the ratio, or on the figure itself.
+
+    A bar is the most that it may be, a floor the least.
+    """
 
     what: str
     figure: float
@@ -40,6 +43,7 @@ class Row:
     unit: str
     figure_bar: float | None = None
     ratio_bar: float | None = None
+    ratio_floor: float | None = None
 
     @classmethod
     def of(
@@ -51,25 +55,31 @@ class Row:
         *,
         figure_bar: float | None = None,
         ratio_bar: float | None = None,
+        ratio_floor: float | None = None,
     ) -> Row:
         """The medians of the rounds of a figure and of its reference."""
         ratio = median_ratio(figures, references)
-        return cls(what, median(figures), median(references), ratio, unit, figure_bar, ratio_bar)
+        medians = median(figures), median(references)
+        return cls(what, *medians, ratio, unit, figure_bar, ratio_bar, ratio_floor)
 
     @property
     def bar(self) -> str:
         """What is promised, and ``-`` where the row is only for information."""
         if self.figure_bar is not None:
             return f"<= {self.figure_bar:g} {self.unit}"
+        if self.ratio_floor is not None:
+            return f"ratio >= {self.ratio_floor:g}"
         return "-" if self.ratio_bar is None else f"ratio <= {self.ratio_bar:g}"
 
     @property
     def verdict(self) -> str:
-        """``ok``, ``over``, or nothing where there is no bar."""
+        """``ok``, ``over``, ``under``, or nothing where there is no bar."""
         if self.figure_bar is not None:
             return "ok" if self.figure <= self.figure_bar else "over"
         if self.ratio_bar is not None:
             return "ok" if self.ratio <= self.ratio_bar else "over"
+        if self.ratio_floor is not None:
+            return "ok" if self.ratio >= self.ratio_floor else "under"
         return ""
 
     def cells(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The least a gradient service can be: Rosenbrock's by hand behind one route, for comparison.
+"""The least a gradient service can be: Rosenbrock's by hand behind a route, for comparison.
 
 ``python reference.py 8001`` serves it as ``gradwire-server serve`` would.
 """
@@ -31,11 +31,20 @@ async def answer(request: Request) -> Response:
     )
 
 
+async def answer_octets(request: Request) -> Response:
+    """Read float64 and nothing else; write the value, then the gradient."""
+    value, gradient = rosenbrock(np.frombuffer(await request.body(), np.float64))
+    return Response(b"".join([value, gradient.data]), media_type="application/octet-stream")
+
+
 def serve(port: int) -> None:
     """Serve with the options that Gradwire gives to uvicorn."""
-    app = Starlette(routes=[Route("/v1/gradient", answer, methods=["POST"])])
+    routes = [
+        Route("/v1/gradient", answer, methods=["POST"]),
+        Route("/v1/gradient/octets", answer_octets, methods=["POST"]),
+    ]
     uvicorn.run(
-        app,
+        Starlette(routes=routes),
         host="127.0.0.1",
         port=port,
         workers=1,

@@ -5,21 +5,24 @@ The CPU time of another process is read as Linux tells it.
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 GRADWIRE = ("-m", "gradwire_service", "serve", "--log-level", "warning", "--port")
 BARE = (str(HERE / "reference.py"),)
+JSON = "application/json"
 
-_START_SECONDS = 30
+_START_SECONDS = 60
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
+_BUFFER_BYTES = 1 << 16
 
 
 class Server:
@@ -28,6 +31,7 @@ class Server:
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
         self._process = process
         self.port = port
+        self.pid = process.pid
         # Linux' number for the CPU clock of another process, as clock_getcpuclockid(3) makes it.
         self._clock = (~process.pid << 3) | 2
 
@@ -51,12 +55,26 @@ class Server:
 
 
 @contextmanager
-def running(arguments: Sequence[str]) -> Iterator[Server]:
-    """Start ``python`` with these arguments and a free port after them; end it at the end."""
+def running(
+    arguments: Sequence[str],
+    *,
+    python: str = sys.executable,
+    environment: Mapping[str, str] | None = None,
+    log: int | None = None,
+) -> Iterator[Server]:
+    """Start ``python`` with these arguments and a free port after them; end it at the end.
+
+    ``environment`` stands above this process's own; what is printed goes to ``log``.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, *arguments, str(port)])
+    process = subprocess.Popen(
+        [python, *arguments, str(port)],
+        env={**os.environ, **(environment or {})},
+        stdout=log,
+        stderr=log,
+    )
     try:
         server = Server(process, port)
         server.await_start()
@@ -71,34 +89,38 @@ def running(arguments: Sequence[str]) -> Iterator[Server]:
 
 
 class Connection:
-    """One kept-alive connection, on which whole requests are sent and replies read."""
+    """One kept-alive connection, on which whole requests are sent and replies read.
+
+    Replies are read into a buffer that grows to the longest, and no byte is copied: a body holds
+    until the next reply.
+    """
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._received = bytearray()
-        self._expected = 0
+        self._buffer = bytearray(_BUFFER_BYTES)
+        self._received = 0
+        self._body = slice(0, 0)
 
     def send(self, request: bytes) -> None:
-        """Send a request made by ``request_for``."""
+        """Send a request made by ``http_request``."""
         self.socket.sendall(request)
 
-    def receive_some(self) -> bytes | None:
+    def receive_some(self) -> memoryview | None:
         """Read what there is; gives the body once it is complete."""
-        piece = self.socket.recv(1 << 20)
-        if not piece:
+        count = self.socket.recv_into(memoryview(self._buffer)[self._received :])
+        if not count:
             raise ConnectionError("the server closed the connection")
-        self._received += piece
-        if not self._expected:
-            self._expected = self._measured()
-        if not self._expected or len(self._received) < self._expected:
+        self._received += count
+        if not self._body.stop:
+            self._find_body()
+        if not self._body.stop or self._received < self._body.stop:
             return None
-        body = bytes(self._received[self._received.index(b"\r\n\r\n") + 4 :])
-        self._received.clear()
-        self._expected = 0
+        body = memoryview(self._buffer)[self._body]
+        self._received, self._body = 0, slice(0, 0)
         return body
 
-    def exchange(self, request: bytes) -> bytes:
+    def exchange(self, request: bytes) -> memoryview:
         """Send a request and wait for the body of its reply."""
         self.send(request)
         while (body := self.receive_some()) is None:
@@ -109,22 +131,31 @@ class Connection:
         """Close the connection."""
         self.socket.close()
 
-    def _measured(self) -> int:
-        """The length of head and body, 0 while the head is incomplete."""
-        end = self._received.find(b"\r\n\r\n")
+    def _find_body(self) -> None:
+        """Read where the body is, once the head is complete, and make room for it.
+
+        Raises: ``RuntimeError`` where the reply is no success.
+        """
+        end = self._buffer.find(b"\r\n\r\n", 0, self._received)
         if end < 0:
-            return 0
-        head = bytes(self._received[: end + 2])
+            return
+        head = bytes(self._buffer[: end + 2])
         length = _LENGTH.search(head)
-        if not head.startswith(b"HTTP/1.1 200 ") or length is None:
-            raise RuntimeError(bytes(self._received[:1000]).decode("latin-1"))
-        return end + 4 + int(length[1])
+        if not head.startswith(b"HTTP/1.1 2") or length is None:
+            raise RuntimeError(bytes(self._buffer[: min(self._received, 1000)]).decode("latin-1"))
+        self._body = slice(end + 4, end + 4 + int(length[1]))
+        if self._body.stop > len(self._buffer):
+            longer = bytearray(self._body.stop)
+            longer[: self._received] = memoryview(self._buffer)[: self._received]
+            self._buffer = longer
 
 
-def request_for(body: bytes) -> bytes:
-    """The bytes of a ``POST`` to ``/v1/gradient``."""
+def http_request(
+    path: str, body: bytes, *, method: str = "POST", media_type: str = JSON, accept: str = "*/*"
+) -> bytes:
+    """The bytes of a whole request."""
     head = (
-        "POST /v1/gradient HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: {accept}\r\n"
+        f"Content-Type: {media_type}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

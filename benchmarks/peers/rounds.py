@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 from measure import Figures, interleave, median_ratio, shown, table
 
+from peers.interpreters import environment, installed, interpreter
 from peers.tools import MODULES, asked
 from peers.workloads import WORKLOADS, Workload
 
@@ -35,7 +33,7 @@ class Figure(NamedTuple):
 
 def report(*, quick: bool) -> list[str]:
     """Ratios of value and gradient to NumPy by hand, then first calls and memory."""
-    missing = sorted({module for module in MODULES.values() if not _installed(module)})
+    missing = sorted({module for module in MODULES.values() if not installed(module)})
     tools = ["numpy", "gradwire", *(tool for tool in MODULES if MODULES[tool] not in missing)]
     found = {
         row.what: _measured(row, [tool for tool in tools if asked(tool, row)], 3 if quick else 11)
@@ -122,7 +120,7 @@ def _times(ask: Callable[[int | None], float]) -> int:
 def _asking(tool: str, row: Workload) -> Iterator[Callable[[int | None], float]]:
     """A worker that is asked by numbers of runs; None ends it."""
     with subprocess.Popen(
-        [_interpreter(tool), "-m", "peers.worker", tool, row.what],
+        [interpreter(MODULES.get(tool, "gradwire")), "-m", "peers.worker", tool, row.what],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -144,19 +142,4 @@ def _asking(tool: str, row: Workload) -> Iterator[Callable[[int | None], float]]
 
 
 def _environment(tool: str) -> dict[str, str]:
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    flags = {"XLA_FLAGS": UNROLLED} if tool == "jax unrolled" else {}
-    return {**os.environ, **threads, **flags, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-
-
-def _interpreter(tool: str) -> str:
-    """The Python that has a peer's module: ``GRADWIRE_BENCH_TORCH`` and so on, or this one."""
-    module = MODULES.get(tool, "")
-    return os.environ.get(f"GRADWIRE_BENCH_{module.upper()}") or sys.executable
-
-
-def _installed(module: str) -> bool:
-    tool = next(tool for tool, needed in MODULES.items() if needed == module)
-    find = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({module!r}))"
-    return subprocess.run([_interpreter(tool), "-c", find], check=False).returncode == 0
+    return environment(XLA_FLAGS=UNROLLED) if tool == "jax unrolled" else environment()

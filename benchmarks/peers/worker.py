@@ -10,10 +10,10 @@ from __future__ import annotations
 import gc
 import json
 import os
-import re
 import sys
-from pathlib import Path
 from time import process_time
+
+from memory import forget_peak, peak_mib, resident_mib
 
 from peers.tools import TOOLS, check
 from peers.workloads import WORKLOADS
@@ -26,8 +26,8 @@ def main(tool: str, what: str) -> None:
     another = WORKLOADS["RK4, 1,163 scalar operations"].problem(small=True)
     run = prepare(another)
     run()  # what a process does once is no part of a first call
-    before = _megabytes("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    before = resident_mib()
+    forget_peak()
     for line in sys.stdin:
         times = int(line)
         gc.collect()
@@ -38,15 +38,9 @@ def main(tool: str, what: str) -> None:
         for _ in range(times):
             run()
         _tell(1e3 * (process_time() - start) / max(times, 1))
-    peak = _megabytes("VmHWM") - before
+    peak = peak_mib() - before
     check(problem, run())
     _tell(peak)
-
-
-def _megabytes(field: str) -> float:
-    """What the kernel knows of this process, unlike ``ru_maxrss`` without its parent's."""
-    status = Path("/proc/self/status").read_text()
-    return int(re.findall(rf"{field}:\s+(\d+)", status)[0]) / 1024
 
 
 def _tell(number: float) -> None:

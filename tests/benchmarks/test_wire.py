@@ -1,0 +1,113 @@
+"""Every form is answered rightly by its server before it is timed, and rounds are counted."""
+
+from itertools import islice
+from statistics import median
+
+import numpy as np
+import pytest
+from peers.by_hand import rosenbrock
+from peers.interpreters import installed
+from peers.workloads import ROSENBROCK
+from servers import BARE, GRADWIRE, http_request, running
+from wire import forms, others, peak, residents
+from wire.loads import Load, alternate, ask, check, load, rows
+from wire.sizes import points
+
+SIZES = (2, 10, 1000)
+
+
+@pytest.fixture(scope="module")
+def bare():
+    with running(BARE) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def gradwire():
+    with running(GRADWIRE) as server:
+        yield server
+
+
+@pytest.mark.parametrize("form", [forms.LISTS, forms.OCTETS], ids=["lists", "octets"])
+def test_the_bare_endpoint_answers_by_hand(bare, form):
+    for size in SIZES:
+        (x,) = points(size, 1)
+        check(form, ask(bare, form.write(x)), rosenbrock(x))
+
+
+def test_gradwire_answers_every_form(gradwire):
+    by_id = forms.in_json(forms.registered(gradwire, ROSENBROCK))
+    for form in (forms.LISTS, forms.BINARY, by_id):
+        for size in SIZES:
+            (x,) = points(size, 1)
+            check(form, ask(gradwire, form.write(x)), rosenbrock(x))
+
+
+def test_new_programs_have_the_same_answer_and_other_texts(gradwire):
+    asked = points(10, 2)
+    questions = list(islice(forms.new_programs(asked), 4))
+    assert len({question[0] for question in questions}) == 4
+    for x, question in zip(asked * 2, questions, strict=True):
+        check(forms.LISTS, ask(gradwire, question), rosenbrock(x))
+
+
+@pytest.mark.parametrize("wrong", [(1.0, 0.0), (0.0, 1e-3)])
+def test_a_wrong_answer_is_not_timed(bare, wrong):
+    def off(x):
+        value, gradient = rosenbrock(x)
+        return value + wrong[0], gradient + wrong[1]
+
+    with pytest.raises(AssertionError):
+        load(bare, forms.LISTS, points(10, 1), 1, by_hand=off)
+
+
+def test_rounds_find_latency_cpu_and_throughput(bare):
+    ours, theirs = (load(bare, form, points(10, 3), 5, 40) for form in (forms.LISTS, forms.OCTETS))
+    alternate(4, ours, theirs)
+    for found in (ours, theirs):
+        for figures in (found.p50_us, found.cpu_us, found.per_second):
+            assert len(figures) == 4
+            assert min(figures) > 0
+    latency, cpu = rows("what", ours, theirs, 1.5)
+    assert latency.figure == median(ours.p50_us)
+    assert cpu.reference == median(theirs.cpu_us)
+    assert latency.bar == cpu.bar == "ratio <= 1.5"
+
+
+def test_a_round_asks_each_question_once():
+    """In sequence, after one that is not counted, then on all connections at once."""
+    asked = []
+
+    def questions():
+        for number in range(1000):
+            asked.append(number)
+            yield [http_request("/v1/gradient", b'{"variables": {"x": [%d, 2]}}' % number)] * 2
+
+    with running(BARE) as server:
+        Load(server, questions(), 7, 30).round()
+    assert asked == list(range(1 + 7 + 30))
+
+
+def test_observations_that_are_resident_give_the_gradient_of_those_sent(gradwire):
+    draw = np.random.default_rng(0)
+    values = {"x": draw.normal(size=(9, 4)), "y": np.sign(draw.normal(size=9))}
+    sent, kept = residents.rows(gradwire, values, [draw.normal(size=4) for _ in range(2)], 2)
+    assert sent.figure == kept.figure > 0
+    assert sent.reference > 0
+
+
+@pytest.mark.parametrize("kind", ["evaluate", "gradient"])
+def test_growth_is_at_least_the_request(kind):
+    x = np.random.default_rng(0).normal(size=1 << 20)
+    assert peak.growth_mib(kind, x) > 7
+
+
+@pytest.mark.parametrize("name", others.FORMS)
+def test_other_services_answer_by_hand(name):
+    """In all their forms, where they are installed."""
+    if name in others.PEERS and not installed(name):
+        pytest.skip(f"{name} is not installed")
+    with others.SERVERS[name]() as server:
+        for form in others.FORMS[name].values():
+            for x in points(10, 2):
+                check(form, ask(server, form.write(x)), rosenbrock(x))
