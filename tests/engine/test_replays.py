@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -12,14 +12,16 @@ import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.answer import Kind
 from gradwire_engine.backends.numpy import frames, grouping, rows
+from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.compile import Compiled, compile_query
+from gradwire_engine.ops.arrays.indexing import Indexed
 from gradwire_engine.ops.arrays.shape import View
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Identity, Input
+from gradwire_engine.ops.constants import Constant, Identity, Input
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.reductions import Extreme
-from gradwire_engine.optimize import sums, vectorised, worth
+from gradwire_engine.optimize import residents, sums, vectorised, worth
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.tape import ArrayType, Tape
 from hypothesis import given, settings
@@ -124,10 +126,13 @@ def go_on() -> None:
     """Nothing here has a deadline."""
 
 
-def compiled(text: str, kind: Kind, values: Sequence[Any], **asked: Any) -> tuple[Compiled, Tape]:
+def compiled(
+    text: str, kind: Kind, values: Sequence[Any], resident: Set[int], **asked: Any
+) -> tuple[Compiled, Tape]:
     """What answers a query, and the tape that it was before it was optimised.
 
-    Values with an axis more than the variables have are of examples.
+    Values with an axis more than the variables have are of examples. The inputs of the numbers
+    ``resident`` are the same in all replays.
     """
     tapes: dict[str, Tape] = {}
     variables, stacks = {}, {}
@@ -138,6 +143,7 @@ def compiled(text: str, kind: Kind, values: Sequence[Any], **asked: Any) -> tupl
     query = Query(kind, unconnected="zero", **asked)
     told = compile_query(
         *(Engine().parse(text), variables, query, None, Limits(), go_on, stacks),
+        residents=resident,
         told=tapes.__setitem__,
     )
     return told, tapes["batched"]
@@ -177,24 +183,57 @@ EVERY_KIND = pytest.mark.parametrize("kind", ASKED)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def recorded(kind: str, text: str, seed: int, *, exact: bool, dtype: str = "float64") -> Any:
-    """The executable, the tape as it was recorded, and the inputs of both."""
+#: Of the variables those that are resident.
+NAMES = st.sets(st.sampled_from([*SHAPES]), min_size=1)
+
+
+def recorded(
+    kind: str,
+    text: str,
+    seed: int,
+    *,
+    exact: bool,
+    dtype: str = "float64",
+    names: Set[str] = frozenset(),
+) -> Any:
+    """The executable, the tape as it was recorded, and inputs of both.
+
+    The variables of these ``names`` are resident, as they are and as stacks: all others come with
+    other values in a second set of inputs.
+    """
     query, asked = ASKED[kind]
-    values = values_of(seed, 3) if kind == "batch" else values_of(seed)
-    values = [np.asarray(x, dtype) for x in values]
-    found, tape = compiled(text, query, values, exact=exact, **asked)
-    return found.executable, tape, inputs_of(values)
+    shape = (3,) if kind == "batch" else ()
+    drawn = [values_of(seed, *shape), values_of(seed + 1, *shape)]
+    first, second = ([np.asarray(x, dtype) for x in values] for values in drawn)
+    numbers = [i for i, name in enumerate(SHAPES) if name in names]
+    resident = {*numbers, *[len(SHAPES) + i for i in numbers if shape]}
+    found, tape = compiled(text, query, first, resident, exact=exact, **asked)
+    inputs = inputs_of(first)
+    pairs = zip(inputs, inputs_of(second), strict=True)
+    others = [x if i in resident else y for i, (x, y) in enumerate(pairs)]
+    return found.executable, tape, [inputs, others] if names else [inputs]
 
 
 @EVERY_KIND
 @settings(max_examples=30)
 @given(text=programs(), seed=SEEDS)
 def test_an_exact_replay_gives_the_bits_of_a_walk(kind, text, seed):
-    executable, tape, inputs = recorded(kind, text, seed, exact=True)
-    expected = walked(tape, inputs)
-    for _ in range(3):
-        for one, other in zip(executable.run(inputs, go_on), expected, strict=True):
-            assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+    gives_the_bits(*recorded(kind, text, seed, exact=True))
+
+
+@EVERY_KIND
+@settings(max_examples=30)
+@given(text=programs(), seed=SEEDS, names=NAMES)
+def test_an_exact_replay_with_residents_gives_the_bits_of_a_walk(kind, text, seed, names):
+    gives_the_bits(*recorded(kind, text, seed, exact=True, names=names))
+
+
+def gives_the_bits(executable: Executable, tape: Tape, sets: Sequence[Sequence[Any]]) -> None:
+    for inputs in sets:
+        expected = walked(tape, inputs)
+        for _ in range(3):
+            for one, other in zip(executable.run(inputs, go_on), expected, strict=True):
+                assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
 def uncertain(tape: Tape, inputs: Sequence[Any], expected: Sequence[Any], seed: int) -> list[Any]:
@@ -233,6 +272,7 @@ def in_blocks_of(nbytes: int) -> Iterator[None]:
         patch.setattr(vectorised, "_FEWEST_ANGLES", 2)
         patch.setattr(sums, "_FEWEST_SUMMED", 2)
         patch.setattr(sums, "_FEWEST_TURNED", 2)
+        patch.setattr(residents, "_LARGE_BYTES", 1)
         patch.setattr(worth, "_RECORDED", 0.0)
         patch.setattr(worth, "_SURELY", 1e9)
         yield
@@ -252,17 +292,46 @@ FORMS: dict[str, tuple[str, float, Callable[[], AbstractContextManager[None]]]] 
 @settings(max_examples=15)
 @given(text=programs(), seed=SEEDS)
 def test_a_replay_gives_the_digits_of_a_walk(kind, form, text, seed):
+    gives_the_digits(kind, form, text, seed)
+
+
+@EVERY_KIND
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=15)
+@given(text=programs(), seed=SEEDS, names=NAMES)
+def test_a_replay_with_residents_gives_the_digits_of_a_walk(kind, form, text, seed, names):
+    gives_the_digits(kind, form, text, seed, names=names)
+
+
+def gives_the_digits(kind: str, form: str, text: str, seed: int, **more: Any) -> None:
     dtype, rtol, large = FORMS[form]
     with large():
-        executable, tape, inputs = recorded(kind, text, seed, exact=False, dtype=dtype)
-        replays = [executable.run(inputs, go_on) for _ in range(3)]
-    expected = walked(tape, inputs)
-    unsure = uncertain(tape, inputs, expected, seed)
-    for replay in replays:
-        for found, value, d in zip(replay, expected, unsure, strict=True):
-            assert (found.dtype, found.shape) == (value.dtype, value.shape)
-            most = rtol * np.max(np.abs(value), initial=0) + MOST_ROUNDINGS * d
-            assert distance(found, value) <= most
+        executable, tape, sets = recorded(kind, text, seed, exact=False, dtype=dtype, **more)
+        replays = [[executable.run(inputs, go_on) for _ in range(3)] for inputs in sets]
+    for inputs, runs in zip(sets, replays, strict=True):
+        expected = walked(tape, inputs)
+        unsure = uncertain(tape, inputs, expected, seed)
+        for replay in runs:
+            for found, value, d in zip(replay, expected, unsure, strict=True):
+                assert (found.dtype, found.shape) == (value.dtype, value.shape)
+                most = rtol * np.max(np.abs(value), initial=0) + MOST_ROUNDINGS * d
+                assert distance(found, value) <= most
+
+
+@EVERY_KIND
+@settings(max_examples=20)
+@given(text=programs(), seed=SEEDS, names=NAMES, exact=st.booleans())
+def test_only_views_of_residents_are_computed_again(kind, text, seed, names, exact):
+    executable, _, _ = recorded(kind, text, seed, exact=exact, names=names)
+    numbers = [i for i, name in enumerate(SHAPES) if name in names]
+    same = {*numbers, *[len(SHAPES) + i for i in numbers]}
+    whole = len(executable.whole.inputs)
+    standing: list[bool] = []
+    for op, args, _, _ in executable.tape.instructions:
+        given_again = isinstance(op, Input) and op.index < whole and op.index not in same
+        standing.append(not given_again and all(standing[arg] for arg in args))
+        if standing[-1]:
+            assert isinstance(op, Constant | Identity | Indexed | Input | View), str(op)
 
 
 EXTREMES = [0.0, -0.0, 1.0, -2.5, 5e-324, 1e-200, -1e200, 1e308, np.inf, -np.inf, np.nan]
@@ -270,12 +339,15 @@ EXTREMES = [0.0, -0.0, 1.0, -2.5, 5e-324, 1e-200, -1e200, 1e308, np.inf, -np.inf
 
 @EVERY_KIND
 @settings(max_examples=25)
-@given(text=programs(), seed=SEEDS)
-def test_an_answer_that_is_not_finite_is_that_of_what_was_recorded(kind, text, seed):
+@given(text=programs(), seed=SEEDS, names=st.just(set()) | NAMES)
+def test_an_answer_that_is_not_finite_is_that_of_what_was_recorded(kind, text, seed, names):
     engine, rng, (query, asked) = Engine(), np.random.default_rng(seed), ASKED[kind]
     drawn = values_of(seed, 2) if kind == "batch" else values_of(seed)
     extreme = [rng.choice([x.flat[0], *EXTREMES], x.shape) for x in drawn]
-    values = {name: Leaf(np.asarray(x)) for name, x in zip(SHAPES, extreme, strict=True)}
+    values = {
+        name: Leaf(np.asarray(x), resident=name if name in names else None)
+        for name, x in zip(SHAPES, extreme, strict=True)
+    }
     batch = dict.fromkeys(SHAPES, 0) if kind == "batch" else None
 
     def answered(*, exact: bool) -> list[Any]:

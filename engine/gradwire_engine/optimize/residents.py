@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import Reshape, View
-from gradwire_engine.ops.constants import Constant, Identity, Input
+from gradwire_engine.ops.constants import Constant, Guard, Identity, Input
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.complex import Part
 from gradwire_engine.tape import ArrayType, Instruction, Tape
@@ -46,12 +46,12 @@ def stands(instruction: Instruction, standing: bytearray, residents: Set[int]) -
 
 
 def parted(tape: Tape, residents: Set[int], most_bytes: int, *, exact: bool) -> Parted | None:
-    """Part an optimised tape, if there is anything worth keeping, up to ``most_bytes`` of it.
+    """Part an optimised tape, if that spares replays anything; up to ``most_bytes`` are kept.
 
     Guards of what stands held when the tape was recorded, so they hold: they are left out.
     """
     parting = _Parting(tape, residents, most_bytes, exact=exact)
-    return parting.parted() if parting.kept else None
+    return parting.parted() if parting.spares else None
 
 
 class _Parting:
@@ -72,6 +72,7 @@ class _Parting:
             if not self._standing[slot]:
                 self._need(args)
         self._read = bytes(self._needed)
+        #: What the prelude gives, in order.
         self.kept: list[int] = []
         self.kept_bytes = 0
         self._choose(most_bytes)
@@ -123,6 +124,12 @@ class _Parting:
         while self._is_view(slot):
             (slot,) = self._made[slot].args
         return slot
+
+    @property
+    def spares(self) -> bool:
+        """Whether the remainder computes less than the whole: some is kept, or a guard holds."""
+        guards = [slot for slot, made in enumerate(self._made) if isinstance(made.op, Guard)]
+        return bool(self.kept) or any(self._standing[slot] for slot in guards)
 
     def parted(self) -> Parted:
         """Both tapes."""
