@@ -23,8 +23,13 @@ class Engine:
         self._cache = Cache(cache_bytes)
         self._programs = Programs()
 
-    def parse(self, source: str | Mapping[str, Any]) -> Program:
-        """The program that source text or a graph denotes; texts seen before are remembered."""
+    def parse(self, source: str | Mapping[str, Any] | Program) -> Program:
+        """The program that source text or a graph denotes; texts seen before are remembered.
+
+        What is a program already is given back.
+        """
+        if isinstance(source, Program):
+            return source
         if not isinstance(source, str):
             with collection_held:
                 return parse_graph(source)

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gradwire_service import __version__, documents
 from gradwire_service.capacity import Capacity
+from gradwire_service.library import Library
 from gradwire_service.routes import catalogue, compute, documentation, health, tapes
 from gradwire_service.routes.raw import RawRoutes
 from gradwire_service.settings import Settings
@@ -86,6 +87,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     engine = Engine(limits=limits, cache_bytes=settings.cache_bytes)
 
     store = open_store(settings)
+    library = Library(engine, store, settings.near_bytes)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -106,11 +108,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.capacity = capacity
     app.state.store = store
     app.router.routes[:0] = compute.routes(
-        engine=engine, capacity=capacity, metrics=metrics, settings=settings
+        engine=engine, library=library, capacity=capacity, metrics=metrics, settings=settings
     )
     app.include_router(
         tapes.router(
-            engine=engine, store=store, capacity=capacity, metrics=metrics, settings=settings
+            engine=engine,
+            store=store,
+            library=library,
+            capacity=capacity,
+            metrics=metrics,
+            settings=settings,
         )
     )
     app.include_router(catalogue.router(settings))

@@ -74,7 +74,8 @@ class Settings(BaseSettings):
     store: str = Field(
         default="memory:",
         pattern=r"^(memory:|sqlite:.+)$",
-        description="Where tapes are kept: memory: or sqlite:PATH, which processes may share.",
+        description="Where tapes, programs and tensors are kept: memory: or sqlite:PATH, which "
+        "processes may share, and which programs outlive.",
     )
     tape_ttl_seconds: float = Field(
         default=600, gt=0, description="How long a tape is kept after its last use."
@@ -95,6 +96,39 @@ class Settings(BaseSettings):
         default=256 * MEBIBYTE,
         ge=0,
         description="Bytes of tapes' values that this process keeps, to replay only what follows.",
+    )
+
+    max_programs: int = Field(default=10_000, ge=0, description="Most programs kept at a time.")
+    max_programs_bytes: int = Field(
+        default=256 * MEBIBYTE, ge=0, description="Most bytes of their sources."
+    )
+    max_programs_per_key: int = Field(
+        default=1000, ge=0, description="Most programs kept of one API key, and most names."
+    )
+    max_programs_bytes_per_key: int = Field(
+        default=64 * MEBIBYTE, ge=0, description="Most bytes of the sources of these."
+    )
+    tensor_ttl_seconds: float = Field(
+        default=3600, gt=0, description="How long a tensor is kept after its last use."
+    )
+    max_tensors: int = Field(
+        default=10_000,
+        ge=0,
+        description="Most tensors kept at a time; then those of whoever has the most make room.",
+    )
+    max_tensors_bytes: int = Field(default=GIBIBYTE, ge=0, description="Most bytes of them.")
+    max_tensors_per_key: int = Field(
+        default=1000,
+        ge=0,
+        description="Most tensors kept of one API key; then those used longest ago make room.",
+    )
+    max_tensors_bytes_per_key: int = Field(
+        default=512 * MEBIBYTE, ge=0, description="Most bytes of these."
+    )
+    near_bytes: int = Field(
+        default=512 * MEBIBYTE,
+        ge=0,
+        description="Bytes of tensors and programs that this process keeps ready for use.",
     )
 
     pool_threads: int = Field(

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import json
+import secrets
 import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
 from gradwire_engine import Engine, Recording
 
+from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
-from gradwire_service.store import Key, Recipe, TapeStore
+from gradwire_service.store import Held, Key, Record, Store
 from gradwire_service.wire.codec import CODECS
 from gradwire_service.wire.envelope import TapeEnvelope, read_tape
 
 #: What an instruction and its value take beside the value's elements.
 _BYTES_PER_INSTRUCTION = 1000
+_TOKEN_BYTES = 24
+
+
+class Recipe(NamedTuple):
+    """The request that made a tape, from which any process can make it again.
+
+    Tensors and programs are referred to as the request does, but for a name: what it stood for
+    then is the ``program``.
+    """
+
+    media_type: str
+    body: bytes
+    persistent: bool
+    program: str
+
+    def record(self) -> Record:
+        """The recipe as it is stored."""
+        head = self._asdict()
+        body = head.pop("body")
+        return Record(json.dumps(head), body)
+
+    @classmethod
+    def of(cls, held: Held) -> Recipe:
+        """The recipe that is stored."""
+        assert held.body is not None
+        return cls(body=held.body, **json.loads(held.head))
 
 
 class Tape(NamedTuple):
@@ -30,9 +59,10 @@ class Tape(NamedTuple):
 class Tapes:
     """Makes tapes and finds them again, with their values where this process still has them."""
 
-    def __init__(self, engine: Engine, store: TapeStore, values_bytes: int) -> None:
+    def __init__(self, engine: Engine, store: Store, library: Library, values_bytes: int) -> None:
         self._engine = engine
         self._store = store
+        self._library = library
         self._most_bytes = values_bytes
         self._lock = threading.Lock()
         self._recordings: OrderedDict[Key, Recording] = OrderedDict()
@@ -50,29 +80,35 @@ class Tapes:
         )
 
     def add(self, owner: str, recipe: Recipe, recording: Recording) -> tuple[Key, float]:
-        """Keep a new tape; gives its key and when it expires."""
-        key, expires_at = self._store.add(owner, recipe)
+        """Keep a new tape under an unguessable token; gives its key and when it expires."""
+        key = Key("tapes", owner, secrets.token_urlsafe(_TOKEN_BYTES))
+        expires_at = self._store.put(key, recipe.record())
         self.keep(key, recording)
         return key, expires_at
 
     def find(self, key: Key) -> Tape:
         """The tape of a key, to be run again where this process has its values no longer.
 
-        Raises: ``Refusal`` (unknown_tape, tape_consumed).
+        Raises: ``Refusal`` (unknown_tape, tape_consumed, and unknown_ref where what its recipe
+        refers to has gone).
         """
         held = self._store.find(key)
         if held is None:
             raise _unknown()
-        if held.recipe is None:
+        if held.consumed:
             raise _consumed()
+        recipe = Recipe.of(held)
         with self._lock:
             recording = self._recordings.get(key)
             if recording is not None:
                 self._recordings.move_to_end(key)
-                return Tape(key, held.recipe, held.expires_at, recording, kept=True)
-        asked = read_tape(CODECS[held.recipe.media_type].read(held.recipe.body))
-        recording = self.recording(asked)
-        return Tape(key, held.recipe, held.expires_at, recording, kept=False)
+                return Tape(key, recipe, held.expires_at, recording, kept=True)
+        document = CODECS[recipe.media_type].read(recipe.body)
+        program = document["program"]
+        if type(program) is dict and "name" in program:
+            document["program"] = {"ref": recipe.program}
+        recording = self.recording(read_tape(document, self._library.references(key)))
+        return Tape(key, recipe, held.expires_at, recording, kept=False)
 
     def keep(self, key: Key, recording: Recording) -> None:
         """Hold on to the values of a tape, in place of others where there is no room."""

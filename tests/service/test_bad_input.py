@@ -243,12 +243,15 @@ async def test_integers_beyond_64_bits_are_floats(client):
 
 
 async def test_references_are_not_held(client):
-    request = {"program": {"ref": "sha256:p"}, "variables": {"x": {"ref": "sha256:t"}}}
+    refs = ["sha256:" + digit * 64 for digit in "ab"]
+    request = {"program": {"ref": refs[0]}, "variables": {"x": {"ref": refs[1]}}}
     document = problem(await post(client, request), "unknown_ref")
-    assert document["missing"] == ["sha256:p", "sha256:t"]
-    many = {f"x{i}": {"ref": ECHO * 100 + str(i)} for i in range(10_000)}
+    assert document["missing"] == refs
+    many = {f"x{i}": {"ref": f"sha256:{i:064}"} for i in range(10_000)}
     response = await post(client, {"program": "1", "variables": many})
-    assert len(response.content) < MAX_BODY_BYTES
+    problem(response, "unknown_ref")
+    long = {"program": "1", "variables": {"x": {"ref": ECHO * 1000}}}
+    assert problem(await post(client, long), "malformed_tensor")["pointer"] == "/variables/x/ref"
 
 
 @pytest.mark.parametrize(

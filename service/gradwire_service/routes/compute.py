@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from gradwire_service import documents
 from gradwire_service.capacity import Capacity, InlineDeadline, TooLongInline
+from gradwire_service.library import Library, NotNear
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.work import Work
@@ -26,12 +27,14 @@ class Compute:
         kind: Kind,
         *,
         engine: Engine,
+        library: Library,
         capacity: Capacity,
         metrics: Metrics,
         settings: Settings,
     ) -> None:
         self._kind = kind
         self._engine = engine
+        self._library = library
         self._capacity = capacity
         self._metrics = metrics
         self._settings = settings
@@ -42,7 +45,7 @@ class Compute:
         self._capacity.enter()
         try:
             await x.receive(receive, self._capacity)
-            work = Work(self._engine, self._kind, x)
+            work = Work(self._engine, self._library, self._kind, x)
             pieces = await self._pieces(work, x)
         finally:
             self._capacity.leave()
@@ -54,14 +57,17 @@ class Compute:
     async def _pieces(self, work: Work, x: Exchange) -> list[Body]:
         """On the event loop where all of it is short, else in a thread."""
         nbytes = len(x.body)
+
+        def whole() -> list[Body]:
+            work.prepare()
+            return work.finish(x.deadline)
+
         if nbytes > self._settings.inline_body_bytes:
-
-            def whole() -> list[Body]:
-                work.prepare()
-                return work.finish(x.deadline)
-
             return await self._capacity.run(whole, x.deadline, nbytes)
-        work.prepare()
+        try:
+            work.prepare(waits=False)
+        except NotNear:
+            return await self._capacity.run(whole, x.deadline, nbytes)
         if work.cached and work.replay_seconds() < self._inline_seconds:
             try:
                 return work.finish(InlineDeadline())
@@ -71,14 +77,23 @@ class Compute:
 
 
 def routes(
-    *, engine: Engine, capacity: Capacity, metrics: Metrics, settings: Settings
+    *,
+    engine: Engine,
+    library: Library,
+    capacity: Capacity,
+    metrics: Metrics,
+    settings: Settings,
 ) -> list[BaseRoute]:
     """The compute routes, with their documentation."""
-    return [
-        RawRoute(
-            f"/v1/{kind}",
-            Compute(kind, engine=engine, capacity=capacity, metrics=metrics, settings=settings),
-            **documents.OPERATIONS[kind],
+
+    def compute(kind: Kind) -> Compute:
+        return Compute(
+            kind,
+            engine=engine,
+            library=library,
+            capacity=capacity,
+            metrics=metrics,
+            settings=settings,
         )
-        for kind in FIELDS
-    ]
+
+    return [RawRoute(f"/v1/{kind}", compute(kind), **documents.OPERATIONS[kind]) for kind in FIELDS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from time import perf_counter
@@ -110,3 +111,8 @@ class Reply(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._x.respond(send, self._pieces, self.status_code, self._further)
+
+
+def when(seconds: float) -> str:
+    """A time as RFC 3339 writes it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

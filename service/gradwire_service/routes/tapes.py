@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request
@@ -14,11 +13,12 @@ from starlette.responses import Response
 
 from gradwire_service import documents
 from gradwire_service.capacity import Capacity
+from gradwire_service.library import Library
 from gradwire_service.problems import node_document
-from gradwire_service.routes.exchange import COMPILE, PARSE, REPLAY, Exchange, Reply
+from gradwire_service.routes.exchange import COMPILE, PARSE, REPLAY, Exchange, Reply, when
 from gradwire_service.settings import Settings
-from gradwire_service.store import Key, Recipe, TapeStore
-from gradwire_service.tapes import Tape, Tapes
+from gradwire_service.store import Key, Store
+from gradwire_service.tapes import Recipe, Tape, Tapes
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire import replies
 from gradwire_service.wire.body import Body
@@ -45,27 +45,29 @@ class TapeExchange(Exchange):
 class Answering:
     """What the routes do, each in a thread."""
 
-    def __init__(self, tapes: Tapes) -> None:
+    def __init__(self, tapes: Tapes, library: Library) -> None:
         self._tapes = tapes
+        self._library = library
 
     def create(self, x: TapeExchange) -> list[Body]:
         """Record a program, run it, and keep both."""
         document = x.document
         with x.phase(PARSE):
-            asked = read_tape(document)
+            asked = read_tape(document, self._library.references(x))
             recording = self._tapes.recording(asked)
         with x.phase(COMPILE):
             recording.compile(x.deadline)
         with x.phase(REPLAY):
             recording.run(x.deadline)
             answer = recording.call(Query("evaluate")).replay(x.deadline)
-        recipe = Recipe(x.format.media_type, bytes(x.body), asked.persistent)
+        program = recording.program.id
+        recipe = Recipe(x.format.media_type, bytes(x.body), asked.persistent, program)
         key, expires_at = self._tapes.add(x.owner, recipe, recording)
-        told = replies.evaluation(recording.program.id, answer)
+        told = replies.evaluation(program, answer)
         told |= {
-            "tape": key.token,
+            "tape": key.id,
             "watched": recording.recorded.watched,
-            "expires_at": _when(expires_at),
+            "expires_at": when(expires_at),
         }
         return x.written(told, asked.encoding)
 
@@ -73,7 +75,7 @@ class Answering:
         """Answer a question about what was recorded."""
         document = x.document
         with x.phase(PARSE):
-            asked = read_envelope(document, kind, of_tape=True)
+            asked = read_envelope(document, kind, self._library.references(x), of_tape=True)
         tape = self._find(x, token)
         with x.phase(COMPILE):
             call = tape.recording.call(asked.query, asked.vectors)
@@ -97,7 +99,7 @@ class Answering:
                 "program": tape.recording.program.id,
                 "persistent": tape.recipe.persistent,
                 "watched": recorded.watched,
-                "expires_at": _when(tape.expires_at),
+                "expires_at": when(tape.expires_at),
                 "memory_bytes": recorded.nbytes,
                 "length": len(recorded.instructions),
                 "instructions": _shown(recorded.listed(_MOST_SHOWN)),
@@ -106,12 +108,12 @@ class Answering:
 
     def remove(self, x: TapeExchange, token: str) -> list[Body]:
         """Forget a tape."""
-        self._tapes.remove(Key(x.owner, token))
+        self._tapes.remove(Key("tapes", x.owner, token))
         return []
 
     def _find(self, x: TapeExchange, token: str) -> Tape:
         with x.phase(COMPILE):
-            tape = self._tapes.find(Key(x.owner, token))
+            tape = self._tapes.find(Key("tapes", x.owner, token))
             tape.recording.compile(x.deadline)
         if not tape.kept:
             with x.phase(REPLAY):
@@ -123,14 +125,16 @@ class Answering:
 def router(
     *,
     engine: Engine,
-    store: TapeStore,
+    store: Store,
+    library: Library,
     capacity: Capacity,
     metrics: Metrics,
     settings: Settings,
 ) -> APIRouter:
     """The routes of tapes."""
     routes = APIRouter(prefix="/v1/tapes", tags=["tapes"])
-    answering = Answering(Tapes(engine, store, settings.tape_values_bytes))
+    tapes = Tapes(engine, store, library, settings.tape_values_bytes)
+    answering = Answering(tapes, library)
 
     async def answered(
         request: Request, work: Callable[[TapeExchange], list[Body]], status: int = 200
@@ -173,11 +177,6 @@ def router(
         return await answered(request, lambda x: answering.remove(x, tape), 204)
 
     return routes
-
-
-def _when(seconds: float) -> str:
-    """A time as RFC 3339 writes it."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _shown(listed: Sequence[Listed]) -> list[dict[str, Any]]:

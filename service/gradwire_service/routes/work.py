@@ -7,6 +7,7 @@ from time import perf_counter
 from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
 
+from gradwire_service.library import Library
 from gradwire_service.routes.exchange import COMPILE, PARSE, REPLAY, Exchange
 from gradwire_service.wire import replies
 from gradwire_service.wire.body import Body
@@ -19,18 +20,33 @@ class Work:
     ``finish`` may be stopped by its poll and called again: an evaluation changes nothing.
     """
 
-    __slots__ = ("_call", "_encoding", "_engine", "_kind", "_program_id", "_x", "answer", "cached")
+    __slots__ = (
+        "_call",
+        "_encoding",
+        "_engine",
+        "_kind",
+        "_library",
+        "_program_id",
+        "_x",
+        "answer",
+        "cached",
+    )
 
-    def __init__(self, engine: Engine, kind: Kind, x: Exchange) -> None:
+    def __init__(self, engine: Engine, library: Library, kind: Kind, x: Exchange) -> None:
         self._engine = engine
+        self._library = library
         self._kind = kind
         self._x = x
 
-    def prepare(self) -> None:
-        """Read the request, parse its program and look its executables up."""
+    def prepare(self, *, waits: bool = True) -> None:
+        """Read the request, parse its program and look its executables up.
+
+        Raises: ``NotNear`` where the store would have to be asked, unless it ``waits`` for that.
+        """
         document = self._x.document
         start = perf_counter()
-        asked = read_envelope(document, self._kind)
+        references = self._library.references(self._x, waits=waits)
+        asked = read_envelope(document, self._kind, references)
         program = self._engine.parse(asked.program)
         self._call = self._engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
         self._program_id = program.id

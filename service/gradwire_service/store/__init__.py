@@ -2,16 +2,38 @@
 
 from gradwire_service.settings import Settings
 from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.records import Amount, Held, Key, Kind, Policy, Record, Store
 from gradwire_service.store.sqlite import SqliteStore
-from gradwire_service.store.tapes import Amount, Key, Quota, Recipe, TapeStore
 
-__all__ = ["Key", "Recipe", "TapeStore", "open_store"]
+__all__ = ["Held", "Key", "Kind", "Record", "Store", "open_store", "policies"]
 
 
-def open_store(settings: Settings) -> TapeStore:
+def open_store(settings: Settings) -> Store:
     """Open the store of ``settings.store``: ``memory:`` or ``sqlite:PATH``."""
-    owned = Amount(settings.max_tapes_per_key, settings.max_tapes_bytes_per_key)
-    everything = Amount(settings.max_tapes, settings.max_tapes_bytes)
-    quota = Quota(owned, everything, settings.tape_ttl_seconds)
     scheme, _, path = settings.store.partition(":")
-    return SqliteStore(path, quota) if scheme == "sqlite" else MemoryStore(quota)
+    kept = policies(settings)
+    return SqliteStore(path, kept) if scheme == "sqlite" else MemoryStore(kept)
+
+
+def policies(settings: Settings) -> dict[Kind, Policy]:
+    """How much of each kind is kept, and how long."""
+    s = settings
+    programs = Policy(
+        owned=Amount(s.max_programs_per_key, s.max_programs_bytes_per_key),
+        all=Amount(s.max_programs, s.max_programs_bytes),
+    )
+    return {
+        "tapes": Policy(
+            owned=Amount(s.max_tapes_per_key, s.max_tapes_bytes_per_key),
+            all=Amount(s.max_tapes, s.max_tapes_bytes),
+            ttl_seconds=s.tape_ttl_seconds,
+        ),
+        "programs": programs,
+        "names": programs,
+        "tensors": Policy(
+            owned=Amount(s.max_tensors_per_key, s.max_tensors_bytes_per_key),
+            all=Amount(s.max_tensors, s.max_tensors_bytes),
+            ttl_seconds=s.tensor_ttl_seconds,
+            yields=True,
+        ),
+    }

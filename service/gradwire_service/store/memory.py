@@ -1,89 +1,115 @@
-"""Tapes in the memory of one process."""
+"""Records in the memory of one process."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 
-from gradwire_service.store.tapes import (
+from gradwire_service.store.records import (
     CONSUMED_SECONDS,
+    NOTHING,
     Amount,
     Held,
     Key,
-    Quota,
-    Recipe,
-    TapeStore,
+    Kind,
+    Listed,
+    Policy,
+    Record,
+    Store,
 )
 
-_NOTHING = Amount(0, 0)
 
+class MemoryStore(Store):
+    """Records that no other process sees and no restart outlives."""
 
-class MemoryStore(TapeStore):
-    """Tapes that no other process sees and no restart outlives."""
-
-    def __init__(self, quota: Quota, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(quota, clock)
+    def __init__(
+        self, policies: Mapping[Kind, Policy], clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__(policies, clock)
         self._lock = threading.Lock()
-        #: Tapes and used up keys, both in the order in which they expire.
-        self._tapes: OrderedDict[Key, tuple[Recipe, float]] = OrderedDict()
+        #: Of each kind in the order in which they expire, so also of their last uses.
+        self._records: dict[Kind, OrderedDict[Key, tuple[Record, float]]]
+        self._records = {kind: OrderedDict() for kind in policies}
+        #: Keys that are used up, with the end of their memory, in its order.
         self._consumed: OrderedDict[Key, float] = OrderedDict()
-        self._held = _NOTHING
-        self._owned: dict[str, Amount] = {}
+        self._owned: dict[Kind, dict[str, Amount]] = defaultdict(dict)
 
-    def add(self, owner: str, recipe: Recipe) -> tuple[Key, float]:
-        key, expires_at = self._key(owner), self._clock() + self._quota.ttl_seconds
+    def put(self, key: Key, record: Record) -> float:
         with self._lock:
-            self._sweep()
-            self._check_quota(self._owned.get(owner, _NOTHING), self._held, recipe)
-            self._tapes[key] = recipe, expires_at
-            self._count(owner, recipe, 1)
-        return key, expires_at
+            now = self._sweep()
+            self._drop(key)
+            self._make_room(key, record)
+            expires_at = self._expiry(key.kind, now)
+            self._records[key.kind][key] = record, expires_at
+            owned = self._owned[key.kind]
+            owned[key.owner] = owned.get(key.owner, NOTHING).plus(Amount(1, record.nbytes))
+        return expires_at
 
-    def find(self, key: Key) -> Held | None:
+    def find(self, key: Key, *, body: bool = True) -> Held | None:
         with self._lock:
-            self._sweep()
+            now = self._sweep()
             if key in self._consumed:
-                return Held(None, self._consumed[key])
-            if key not in self._tapes:
+                return Held("", None, self._consumed[key], consumed=True)
+            records = self._records[key.kind]
+            if key not in records:
                 return None
-            recipe, _ = self._tapes.pop(key)
-            expires_at = self._clock() + self._quota.ttl_seconds
-            self._tapes[key] = recipe, expires_at
-            return Held(recipe, expires_at)
+            record, _ = records.pop(key)
+            expires_at = self._expiry(key.kind, now)
+            records[key] = record, expires_at
+            return Held(record.head, record.body if body else None, expires_at)
+
+    def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
+        with self._lock:
+            self._sweep()
+            found = [
+                Listed(key.id, record.head, expires_at)
+                for key, (record, expires_at) in self._records[kind].items()
+                if key.owner == owner and key.id > after
+            ]
+        return sorted(found)[:most]
 
     def consume(self, key: Key) -> bool:
         with self._lock:
-            self._sweep()
-            found = self._drop(key)
+            now = self._sweep()
+            found = self._drop(key) is not None
             if found:
-                self._consumed[key] = self._clock() + CONSUMED_SECONDS
+                self._consumed[key] = now + CONSUMED_SECONDS
             return found
 
     def remove(self, key: Key) -> bool:
         with self._lock:
             self._sweep()
-            return self._drop(key) or self._consumed.pop(key, None) is not None
+            return self._drop(key) is not None or self._consumed.pop(key, None) is not None
 
     def close(self) -> None:
         pass
 
-    def _drop(self, key: Key) -> bool:
-        found = self._tapes.pop(key, None)
-        if found is not None:
-            self._count(key.owner, found[0], -1)
-        return found is not None
+    def _amounts(self, kind: Kind) -> dict[str, Amount]:
+        return dict(self._owned[kind])
 
-    def _count(self, owner: str, recipe: Recipe, count: int) -> None:
-        self._held = self._held.plus(recipe, count)
-        self._owned[owner] = self._owned.get(owner, _NOTHING).plus(recipe, count)
-        if not self._owned[owner].tapes:
-            del self._owned[owner]
+    def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
+        oldest = self._drop(next(key for key in self._records[kind] if key.owner == owner))
+        assert oldest is not None
+        return oldest
 
-    def _sweep(self) -> None:
+    def _drop(self, key: Key) -> Amount | None:
+        found = self._records[key.kind].pop(key, None)
+        if found is None:
+            return None
+        amount, owned = Amount(1, found[0].nbytes), self._owned[key.kind]
+        owned[key.owner] = owned[key.owner].minus(amount)
+        if not owned[key.owner].records:
+            del owned[key.owner]
+        return amount
+
+    def _sweep(self) -> float:
+        """Drop what has expired; gives the time."""
         now = self._clock()
-        while self._tapes and next(iter(self._tapes.values()))[1] <= now:
-            self._drop(next(iter(self._tapes)))
+        for records in self._records.values():
+            while records and next(iter(records.values()))[1] <= now:
+                self._drop(next(iter(records)))
         while self._consumed and next(iter(self._consumed.values())) <= now:
             self._consumed.popitem(last=False)
+        return now

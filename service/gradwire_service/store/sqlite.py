@@ -1,121 +1,185 @@
-"""Tapes in a file of SQLite's, shared by all processes of one machine."""
+"""Records in a file of SQLite's, shared by all processes of one machine."""
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
-from gradwire_service.store.tapes import (
+from gradwire_service.store.records import (
     CONSUMED_SECONDS,
     Amount,
     Held,
     Key,
-    Quota,
-    Recipe,
-    TapeStore,
+    Kind,
+    Listed,
+    Policy,
+    Record,
+    Store,
 )
 
 #: How long to wait for another process that writes.
 _BUSY_SECONDS = 10.0
 
 #: Of the tables; one more with each change of them.
-_VERSION = 2
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS tapes (
+_VERSION = 3
+#: Heads and bodies apart: what moves an expiry on would write all of its row anew.
+_SCHEMA = (
+    """
+CREATE TABLE IF NOT EXISTS records (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
     owner TEXT NOT NULL,
-    token TEXT NOT NULL,
-    media_type TEXT NOT NULL,
-    body BLOB,  -- NULL once the tape is used up
-    persistent INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    head TEXT NOT NULL,
+    nbytes INTEGER,  -- NULL once it is used up
     expires_at REAL NOT NULL,
-    PRIMARY KEY (owner, token)
-);
-CREATE INDEX IF NOT EXISTS tapes_expiry ON tapes (expires_at);
-"""
+    UNIQUE (kind, owner, id)
+)""",
+    "CREATE TABLE IF NOT EXISTS bodies (number INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS records_expiry ON records (expires_at)",
+    "CREATE INDEX IF NOT EXISTS records_amounts ON records (kind, owner, nbytes)",
+    "CREATE TRIGGER IF NOT EXISTS bodies_with_records AFTER DELETE ON records"
+    " BEGIN DELETE FROM bodies WHERE number = old.number; END",
+)
 
 
-class SqliteStore(TapeStore):
-    """Tapes that outlive a restart. One connection, one transaction for each call.
+class Transaction(NamedTuple):
+    """What to execute with, and the time."""
 
-    The write-ahead log lets readers and one writer work at once; a lost machine may lose the last
-    tapes, a lost process none. Source: SQLite's documentation, Write-Ahead Logging.
+    execute: Callable[..., sqlite3.Cursor]
+    now: float
+
+
+class SqliteStore(Store):
+    """Records that outlive a restart. One connection, one transaction for each call.
+
+    The write-ahead log lets readers and one writer work at once, and a lost process loses nothing
+    that was committed. A lost machine may lose the last commits, but for those of what never
+    expires: these wait for the disk. Source: SQLite's documentation, Write-Ahead Logging and
+    PRAGMA synchronous.
     """
 
-    def __init__(self, path: str, quota: Quota, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(quota, clock)
+    def __init__(
+        self,
+        path: str,
+        policies: Mapping[Kind, Policy],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(policies, clock)
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(
             path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
         self._create()
 
     def _create(self) -> None:
-        """Make the tables, in place of another version's: tapes end soon in any case."""
-        execute = self._connection.execute
-        with self._transaction():
+        """Make the tables. Those of versions before 3 held tapes alone, which end soon anyway."""
+        with self._transaction() as (execute, _):
             (version,) = execute("PRAGMA user_version").fetchone()
-            if version != _VERSION:
-                execute("DROP TABLE IF EXISTS tapes")
-            for statement in filter(str.strip, _SCHEMA.split(";")):
+            if version > _VERSION:
+                raise ValueError(f"the store is of version {version}, newer than {_VERSION}")
+            execute("DROP TABLE IF EXISTS tapes")
+            for statement in _SCHEMA:
                 execute(statement)
             execute(f"PRAGMA user_version = {_VERSION}")
 
-    def add(self, owner: str, recipe: Recipe) -> tuple[Key, float]:
-        key = self._key(owner)
-        with self._transaction() as (execute, now):
-            execute("DELETE FROM tapes WHERE expires_at <= ?", (now,))
-            amount = "SELECT count(body), coalesce(sum(length(body)), 0) FROM tapes"
-            owned = Amount(*execute(amount + " WHERE owner = ?", (owner,)).fetchone())
-            self._check_quota(owned, Amount(*execute(amount).fetchone()), recipe)
-            expires_at = now + self._quota.ttl_seconds
-            row = (*key, recipe.media_type, recipe.body, recipe.persistent, expires_at)
-            execute("INSERT INTO tapes VALUES (?, ?, ?, ?, ?, ?)", row)
-        return key, expires_at
+    def put(self, key: Key, record: Record) -> float:
+        with self._transaction(key.kind) as (execute, now):
+            execute("DELETE FROM records WHERE expires_at <= ?", (now,))
+            execute("DELETE FROM records WHERE kind = ? AND owner = ? AND id = ?", key)
+            self._make_room(key, record)
+            expires_at = self._expiry(key.kind, now)
+            row = (*key, record.head, record.nbytes, expires_at)
+            number = execute("INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?)", row).lastrowid
+            execute("INSERT INTO bodies VALUES (?, ?)", (number, record.body))
+        return expires_at
 
-    def find(self, key: Key) -> Held | None:
+    def find(self, key: Key, *, body: bool = True) -> Held | None:
         with self._transaction() as (execute, now):
             row = execute(
-                "UPDATE tapes SET expires_at = iif(body IS NULL, expires_at, ?)"
-                " WHERE owner = ? AND token = ? AND expires_at > ?"
-                " RETURNING media_type, body, persistent, expires_at",
-                (now + self._quota.ttl_seconds, *key, now),
+                "SELECT number, head, nbytes, expires_at FROM records"
+                " WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?",
+                (*key, now),
             ).fetchone()
-        if row is None:
-            return None
-        media_type, body, persistent, expires_at = row
-        recipe = None if body is None else Recipe(media_type, body, bool(persistent))
-        return Held(recipe, expires_at)
+            if row is None:
+                return None
+            number, head, nbytes, expires_at = row
+            if nbytes is None:
+                return Held("", None, expires_at, consumed=True)
+            if expires_at != math.inf:
+                expires_at = self._expiry(key.kind, now)
+                moved = "UPDATE records SET expires_at = ? WHERE number = ?"
+                execute(moved, (expires_at, number))
+            if not body:
+                return Held(head, None, expires_at)
+            (found,) = execute("SELECT body FROM bodies WHERE number = ?", (number,)).fetchone()
+        return Held(head, found, expires_at)
+
+    def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
+        with self._transaction() as (execute, now):
+            rows = execute(
+                "SELECT id, head, expires_at FROM records WHERE kind = ? AND owner = ? AND id > ?"
+                " AND expires_at > ? AND nbytes IS NOT NULL ORDER BY id LIMIT ?",
+                (kind, owner, after, now, most),
+            )
+            return [Listed(*row) for row in rows]
 
     def consume(self, key: Key) -> bool:
-        with self._transaction() as (execute, now):
-            changed = execute(
-                "UPDATE tapes SET body = NULL, expires_at = ?"
-                " WHERE owner = ? AND token = ? AND expires_at > ? AND body IS NOT NULL",
+        with self._transaction(key.kind) as (execute, now):
+            row = execute(
+                "UPDATE records SET nbytes = NULL, expires_at = ?"
+                " WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?"
+                " AND nbytes IS NOT NULL RETURNING number",
                 (now + CONSUMED_SECONDS, *key, now),
-            )
-            return changed.rowcount > 0
+            ).fetchone()
+            if row is not None:
+                execute("DELETE FROM bodies WHERE number = ?", row)
+            return row is not None
 
     def remove(self, key: Key) -> bool:
-        with self._transaction() as (execute, now):
-            gone = "DELETE FROM tapes WHERE owner = ? AND token = ? AND expires_at > ?"
-            return execute(gone, (*key, now)).rowcount > 0
+        with self._transaction(key.kind) as (execute, now):
+            gone = execute(
+                "DELETE FROM records WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?",
+                (*key, now),
+            )
+            return gone.rowcount > 0
 
     def close(self) -> None:
         self._connection.close()
 
+    def _amounts(self, kind: Kind) -> dict[str, Amount]:
+        rows = self._connection.execute(
+            "SELECT owner, count(nbytes), coalesce(sum(nbytes), 0) FROM records"
+            " WHERE kind = ? GROUP BY owner HAVING count(nbytes) > 0",
+            (kind,),
+        )
+        return {owner: Amount(records, nbytes) for owner, records, nbytes in rows}
+
+    def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
+        (nbytes,) = self._connection.execute(
+            "DELETE FROM records WHERE number = (SELECT number FROM records WHERE kind = ?"
+            " AND owner = ? AND nbytes IS NOT NULL ORDER BY expires_at, number LIMIT 1)"
+            " RETURNING nbytes",
+            (kind, owner),
+        ).fetchone()
+        return Amount(1, nbytes)
+
     @contextmanager
-    def _transaction(self) -> Iterator[tuple[Callable[..., sqlite3.Cursor], float]]:
-        """One write transaction: what to execute with, and the time."""
+    def _transaction(self, kind: Kind | None = None) -> Iterator[Transaction]:
+        """One write transaction; of a kind that never expires, it ends on the disk."""
+        durable = kind is not None and self.policies[kind].ttl_seconds == math.inf
         with self._lock:
             execute = self._connection.execute
+            execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             execute("BEGIN IMMEDIATE")
             try:
-                yield execute, self._clock()
+                yield Transaction(execute, self._clock())
             except BaseException:
                 execute("ROLLBACK")
                 raise

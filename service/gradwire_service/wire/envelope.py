@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from gradwire_engine import Program
 from gradwire_engine.answer import Kind, Query, Repeats
 
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.codec import Encoding
 from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
+from gradwire_service.wire.references import FORMS, References, Shelf
+
+#: What ``Engine.parse`` takes: source text, a graph, or a program that was referred to.
+Source: TypeAlias = str | Mapping[str, Any] | Program
 
 #: What makes a tape, and what a question about one does not say again.
 RECORDED = frozenset(("program", "variables", "promotion", "exact"))
@@ -41,7 +46,7 @@ _TAPE = RECORDED.union(
 class Envelope(NamedTuple):
     """A request for computation, read: what the engine is asked, and how to answer."""
 
-    program: str | Mapping[str, Any]
+    program: Source
     variables: dict[str, Any]
     query: Query
     vectors: Any
@@ -52,7 +57,7 @@ class Envelope(NamedTuple):
 class TapeEnvelope(NamedTuple):
     """A request for a tape, read: what to record, and what of it is watched."""
 
-    program: str | Mapping[str, Any]
+    program: Source
     variables: dict[str, Any]
     promotion: Literal["numpy", "strict"]
     exact: bool
@@ -70,27 +75,29 @@ def read_timeout(document: Any) -> float | None:
     return _positive(document, "timeout_ms") if type(document) is dict else None
 
 
-def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelope:
+def read_envelope(
+    document: Any, kind: Kind, references: References | None = None, *, of_tape: bool = False
+) -> Envelope:
     """Check a request's document and read its values; null is as good as leaving a field out.
 
-    One ``of_tape`` has neither program nor variables.
+    One ``of_tape`` has neither program nor variables. Without ``references``, nothing that is
+    referred to is held.
 
     Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
     """
     _check_fields(document, FIELDS[kind] - RECORDED if of_tape else FIELDS[kind])
     get = document.get
-    missing: list[str] = []
-    program = "" if of_tape else _program(document, missing)
-    leaves = _variables(document, missing)
+    references = references or References()
+    program = "" if of_tape else _program(document, references)
+    leaves = _variables(document, references)
     target = _names(get("target"), "/target")
     sources = _names(get("sources"), "/sources", null_allowed=True)
     vectors = get("output_gradients")
     if vectors is not None:
-        vectors = read_seeds(vectors, target, missing)
+        vectors = read_seeds(vectors, target, references)
     if kind in _DIRECTIONS:
-        sources, vectors = _directions(document, _DIRECTIONS[kind], missing)
-    if missing:
-        raise _unknown_refs(missing)
+        sources, vectors = _directions(document, _DIRECTIONS[kind], references)
+    references.check()
     query = Query(
         kind,
         outputs=_names(get("outputs"), "/outputs"),
@@ -111,17 +118,16 @@ def read_envelope(document: Any, kind: Kind, *, of_tape: bool = False) -> Envelo
     return Envelope(program, leaves, query, vectors, encoding, _positive(document, "timeout_ms"))
 
 
-def read_tape(document: Any) -> TapeEnvelope:
+def read_tape(document: Any, references: References | None = None) -> TapeEnvelope:
     """Check the document of a request for a tape, and read its values.
 
     Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
     """
     _check_fields(document, _TAPE)
-    missing: list[str] = []
-    program = _program(document, missing)
-    variables = _variables(document, missing)
-    if missing:
-        raise _unknown_refs(missing)
+    references = references or References()
+    program = _program(document, references)
+    variables = _variables(document, references)
+    references.check()
     watch = document.get("watch") or []
     if type(watch) is not list or not all(type(name) is str for name in watch):
         raise _invalid("watch is a list of names", "/watch")
@@ -144,35 +150,40 @@ def _check_fields(document: Any, known: frozenset[str]) -> None:
         _refuse_unknown(document, known)
 
 
-def _variables(document: dict[str, Any], missing: list[str]) -> dict[str, Any]:
+def _variables(document: dict[str, Any], references: References) -> dict[str, Any]:
     variables = document.get("variables")
     if variables is None:
         return {}
     if type(variables) is not dict:
         raise _invalid(f"variables is an object, got {describe(variables)}", "/variables")
-    return read_variables(variables, missing)
+    return read_variables(variables, references)
 
 
-def _program(document: dict[str, Any], missing: list[str]) -> str | dict[str, Any]:
+def _program(document: dict[str, Any], references: References) -> Source:
     program = document.get("program")
     if type(program) is str:
         return program
     if type(program) is dict:
         if "nodes" not in program:
-            given = (field for field in ("ref", "name") if field in program)
-            missing.extend(_reference(program, field) for field in given)
+            if "ref" in program:
+                return _referred(program, "ref", references)
+            if "name" in program:
+                return _referred(program, "name", references)
         return program
     if "program" not in document:
         raise _invalid("a request needs a program", "/program")
     raise _invalid(f"a program is source text or an object, got {describe(program)}", "/program")
 
 
-def _reference(program: dict[str, Any], field: str) -> str:
-    if type(program[field]) is not str:
-        raise _invalid(f"a {field} is a string", f"/program/{field}")
+def _referred(program: dict[str, Any], field: str, references: References) -> Source:
+    reference = program[field]
     if len(program) > 1:
         raise _invalid(f"a reference has {field} and no other field", "/program")
-    return str(program[field])
+    shelf: Shelf = "programs" if field == "ref" else "names"
+    well_formed, form = FORMS[shelf]
+    if type(reference) is not str or not well_formed(reference):
+        raise _invalid(f"a {field} is {form}", f"/program/{field}")
+    return references.found(shelf, reference) or ""
 
 
 def _names(value: Any, pointer: str, *, null_allowed: bool = False) -> Any:
@@ -196,12 +207,12 @@ def _names(value: Any, pointer: str, *, null_allowed: bool = False) -> Any:
     return value
 
 
-def _directions(document: dict[str, Any], field: str, missing: list[str]) -> tuple[Any, Any]:
+def _directions(document: dict[str, Any], field: str, references: References) -> tuple[Any, Any]:
     """The names of what has a tangent, nested as the tangents are, and the tangents."""
     given = document.get(field)
     if type(given) is not dict:
         raise _invalid(f"{field} is an object of names and values", f"/{field}")
-    tangents = read_tangents(given, field, missing)
+    tangents = read_tangents(given, field, references)
     return {name: _paths(value, name) for name, value in tangents.items()}, tangents
 
 
@@ -252,16 +263,6 @@ def _refuse_unknown(document: dict[str, Any], known: frozenset[str]) -> None:
         "the request has a field that is not known here",
         pointer=f"/{escaped}",
         hint=f"known are {', '.join(sorted(known))}",
-    )
-
-
-def _unknown_refs(missing: list[str]) -> Refusal:
-    distinct = list(dict.fromkeys(missing))
-    return Refusal(
-        "unknown_ref",
-        f"{len(distinct)} of the programs and tensors referred to are not held here",
-        hint="send the program or the values themselves",
-        missing=distinct,
     )
 
 

@@ -24,6 +24,7 @@ from gradwire_service.wire.numbers import (
     raw_array,
     scalar_array,
 )
+from gradwire_service.wire.references import FORMS, References
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -33,10 +34,10 @@ _UNKNOWN = np.zeros(())
 _SPLIT_HINT = "a nesting level with a member of that name is given by dotted paths as keys"
 
 
-def read_variables(document: Mapping[str, Any], missing: list[str]) -> dict[str, Any]:
+def read_variables(document: Mapping[str, Any], references: References) -> dict[str, Any]:
     """The leaves of ``variables``, which itself is never one, in its structure.
 
-    References that are met are added to ``missing``; what stands in their place means nothing.
+    What stands in the place of a reference that is missing means nothing.
 
     Raises: ``Refusal`` (malformed_tensor), with a pointer to the leaf or the element.
     """
@@ -47,7 +48,7 @@ def read_variables(document: Mapping[str, Any], missing: list[str]) -> dict[str,
             if type(value) is list and (array := array_or_none(value)) is not None:
                 variables[name] = Leaf(array)
             else:
-                variables[name] = _read(value, missing, 1)
+                variables[name] = _read(value, references, 1)
     except Malformed as error:
         error.within(name)
         error.within("variables")
@@ -55,22 +56,24 @@ def read_variables(document: Mapping[str, Any], missing: list[str]) -> dict[str,
     return variables
 
 
-def read_seeds(value: Any, target: Any, missing: list[str]) -> Any:
+def read_seeds(value: Any, target: Any, references: References) -> Any:
     """``output_gradients`` as arrays, nested as ``target`` is; null stands for ones."""
     try:
-        return _read_seeds(value, target, missing)
+        return _read_seeds(value, target, references)
     except Malformed as error:
         error.within("output_gradients")
         _refuse(error)
 
 
-def read_tangents(document: Mapping[str, Any], field: str, missing: list[str]) -> dict[str, Any]:
+def read_tangents(
+    document: Mapping[str, Any], field: str, references: References
+) -> dict[str, Any]:
     """``tangents`` or ``vectors``: arrays by name, nested as the variables of these names are."""
     tangents: dict[str, Any] = {}
     name = ""
     try:
         for name, value in document.items():
-            tangents[name] = _bare(_read(value, missing, 1))
+            tangents[name] = _bare(_read(value, references, 1))
     except Malformed as error:
         error.within(name)
         error.within(field)
@@ -78,11 +81,27 @@ def read_tangents(document: Mapping[str, Any], field: str, missing: list[str]) -
     return tangents
 
 
+def read_tensor(document: Any) -> Array:
+    """The array of a leaf that stands by itself.
+
+    Raises: ``Refusal`` (malformed_tensor), with a pointer into the leaf.
+    """
+    try:
+        if type(document) is dict and "ref" in document:
+            raise Malformed("a tensor is stored by its values")
+        read = _read(document, References(), 1)
+        if not isinstance(read, Leaf) or isinstance(read.value, str):
+            raise Malformed("a tensor is one array", hint="store the parts of a value one by one")
+    except Malformed as error:
+        _refuse(error)
+    return read.value
+
+
 def _refuse(error: Malformed) -> NoReturn:
     raise Refusal(error.code, error.detail, pointer=error.pointer, hint=error.hint) from None
 
 
-def _read(value: Any, missing: list[str], depth: int) -> Any:
+def _read(value: Any, references: References, depth: int) -> Any:
     kind = type(value)
     if kind is float or kind is int:
         return Leaf(np.array(value, FLOAT64))
@@ -96,25 +115,25 @@ def _read(value: Any, missing: list[str], depth: int) -> Any:
         return Leaf(np.array(WORDS[value]) if value in WORDS else value)
     elif kind is dict:
         if not _MARKS.isdisjoint(value) or value.keys() >= _COMPLEX:
-            return _read_object(value, missing)
+            return _read_object(value, references)
     else:
         raise Malformed("null is not a value", hint="leave the variable out, or give it a number")
     if depth > MAX_DEPTH:
         raise Malformed(f"values nest deeper than {MAX_DEPTH} levels")
     if kind is list:
-        return [_read_member(i, item, missing, depth) for i, item in enumerate(value)]
-    return {name: _read_member(name, item, missing, depth) for name, item in value.items()}
+        return [_read_member(i, item, references, depth) for i, item in enumerate(value)]
+    return {name: _read_member(name, item, references, depth) for name, item in value.items()}
 
 
-def _read_member(name: str | int, value: Any, missing: list[str], depth: int) -> Any:
+def _read_member(name: str | int, value: Any, references: References, depth: int) -> Any:
     try:
-        return _read(value, missing, depth + 1)
+        return _read(value, references, depth + 1)
     except Malformed as error:
         error.within(name)
         raise
 
 
-def _read_object(leaf: dict[str, Any], missing: list[str]) -> Leaf | Sparse | Ragged:
+def _read_object(leaf: dict[str, Any], references: References) -> Leaf | Sparse | Ragged:
     """A leaf object: one of the forms below, each with ``trainable`` if it likes."""
     trainable = leaf.get("trainable", True)
     if type(trainable) is not bool:
@@ -127,9 +146,10 @@ def _read_object(leaf: dict[str, Any], missing: list[str]) -> Leaf | Sparse | Ra
     if "base64" in leaf or "data" in leaf:
         return Leaf(_form(leaf, _raw_form, {"dtype", "shape", "base64", "data"}), trainable)
     if "ref" in leaf:
-        return Leaf(_form(leaf, lambda _: _ref_form(leaf, missing), {"ref"}), trainable)
+        _check_fields(leaf, {"ref"})
+        return _resident(leaf["ref"], references, trainable=trainable)
     if "indices" in leaf or "row_splits" in leaf:
-        return _composite(leaf, missing, trainable=trainable)
+        return _composite(leaf, references, trainable=trainable)
     return Leaf(_form(leaf, _complex_form, {"re", "im", "dtype"}), trainable)
 
 
@@ -147,27 +167,46 @@ def _check_fields(leaf: dict[str, Any], known: set[str]) -> None:
         )
 
 
-def _composite(leaf: dict[str, Any], missing: list[str], *, trainable: bool) -> Sparse | Ragged:
+def _composite(
+    leaf: dict[str, Any], references: References, *, trainable: bool
+) -> Leaf | Sparse | Ragged:
     """A sparse or ragged tensor; its parts are lists, or leaves of their own."""
+    sparse = "indices" in leaf
+    further = {"indices", "shape"} if sparse else {"row_splits"}
+    _check_fields(leaf, {"values", "dtype"} | further)
+    arrays = {
+        name: _read_part(name, value, references)
+        for name, value in leaf.items()
+        if type(value) is dict
+    }
+    if any(array is _UNKNOWN for array in arrays.values()):
+        return Leaf(_UNKNOWN)
 
     def part(name: str, dtype: Dtype | None) -> Array:
+        if name in arrays:
+            return arrays[name]
         value = leaf.get(name)
         try:
             if type(value) is list:
                 return list_array(value, dtype)
-            read = _read(value, missing, 1) if type(value) is dict else None
-            if not isinstance(read, Leaf) or isinstance(read.value, str):
-                raise Malformed("this is a list, or a leaf of its own")
+            raise Malformed("this is a list, or a leaf of its own")
         except Malformed as error:
             error.within(name)
             raise
-        return read.value
 
-    if "indices" in leaf:
-        _check_fields(leaf, {"indices", "values", "shape", "dtype"})
-        return read_sparse(leaf, part, trainable=trainable)
-    _check_fields(leaf, {"values", "row_splits", "dtype"})
-    return read_ragged(leaf, part, trainable=trainable)
+    read = read_sparse if sparse else read_ragged
+    return read(leaf, part, trainable=trainable)
+
+
+def _read_part(name: str, value: dict[str, Any], references: References) -> Array:
+    try:
+        read = _read(value, references, 1)
+        if not isinstance(read, Leaf) or isinstance(read.value, str):
+            raise Malformed("this is a list, or a leaf of its own")
+    except Malformed as error:
+        error.within(name)
+        raise
+    return read.value
 
 
 def _value_form(leaf: dict[str, Any]) -> Any:
@@ -197,32 +236,32 @@ def _raw_form(leaf: dict[str, Any]) -> Any:
     return raw_array(leaf[name], name, dtype, leaf.get("shape"))
 
 
-def _ref_form(leaf: dict[str, Any], missing: list[str]) -> Any:
-    ref = leaf["ref"]
-    if type(ref) is not str:
-        raise Malformed("a ref is a string", "ref")
-    missing.append(ref)
-    return _UNKNOWN
+def _resident(ref: Any, references: References, *, trainable: bool) -> Leaf:
+    is_digest, form = FORMS["tensors"]
+    if type(ref) is not str or not is_digest(ref):
+        raise Malformed(f"a ref is {form}", "ref")
+    array = references.found("tensors", ref)
+    return Leaf(_UNKNOWN if array is None else array, trainable, resident=ref)
 
 
-def _read_seeds(value: Any, target: Any, missing: list[str]) -> Any:
+def _read_seeds(value: Any, target: Any, references: References) -> Any:
     if value is None:
         return None
     if isinstance(target, list):
         if type(value) is not list or len(value) != len(target):
             raise Misfit(f"the target is a list of {len(target)}, so must this be")
         pairs = zip(value, target, strict=True)
-        return [_read_seed(i, *pair, missing) for i, pair in enumerate(pairs)]
+        return [_read_seed(i, *pair, references) for i, pair in enumerate(pairs)]
     if isinstance(target, dict):
         if type(value) is not dict or value.keys() != target.keys():
             raise Misfit("the target is an object, so this must be one with the same members")
-        return {name: _read_seed(name, value[name], of, missing) for name, of in target.items()}
-    return _bare(_read(value, missing, 1))
+        return {name: _read_seed(name, value[name], of, references) for name, of in target.items()}
+    return _bare(_read(value, references, 1))
 
 
-def _read_seed(name: str | int, value: Any, target: Any, missing: list[str]) -> Any:
+def _read_seed(name: str | int, value: Any, target: Any, references: References) -> Any:
     try:
-        return _read_seeds(value, target, missing)
+        return _read_seeds(value, target, references)
     except Malformed as error:
         error.within(name)
         raise

@@ -1,5 +1,6 @@
 """Every store keeps what the seam promises, also to several processes at once."""
 
+import math
 import sqlite3
 import subprocess
 import sys
@@ -8,14 +9,29 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
-from gradwire_service.store import Recipe, open_store
+from gradwire_service.store import Key, Kind, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.records import CONSUMED_SECONDS, Amount, Listed, Policy
 from gradwire_service.store.sqlite import SqliteStore
-from gradwire_service.store.tapes import CONSUMED_SECONDS, Amount, Key, Quota
 
-QUOTA = Quota(owned=Amount(3, 100), all=Amount(5, 150), ttl_seconds=10)
+OWNED, ALL, TTL = Amount(3, 300), Amount(5, 400), 10
+POLICIES: dict[Kind, Policy] = {
+    "tapes": Policy(OWNED, ALL, TTL),
+    "programs": Policy(OWNED, ALL),
+    "names": Policy(OWNED, ALL),
+    "tensors": Policy(OWNED, ALL, TTL, yields=True),
+}
+#: Of 100 bytes.
+RECORD = Record('{"π": 1}', b"\x00\xff" * 45 + b"x")
 ME, YOU = "me", "you"
-RECIPE = Recipe("application/json", b"a recipe", persistent=True)
+
+
+def key(id="a", owner=ME, kind="tapes"):
+    return Key(kind, owner, id)
+
+
+def of_size(nbytes):
+    return Record("", b"x" * nbytes)
 
 
 class Clock:
@@ -35,160 +51,303 @@ def clock():
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request, clock, tmp_path):
     kept_in_memory = request.param == "memory"
-    path = str(tmp_path / "tapes.db")
-    store = MemoryStore(QUOTA, clock) if kept_in_memory else SqliteStore(path, QUOTA, clock)
+    path = str(tmp_path / "records.db")
+    store = MemoryStore(POLICIES, clock) if kept_in_memory else SqliteStore(path, POLICIES, clock)
     yield store
     store.close()
 
 
-def test_what_is_added_is_found(store):
-    for recipe in RECIPE, Recipe("application/msgpack", b"\x00\xff", persistent=False):
-        key, expires_at = store.add(ME, recipe)
-        assert store.find(key) == (recipe, expires_at)
+def refused(store, key, record=RECORD):
+    with pytest.raises(Refusal) as refusal:
+        store.put(key, record)
+    assert refusal.value.code == "over_budget"
+    return refusal.value.detail
 
 
-def test_tokens_are_not_guessed(store, clock):
-    tokens = set()
-    for _ in range(100):
-        key, _ = store.add(ME, RECIPE)
-        tokens.add(key.token)
-        store.remove(key)
-    assert len(tokens) == 100
-    assert all(len(token) >= 32 for token in tokens)
+def kept(store, key):
+    """Head and body of what is held."""
+    held = store.find(key)
+    return held and held[:2]
 
 
-def test_each_use_moves_the_end_on(store, clock):
-    key, expires_at = store.add(ME, RECIPE)
+def ids(store, kind, owner=ME):
+    return [record.id for record in store.listed(kind, owner, "", 100)]
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_what_is_put_is_found(store, clock, kind):
+    assert RECORD.nbytes == 100
+    expires_at = store.put(key(kind=kind), RECORD)
+    assert expires_at == (clock.now + TTL if kind in ("tapes", "tensors") else math.inf)
+    assert store.find(key(kind=kind)) == (*RECORD, expires_at, False)
+    assert store.find(key(kind=kind), body=False) == (RECORD.head, None, expires_at, False)
+    others = {"tapes", "programs", "names", "tensors"} - {kind}
+    assert all(store.find(key(kind=other)) is None for other in others)
+
+
+def test_what_is_put_again_is_replaced(store):
+    for record in RECORD, of_size(300), of_size(0):
+        store.put(key(), record)
+        assert kept(store, key()) == record
+    store.put(key("b"), of_size(300))
+
+
+@pytest.mark.parametrize("body", [True, False])
+def test_each_use_moves_the_end_on(store, clock, body):
+    store.put(key(), RECORD)
     for _ in range(5):
-        clock.now += 9
-        held = store.find(key)
-        assert held.expires_at == clock.now + QUOTA.ttl_seconds > expires_at
-    clock.now += 10
-    assert store.find(key) is None
-    assert not store.consume(key)
-    assert not store.remove(key)
+        clock.now += TTL - 1
+        assert store.find(key(), body=body).expires_at == clock.now + TTL
+    clock.now += TTL
+    assert store.find(key()) is None
+    assert ids(store, "tapes") == []
+    assert not store.consume(key())
+    assert not store.remove(key())
 
 
-def test_a_tape_is_used_up_once(store, clock):
-    key, _ = store.add(ME, RECIPE)
-    assert store.consume(key)
-    assert not store.consume(key)
-    assert store.find(key).recipe is None
+def test_what_has_no_end_stays(store, clock):
+    store.put(key(kind="programs"), RECORD)
+    clock.now += 1e9
+    assert kept(store, key(kind="programs")) == RECORD
+
+
+def test_a_record_is_used_up_once(store, clock):
+    store.put(key(), RECORD)
+    assert store.consume(key())
+    assert not store.consume(key())
+    assert store.find(key()) == ("", None, clock.now + CONSUMED_SECONDS, True)
+    assert ids(store, "tapes") == []
     clock.now += CONSUMED_SECONDS
-    assert store.find(key) is None
+    assert store.find(key()) is None
 
 
 def test_what_is_removed_is_unknown(store):
     for use_up in False, True:
-        key, _ = store.add(ME, RECIPE)
+        store.put(key(), RECORD)
         if use_up:
-            store.consume(key)
-        assert store.remove(key)
-        assert not store.remove(key)
-        assert store.find(key) is None
+            store.consume(key())
+        assert store.remove(key())
+        assert not store.remove(key())
+        assert store.find(key()) is None
 
 
-def test_tapes_are_counted_until_they_end(store, clock):
-    keys = [store.add(ME, RECIPE)[0] for _ in range(QUOTA.owned.tapes)]
-    for free in (
-        lambda: store.remove(keys[0]),
-        lambda: store.consume(keys[1]),
-        lambda: setattr(clock, "now", clock.now + 10),
+def test_records_are_listed_by_id_in_pages(store, clock):
+    for id in "cab":
+        store.put(key(id, kind="programs"), Record(f"head of {id}", b""))
+    store.put(key("bb", YOU, "programs"), RECORD)
+    first = store.listed("programs", ME, "", 2)
+    assert first == [Listed(id, f"head of {id}", math.inf) for id in "ab"]
+    assert [record.id for record in store.listed("programs", ME, "b", 2)] == ["c"]
+    assert store.listed("programs", ME, "c", 2) == []
+    assert store.listed("programs", ME, "", 0) == []
+
+
+def test_records_are_counted_until_they_end(store, clock):
+    for id in "abc":
+        store.put(key(id), of_size(1))
+    for id, free in (
+        ("d", lambda: store.remove(key("a"))),
+        ("e", lambda: store.consume(key("b"))),
+        ("f", lambda: setattr(clock, "now", clock.now + TTL)),
     ):
-        with pytest.raises(Refusal) as refusal:
-            store.add(ME, RECIPE)
-        assert refusal.value.code == "over_budget"
+        refused(store, key(id), of_size(1))
         free()
-        store.add(ME, RECIPE)
+        store.put(key(id), of_size(1))
 
 
 def test_bytes_are_counted_until_they_end(store):
-    large = RECIPE._replace(body=b"x" * QUOTA.owned.nbytes)
-    key, _ = store.add(ME, large)
-    with pytest.raises(Refusal) as refusal:
-        store.add(ME, RECIPE)
-    assert refusal.value.code == "over_budget"
-    store.remove(key)
-    store.add(ME, large)
+    store.put(key("a"), of_size(300))
+    refused(store, key("b"), of_size(1))
+    store.remove(key("a"))
+    refused(store, key("b"), of_size(301))
+    store.put(key("b"), of_size(300))
 
 
 def test_what_one_owner_has_is_unknown_to_others(store):
-    key, _ = store.add(ME, RECIPE)
-    foreign = Key(YOU, key.token)
+    store.put(key(), RECORD)
+    foreign = key(owner=YOU)
     assert store.find(foreign) is None
+    assert ids(store, "tapes", YOU) == []
     assert not store.consume(foreign)
     assert not store.remove(foreign)
-    assert store.consume(key)
+    assert store.consume(key())
     assert store.find(foreign) is None
 
 
 def test_owners_have_quotas_of_their_own_within_that_of_all(store):
-    mine = [store.add(ME, RECIPE)[0] for _ in range(QUOTA.owned.tapes)]
-    for _ in range(QUOTA.all.tapes - QUOTA.owned.tapes):
-        store.add(YOU, RECIPE)
-    with pytest.raises(Refusal, match="all tapes would be 6"):
-        store.add(YOU, RECIPE)
-    with pytest.raises(Refusal, match="the tapes of your key would be 4"):
-        store.add(ME, RECIPE)
-    store.remove(mine[0])
-    store.add(YOU, RECIPE)
+    for id in "abc":
+        store.put(key(id), of_size(1))
+    for id in "ab":
+        store.put(key(id, YOU), of_size(1))
+    assert "all tapes would be 6" in refused(store, key("c", YOU))
+    assert "the tapes of your key would be 4" in refused(store, key("d"))
+    store.remove(key("a"))
+    store.put(key("c", YOU), of_size(1))
 
 
-def test_one_of_many_threads_uses_a_tape_up(store):
-    key, _ = store.add(ME, RECIPE)
+def test_what_was_used_longest_ago_makes_room(store, clock):
+    for id in "abc":
+        clock.now += 1
+        store.put(key(id, kind="tensors"), of_size(1))
+    clock.now += 1
+    store.find(key("a", kind="tensors"), body=False)
+    clock.now += 1
+    store.put(key("d", kind="tensors"), of_size(1))
+    assert ids(store, "tensors") == ["a", "c", "d"]
+    store.put(key("e", kind="tensors"), of_size(299))
+    assert ids(store, "tensors") == ["d", "e"]
+    refused(store, key("f", kind="tensors"), of_size(301))
+    assert len(ids(store, "tensors")) == 2
+
+
+def test_who_has_the_largest_share_makes_room(store, clock):
+    for id, nbytes in ("a", 100), ("b", 100), ("c", 100):
+        clock.now += 1
+        store.put(key(id, kind="tensors"), of_size(nbytes))
+    store.put(key("d", YOU, "tensors"), of_size(90))
+    store.put(key("e", YOU, "tensors"), of_size(60))
+    assert ids(store, "tensors") == ["b", "c"]
+    assert ids(store, "tensors", YOU) == ["d", "e"]
+    store.put(key("f", YOU, "tensors"), of_size(51))
+    assert ids(store, "tensors") == ["b", "c"], "you would have more than I"
+    assert ids(store, "tensors", YOU) == ["e", "f"]
+
+
+def test_nobody_loses_more_than_others_keep(store, clock):
+    """However much one asks for, the other keeps half of everything, or all it has."""
+    store.put(key("small", kind="tensors"), of_size(199))
+    for number in range(20):
+        clock.now += 0.1
+        store.put(key(str(number), YOU, "tensors"), of_size(100))
+    assert ids(store, "tensors") == ["small"]
+    assert len(ids(store, "tensors", YOU)) == 2
+
+
+def test_one_of_many_threads_uses_a_record_up(store):
+    store.put(key(), RECORD)
     with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(lambda _: store.consume(key), range(64))) == 1
+        assert sum(pool.map(lambda _: store.consume(key()), range(64))) == 1
+
+
+def test_threads_keep_to_the_quotas(store):
+    def put(number):
+        store.put(key(str(number), f"owner {number % 3}", "tensors"), of_size(number % 50))
+        store.find(key(str(number - 1), f"owner {number % 3}", "tensors"))
+        return store.remove(key(str(number - 4), f"owner {number % 3}", "tensors"))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(put, range(200)))
+    held = [store.listed("tensors", f"owner {n}", "", 100) for n in range(3)]
+    assert all(len(records) <= OWNED.records for records in held)
+    assert sum(map(len, held)) <= ALL.records
 
 
 WORKER = """
 import sys
+from gradwire_service.store import Key, Record
+from gradwire_service.store.records import Amount, Policy
 from gradwire_service.store.sqlite import SqliteStore
-from gradwire_service.store.tapes import Amount, Key, Quota, Recipe
-store = SqliteStore(sys.argv[1], Quota(Amount(1000, 1 << 20), Amount(1000, 1 << 20), 100))
-keys = [Key("me", token) for token in sys.argv[2:]]
-for _ in range(50):
-    key, _ = store.add("me", Recipe("application/json", b"mine", True))
-    assert store.find(key).recipe.body == b"mine"
-print(sum(store.consume(key) for key in keys))
+most = Amount(1000, 1 << 20)
+store = SqliteStore(sys.argv[1], {"tapes": Policy(most, most, 100)})
+for number in range(50):
+    key = Key("tapes", "me", f"{sys.argv[2]} {number}")
+    store.put(key, Record("", b"mine"))
+    assert store.find(key).body == b"mine"
+print(sum(store.consume(Key("tapes", "me", id)) for id in sys.argv[3:]))
 store.close()
 """
 
 
 def test_processes_share_a_file(tmp_path):
-    path = str(tmp_path / "tapes.db")
-    first = SqliteStore(path, Quota(Amount(1000, 1 << 20), Amount(1000, 1 << 20), 100))
-    tokens = [first.add(ME, RECIPE)[0].token for _ in range(20)]
-    first.close()
+    path, many = str(tmp_path / "records.db"), Amount(1000, 1 << 20)
+    first = SqliteStore(path, {"tapes": Policy(many, many, 100)})
+    shared = [f"shared {number}" for number in range(20)]
+    for id in shared:
+        first.put(key(id), RECORD)
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", WORKER, path, *tokens], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", WORKER, path, str(number), *shared],
+            stdout=subprocess.PIPE,
+            text=True,
         )
-        for _ in range(3)
+        for number in range(3)
     ]
     used_up = [process.communicate()[0] for process in started]
     assert [process.returncode for process in started] == [0, 0, 0]
-    assert sum(map(int, used_up)) == len(tokens)
+    assert sum(map(int, used_up)) == len(shared)
+    assert len(first.listed("tapes", ME, "", 1000)) == 150
+    first.close()
 
 
-def test_a_file_of_another_version_begins_anew(tmp_path, clock):
-    path = str(tmp_path / "tapes.db")
+DYING = """
+import os, signal, sys
+from gradwire_service.store import Key, Record
+from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.sqlite import SqliteStore
+most = Amount(1000, 1 << 20)
+store = SqliteStore(sys.argv[1], {"programs": Policy(most, most)})
+store.put(Key("programs", "me", "a"), Record("head", b"body"))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_was_put_outlives_a_killed_process(tmp_path):
+    path = str(tmp_path / "records.db")
+    killed = subprocess.run([sys.executable, "-c", DYING, path], check=False)
+    assert killed.returncode < 0
+    store = SqliteStore(path, POLICIES)
+    assert store.find(key(kind="programs")) == ("head", b"body", math.inf, False)
+    store.close()
+
+
+def test_two_stores_on_one_file_see_each_other(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    stores = [SqliteStore(path, POLICIES, clock) for _ in range(2)]
+    stores[0].put(key(), RECORD)
+    assert kept(stores[1], key()) == RECORD
+    assert stores[1].consume(key())
+    assert kept(stores[0], key()) == ("", None)
+    for store in stores:
+        store.close()
+
+
+def test_a_file_of_tapes_alone_begins_anew(tmp_path, clock):
+    path = str(tmp_path / "records.db")
     old = sqlite3.connect(path)
     old.execute("CREATE TABLE tapes (token TEXT PRIMARY KEY, body BLOB)")
+    old.execute("PRAGMA user_version = 2")
     old.close()
-    store = SqliteStore(path, QUOTA, clock)
-    key, _ = store.add(ME, RECIPE)
+    store = SqliteStore(path, POLICIES, clock)
+    store.put(key(kind="programs"), RECORD)
     store.close()
-    again = SqliteStore(path, QUOTA, clock)
-    held = again.find(key)
-    assert held is not None
-    assert held.recipe == RECIPE
+    again = SqliteStore(path, POLICIES, clock)
+    assert kept(again, key(kind="programs")) == RECORD
     again.close()
 
 
-def test_the_settings_name_the_store(tmp_path):
+def test_a_file_of_a_later_version_is_left_alone(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    store = SqliteStore(path, POLICIES, clock)
+    store.put(key(kind="programs"), RECORD)
+    store.close()
+    later = sqlite3.connect(path)
+    later.execute("PRAGMA user_version = 1000")
+    with pytest.raises(ValueError, match="newer"):
+        SqliteStore(path, POLICIES, clock)
+    assert later.execute("SELECT count(*) FROM records").fetchone() == (1,)
+    later.close()
+
+
+def test_the_settings_name_the_store_and_what_it_keeps(tmp_path):
     for text, kind in ("memory:", MemoryStore), (f"sqlite:{tmp_path}/t.db", SqliteStore):
-        store = open_store(Settings(store=text))
+        settings = Settings(store=text, tensor_ttl_seconds=5, max_programs=7, max_tapes_per_key=2)
+        store = open_store(settings)
         assert type(store) is kind
+        assert store.policies == policies(settings)
         store.close()
+    assert store.policies["tensors"].ttl_seconds == 5
+    assert store.policies["programs"].all.records == 7
+    assert store.policies["tapes"].owned.records == 2
+    assert [kind for kind, policy in store.policies.items() if policy.yields] == ["tensors"]
     with pytest.raises(ValueError, match="store"):
         Settings(store="elsewhere")

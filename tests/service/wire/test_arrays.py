@@ -8,6 +8,7 @@ import pytest
 from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.leaves import read_variables
 from gradwire_service.wire.numbers import DTYPES
+from gradwire_service.wire.references import References
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
@@ -36,13 +37,13 @@ def test_json_keeps_every_digit(array):
         leaf = {**document["x"], "dtype": array.dtype.name}
     else:
         leaf = {"value": document["x"], "dtype": array.dtype.name}
-    same_bits(read_variables({"x": leaf}, [])["x"].value, array)
+    same_bits(read_variables({"x": leaf}, References())["x"].value, array)
 
 
 @given(any_array)
 def test_base64_keeps_every_bit(array):
     document = orjson.loads(write_json({"x": array}, as_bytes=True))
-    back = read_variables(document, [])["x"].value
+    back = read_variables(document, References())["x"].value
     assert back.dtype == array.dtype
     assert back.shape == array.shape
     assert back.tobytes() == array.tobytes()
@@ -85,7 +86,7 @@ def test_order_in_memory_does_not_matter():
     for view in array.T, array[:, ::-1], np.asfortranarray(array):
         for as_bytes in False, True:
             document = orjson.loads(write_json({"x": view}, as_bytes=as_bytes))
-            np.testing.assert_array_equal(read_variables(document, [])["x"].value, view)
+            np.testing.assert_array_equal(read_variables(document, References())["x"].value, view)
 
 
 @pytest.mark.parametrize(("shape", "written"), [((0,), b"[]"), ((2, 0), b"[[],[]]")])

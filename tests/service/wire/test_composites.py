@@ -5,12 +5,13 @@ import pytest
 from gradwire_engine import Ragged, Sparse
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.leaves import read_variables
+from gradwire_service.wire.references import References
 
 BYTES = {"dtype": "int32", "shape": [1, 2], "base64": "AgAAAAEAAAA="}
 
 
 def read(document):
-    return read_variables({"x": document}, [])["x"]
+    return read_variables({"x": document}, References())["x"]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """Every field of a compute request, right and wrong."""
 
 import pytest
+from gradwire_engine import Engine
 from gradwire_engine.answer import Query
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.envelope import FIELDS, read_envelope
+from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape
+from gradwire_service.wire.references import References
 
 
 def refusal(kind="gradient", **document):
@@ -125,19 +127,49 @@ def test_names_nest_so_deep_and_no_deeper():
     assert refusal(program="x", sources=names).pointer == "/sources"
 
 
+P, Q, T, S = (f"sha256:{digit * 64}" for digit in "1234")
+
+
 @pytest.mark.parametrize(
     ("document", "missing"),
     [
-        ({"program": {"ref": "sha256:p"}}, ["sha256:p"]),
+        ({"program": {"ref": P}}, [P]),
         ({"program": {"name": "rosenbrock"}}, ["rosenbrock"]),
         (
-            {"program": {"ref": "p"}, "variables": {"a": {"ref": "t"}, "b": [1, {"ref": "t"}]}},
-            ["p", "t"],
+            {"program": {"ref": P}, "variables": {"a": {"ref": T}, "b": [1, {"ref": T}]}},
+            [P, T],
         ),
-        ({"program": "x", "output_gradients": {"ref": "s"}}, ["s"]),
+        ({"program": "x", "output_gradients": {"ref": S}}, [S]),
     ],
 )
 def test_references_are_missing_all_at_once(document, missing):
     error = refusal(**document)
     assert error.code == "unknown_ref"
     assert error.missing == missing
+
+
+def test_a_program_is_found_by_its_id_or_name():
+    program = Engine().parse("y = x")
+    held = {("programs", P): program, ("names", "it"): program}
+    for reference in {"ref": P}, {"name": "it"}:
+        references = References(lambda *of: held.get(of))
+        assert read_envelope({"program": reference}, "evaluate", references).program is program
+        assert read_tape({"program": reference}, references).program is program
+
+
+@pytest.mark.parametrize(
+    ("program", "pointer"),
+    [
+        ({"ref": "rosenbrock"}, "/program/ref"),
+        ({"ref": None}, "/program/ref"),
+        ({"name": 1}, "/program/name"),
+        ({"name": P}, "/program/name"),
+        ({"name": "-x"}, "/program/name"),
+        ({"name": "x" * 129}, "/program/name"),
+        ({"name": "x\n"}, "/program/name"),
+        ({"name": "x", "outputs": "y"}, "/program"),
+    ],
+)
+def test_wrong_references(program, pointer):
+    error = refusal(program=program)
+    assert (error.code, error.pointer) == ("invalid_request", pointer)

@@ -4,18 +4,24 @@ import numpy as np
 import pytest
 from gradwire_engine.answer import Leaf
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
+from gradwire_service.wire.leaves import (
+    read_seeds,
+    read_tangents,
+    read_tensor,
+    read_variables,
+)
+from gradwire_service.wire.references import References
 
 
 def refusal(document):
     with pytest.raises(Refusal) as caught:
-        read_variables(document, [])
+        read_variables(document, References())
     assert caught.value.code == "malformed_tensor"
     return caught.value
 
 
 def leaf(value):
-    return read_variables({"x": value}, [])["x"]
+    return read_variables({"x": value}, References())["x"]
 
 
 @pytest.mark.parametrize(
@@ -73,14 +79,14 @@ def test_levels_keep_their_structure():
 
 def test_the_outermost_object_is_never_a_leaf():
     names = ("value", "base64", "data", "ref", "indices", "row_splits", "re", "im", "dtype")
-    got = read_variables(dict.fromkeys(names, 1), [])
+    got = read_variables(dict.fromkeys(names, 1), References())
     assert set(got) == set(names)
     assert all(isinstance(member, Leaf) for member in got.values())
 
 
 def test_names_pass_as_they_are():
     names = ["layers.0.w", "", "a/b", "~", "π", "a\x00b", "…" * 100]
-    assert list(read_variables(dict.fromkeys(names, 1.0), [])) == names
+    assert list(read_variables(dict.fromkeys(names, 1.0), References())) == names
 
 
 @pytest.mark.parametrize(
@@ -101,6 +107,10 @@ def test_names_pass_as_they_are():
         ({"dtype": "uint8", "base64": "AA=="}, "/variables/x/shape"),
         ({"dtype": "uint8", "shape": [1], "data": "AA=="}, "/variables/x/data"),
         ({"ref": 5}, "/variables/x/ref"),
+        ({"ref": "a word"}, "/variables/x/ref"),
+        ({"ref": "sha256:" + "A" * 64}, "/variables/x/ref"),
+        ({"ref": "sha256:" + "a" * 64 + "\n"}, "/variables/x/ref"),
+        ({"ref": "sha256:" + "a" * 64, "dtype": "int8"}, "/variables/x"),
         ({"indices": [[0]], "values": [1], "shape": [3], "ref": "a"}, "/variables/x"),
         ({"re": 1, "im": "x"}, "/variables/x/im"),
         ([{"a": [{"b": None}]}], "/variables/x/0/a/0/b"),
@@ -117,20 +127,89 @@ def test_levels_are_limited():
     assert "64" in refusal(value).detail
 
 
-def test_references_are_collected():
-    missing: list[str] = []
-    read_variables({"a": {"ref": "sha256:1"}, "b": [{"ref": "sha256:2"}, 1]}, missing)
-    assert missing == ["sha256:1", "sha256:2"]
+ONE, OTHER, THIRD = (f"sha256:{digit * 64}" for digit in "1ab")
+ARRAYS = {
+    ONE: np.array([[0, 1], [1, 0]]),
+    OTHER: np.array([3.0, 4.0]),
+    THIRD: np.array([0, 1, 2]),
+}
+
+
+def held():
+    """References to the arrays above; whatever else is referred to is missing."""
+    return References(lambda shelf, digest: ARRAYS.get(digest) if shelf == "tensors" else None)
+
+
+def test_references_are_the_very_arrays_that_are_held():
+    got = read_variables({"a": {"ref": ONE}, "b": [{"ref": OTHER, "trainable": False}, 1]}, held())
+    assert got["a"] == Leaf(ARRAYS[ONE], resident=ONE)
+    assert got["a"].value is ARRAYS[ONE]
+    assert got["b"][0] == Leaf(ARRAYS[OTHER], False, resident=OTHER)
+    assert got["b"][1].resident is None
+    assert read_seeds([{"ref": OTHER}, None], ["y", "z"], held())[0] is ARRAYS[OTHER]
+    assert read_seeds({"ref": OTHER}, "y", held()) is ARRAYS[OTHER]
+    assert read_tangents({"x": [{"ref": OTHER}]}, "tangents", held())["x"][0] is ARRAYS[OTHER]
+
+
+def test_parts_of_tensors_may_be_held():
+    sparse = {"indices": {"ref": ONE}, "values": {"ref": OTHER}, "shape": [2, 2]}
+    read = read_variables({"x": sparse}, held())["x"]
+    np.testing.assert_array_equal(read["values"].value, ARRAYS[OTHER])
+    np.testing.assert_array_equal(read["indices"].value, ARRAYS[ONE])
+    ragged = {"values": {"ref": OTHER}, "row_splits": {"ref": THIRD}}
+    read = read_variables({"x": ragged}, held())["x"]
+    np.testing.assert_array_equal(read["row_splits"].value, ARRAYS[THIRD])
+
+
+def test_all_that_is_missing_is_told_at_once():
+    references = References()
+    sparse = {"indices": {"ref": OTHER}, "values": {"ref": ONE}, "shape": [2]}
+    read_variables({"a": {"ref": ONE}, "b": [sparse, {"ref": ONE}]}, references)
+    read_seeds({"ref": THIRD}, "y", references)
+    with pytest.raises(Refusal) as caught:
+        references.check()
+    assert caught.value.code == "unknown_ref"
+    assert caught.value.missing == [ONE, OTHER, THIRD]
+    held().check()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [3, [1.5, 2], True, "NaN", {"value": [1], "dtype": "int8"}, {"re": [1], "im": [2]}],
+)
+def test_a_tensor_is_any_leaf(document):
+    assert read_tensor(document).tobytes() == leaf(document).value.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer"),
+    [
+        (None, ""),
+        ("a word", ""),
+        ({}, ""),
+        ({"a": 1}, ""),
+        ([{"a": 1}], ""),
+        ([[1], [2, 3]], "/1"),
+        ({"ref": ONE}, ""),
+        ({"value": "a word"}, ""),
+        ({"value": [1, None]}, "/value/1"),
+        ({"values": [1, 2], "row_splits": [0, 2]}, ""),
+    ],
+)
+def test_what_is_no_tensor(document, pointer):
+    with pytest.raises(Refusal) as caught:
+        read_tensor(document)
+    assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", pointer)
 
 
 def test_seeds_follow_the_target():
-    assert read_seeds(None, "y", []) is None
-    np.testing.assert_array_equal(read_seeds([1, 2], "y", []), [1.0, 2.0])
-    parts = read_seeds([[1, 2], None], ["y", "z"], [])
+    assert read_seeds(None, "y", References()) is None
+    np.testing.assert_array_equal(read_seeds([1, 2], "y", References()), [1.0, 2.0])
+    parts = read_seeds([[1, 2], None], ["y", "z"], References())
     np.testing.assert_array_equal(parts[0], [1.0, 2.0])
     assert parts[1] is None
-    assert read_seeds({"a": 1, "b": [2]}, {"a": "y", "b": ["z"]}, [])["b"][0] == 2.0
-    assert read_seeds([1, {"value": 2}], None, [])[1] == 2.0
+    assert read_seeds({"a": 1, "b": [2]}, {"a": "y", "b": ["z"]}, References())["b"][0] == 2.0
+    assert read_seeds([1, {"value": 2}], None, References())[1] == 2.0
 
 
 @pytest.mark.parametrize(
@@ -147,12 +226,12 @@ def test_seeds_follow_the_target():
 )
 def test_seeds_that_do_not_fit(value, target, code, pointer):
     with pytest.raises(Refusal) as caught:
-        read_seeds(value, target, [])
+        read_seeds(value, target, References())
     assert (caught.value.code, caught.value.pointer) == (code, "/output_gradients" + pointer)
 
 
 def test_a_direction_in_a_sparse_tensor_is_of_its_values():
     document = {"a": {"indices": [[0]], "values": [1], "shape": [3]}}
     with pytest.raises(Refusal) as caught:
-        read_tangents(document, "tangents", [])
+        read_tangents(document, "tangents", References())
     assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", "/tangents/a")

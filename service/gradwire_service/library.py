@@ -1,0 +1,60 @@
+"""What requests refer to, found where their owners have it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from gradwire_engine import Engine
+
+from gradwire_service.near import Near, Shelf
+from gradwire_service.programs import Programs
+from gradwire_service.store import Store
+from gradwire_service.tensors import Tensors
+from gradwire_service.wire import references
+from gradwire_service.wire.references import References
+
+
+class NotNear(Exception):
+    """Something that a request refers to is not at hand: the store must be asked, in a thread."""
+
+
+class Owned(Protocol):
+    """What has an owner, as a request has."""
+
+    @property
+    def owner(self) -> str:
+        """A digest of the key that came with it."""
+
+
+class Library:
+    """The programs and tensors that are held, and the references to them. Thread-safe."""
+
+    def __init__(self, engine: Engine, store: Store, near_bytes: int) -> None:
+        near = Near(near_bytes)
+        self.tensors = Tensors(store, near)
+        self.programs = Programs(engine, store, near)
+        self._shelves: dict[references.Shelf, Shelf] = {
+            "tensors": self.tensors,
+            "programs": self.programs,
+            "names": self.programs.names,
+        }
+
+    def references(self, request: Owned, *, waits: bool = True) -> References:
+        """What a request refers to.
+
+        One that ``waits`` has the store asked for what is not at hand; from another such a
+        reference raises ``NotNear``.
+        """
+
+        def found(shelf: references.Shelf, reference: str) -> Any:
+            there, owner = self._shelves[shelf], request.owner
+            value = there.at_hand(owner, reference)
+            if value is None:
+                if not waits:
+                    raise NotNear
+                value = there.value(owner, reference)
+            if value is None or shelf != "names":
+                return value
+            return found("programs", value)
+
+        return References(found)

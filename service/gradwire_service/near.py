@@ -1,0 +1,111 @@
+"""What a process has at hand of what the store holds, so that requests need not wait for it."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, ClassVar, NamedTuple
+
+from gradwire_service.store import Held, Key, Kind, Store
+
+#: How long what is at hand is used without asking the store, which others may have changed.
+FRESH_SECONDS = 1.0
+#: The part of a record's time that may pass before the store is told of its use.
+_FRESH_PART = 0.05
+
+
+class Entry(NamedTuple):
+    """A value as it is used, what it takes, and until when the store need not be asked."""
+
+    value: Any
+    nbytes: int
+    fresh_until: float
+
+
+class Near:
+    """Values by the keys of their records, the least recently used dropped first. Thread-safe."""
+
+    def __init__(self, most_bytes: int, clock: Callable[[], float] = monotonic) -> None:
+        self._most_bytes = most_bytes
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Key, Entry] = OrderedDict()
+        self._bytes = 0
+
+    def fresh(self, key: Key) -> Any:
+        """The value of ``key`` while it is fresh, else None."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None or entry.fresh_until <= self._clock():
+                return None
+            self._entries.move_to_end(key)
+            return entry.value
+
+    def known(self, key: Key) -> Entry | None:
+        """What is at hand of ``key``, fresh or not."""
+        return self._entries.get(key)
+
+    def keep(self, key: Key, value: Any, nbytes: int, fresh_seconds: float) -> None:
+        """Have ``value`` at hand for as long as there is room, fresh for a while."""
+        with self._lock:
+            self._discard(key)
+            self._entries[key] = Entry(value, nbytes, self._clock() + fresh_seconds)
+            self._bytes += nbytes
+            while self._bytes > self._most_bytes:
+                self._discard(next(iter(self._entries)))
+
+    def drop(self, key: Key) -> None:
+        """Have ``key`` at hand no longer."""
+        with self._lock:
+            self._discard(key)
+
+    def _discard(self, key: Key) -> None:
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._bytes -= entry.nbytes
+
+
+class Shelf(ABC):
+    """The records of one kind: in the store, and as values at hand."""
+
+    kind: ClassVar[Kind]
+    #: Whether an id stands for the same body for ever, so that it is read only once.
+    fixed: ClassVar[bool] = True
+
+    def __init__(self, store: Store, near: Near) -> None:
+        self._store = store
+        self._near = near
+        ttl_seconds = store.policies[self.kind].ttl_seconds
+        self._fresh_seconds = min(FRESH_SECONDS, _FRESH_PART * ttl_seconds)
+
+    @abstractmethod
+    def _read(self, held: Held) -> tuple[Any, int]:
+        """A record as the value that is used, and what it takes."""
+
+    def at_hand(self, owner: str, id: str) -> Any:
+        """The value of a record, or None where the store would have to be asked."""
+        return self._near.fresh(Key(self.kind, owner, id))
+
+    def value(self, owner: str, id: str) -> Any:
+        """The value of a record, at hand from now on; None where there is none.
+
+        Each use that asks the store is one that moves the record's expiry on.
+        """
+        key = Key(self.kind, owner, id)
+        known = self._near.known(key) if self.fixed else None
+        held = self._store.find(key, body=known is None)
+        if held is None:
+            self._near.drop(key)
+            return None
+        value, nbytes = self._read(held) if known is None else known[:2]
+        self._near.keep(key, value, nbytes, self._fresh_seconds)
+        return value
+
+    def forget(self, owner: str, id: str) -> bool:
+        """Remove a record; whether there was one."""
+        key = Key(self.kind, owner, id)
+        self._near.drop(key)
+        return self._store.remove(key)

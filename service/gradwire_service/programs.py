@@ -1,0 +1,152 @@
+"""Programs as resources: sources under the ids of what they mean, and the names of these."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from gradwire_engine import Engine, Program
+from gradwire_engine.interface import free_variables
+from gradwire_engine.program import RESULT, Output
+
+from gradwire_service.near import Near, Shelf
+from gradwire_service.problems import Refusal
+from gradwire_service.store import Held, Key, Record, Store
+from gradwire_service.wire.references import is_digest, unknown_refs
+
+#: What a program takes for each byte of its source.
+_BYTES_PER_SOURCE_BYTE = 70
+
+
+class Registered(NamedTuple):
+    """A program that is held: its names, what its head says, and its source if asked for."""
+
+    id: str
+    names: Sequence[str]
+    head: dict[str, Any]
+    source: Any = None
+
+
+class Names(Shelf):
+    """What owners call programs: a record is a name, and its head the id of the program."""
+
+    kind = "names"
+    fixed = False
+
+    def _read(self, held: Held) -> tuple[Any, int]:
+        return held.head, len(held.head)
+
+    def put(self, owner: str, name: str, id: str) -> None:
+        """Call a program ``name``, whatever was called so before.
+
+        Raises: ``Refusal`` (over_budget).
+        """
+        key = Key(self.kind, owner, name)
+        self._store.put(key, Record(id, b""))
+        self._near.drop(key)
+
+    def all(self, owner: str) -> Iterator[tuple[str, str]]:
+        """The owner's names in their order, each with the id that it stands for."""
+        most = self._store.policies[self.kind].owned.records
+        for name, id, _ in self._store.listed(self.kind, owner, "", most):
+            yield name, id
+
+
+class Programs(Shelf):
+    """Programs under their ids."""
+
+    kind = "programs"
+
+    def __init__(self, engine: Engine, store: Store, near: Near) -> None:
+        super().__init__(store, near)
+        self._engine = engine
+        self.names = Names(store, near)
+
+    def _read(self, held: Held) -> tuple[Any, int]:
+        source = _source(held)
+        return self._engine.parse(json.loads(source)), _BYTES_PER_SOURCE_BYTE * len(source)
+
+    def put(self, owner: str, source: Any, name: str | None) -> tuple[Registered, bool]:
+        """Keep a program, to be called ``name`` from now on; whether it is new.
+
+        Raises: ``EngineError`` where the source is no program; ``Refusal`` (over_budget).
+        """
+        program = self._engine.parse(source)
+        key = Key(self.kind, owner, program.id)
+        new = self._store.find(key, body=False) is None
+        if new:
+            self._store.put(key, Record(json.dumps(_head(program)), _body(source)))
+        if name is not None:
+            self.names.put(owner, name, program.id)
+        return self.find(owner, program.id), new
+
+    def find(self, owner: str, reference: str) -> Registered:
+        """A program that is held, by its id or one of its names.
+
+        Raises: ``Refusal`` (unknown_ref).
+        """
+        id = self._id(owner, reference)
+        held = None if id is None else self._store.find(Key(self.kind, owner, id))
+        if id is None or held is None:
+            raise unknown_refs([reference])
+        names = [name for name, of in self.names.all(owner) if of == id]
+        return Registered(id, names, json.loads(held.head), json.loads(_source(held)))
+
+    def listed(self, owner: str, after: str, most: int) -> Sequence[Registered]:
+        """The first ``most`` programs whose ids follow ``after``, without their sources."""
+        names: dict[str, list[str]] = {}
+        for name, id in self.names.all(owner):
+            names.setdefault(id, []).append(name)
+        return [
+            Registered(id, names.get(id, []), json.loads(head))
+            for id, head, _ in self._store.listed(self.kind, owner, after, most)
+        ]
+
+    def remove(self, owner: str, reference: str) -> None:
+        """Forget a program and its names.
+
+        Raises: ``Refusal`` (unknown_ref).
+        """
+        id = self._id(owner, reference)
+        if id is None or not self.forget(owner, id):
+            raise unknown_refs([reference])
+        for name, of in self.names.all(owner):
+            if of == id:
+                self.names.forget(owner, name)
+
+    def _id(self, owner: str, reference: str) -> str | None:
+        if is_digest(reference):
+            return reference
+        return self.names.value(owner, reference)  # type: ignore[no-any-return]
+
+
+def _head(program: Program) -> dict[str, Any]:
+    """What there is to say of a program without its source."""
+    return {
+        "variables": free_variables(program),
+        "outputs": _named(program.output),
+        "nodes": len(program.positions),
+    }
+
+
+def _named(output: Output) -> Output:
+    """The names that are returned; null for what has none."""
+    if isinstance(output, dict):
+        return {key: _named(item) for key, item in output.items()}
+    if isinstance(output, list):
+        return [_named(item) for item in output]
+    return None if output == RESULT else output
+
+
+def _body(source: Any) -> bytes:
+    try:
+        return json.dumps(source, ensure_ascii=False, separators=(",", ":")).encode()
+    except TypeError:
+        detail = "a graph holds numbers, booleans, texts, lists and objects"
+        raise Refusal("invalid_program", detail, pointer="/program") from None
+
+
+def _source(held: Held) -> bytes:
+    assert held.body is not None
+    return held.body

@@ -1,0 +1,62 @@
+"""What a request refers to by digest or name: looked up in one place, and missing all at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
+
+from gradwire_service.problems import Refusal
+
+#: What is referred to: a tensor or program by its digest, or a program by its name.
+Shelf: TypeAlias = Literal["tensors", "programs", "names"]
+#: Gives what is held there under a digest or name: an array or a ``Program``, or None.
+Find: TypeAlias = Callable[[Shelf, str], Any]
+
+is_digest = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
+#: None of these can be mistaken for a digest.
+is_name = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}").fullmatch
+
+_DIGEST = is_digest, "sha256: and 64 hexadecimal digits in lower case"
+#: What is a reference there, and in words.
+FORMS: dict[Shelf, tuple[Callable[[str], object], str]] = {
+    "tensors": _DIGEST,
+    "programs": _DIGEST,
+    "names": (is_name, "a letter or digit, then up to 127 letters, digits and . _ -"),
+}
+
+
+def _nothing(_: Shelf, __: str) -> None:
+    """Where nothing is held."""
+
+
+class References:
+    """The references of one request. What is not held is remembered, until all are looked up."""
+
+    __slots__ = ("_find", "_missing")
+
+    def __init__(self, find: Find = _nothing) -> None:
+        self._find = find
+        self._missing: dict[str, None] = {}
+
+    def found(self, shelf: Shelf, reference: str) -> Any:
+        """What is held under ``reference``, or None."""
+        held = self._find(shelf, reference)
+        if held is None:
+            self._missing[reference] = None
+        return held
+
+    def check(self) -> None:
+        """Raise ``Refusal`` (unknown_ref) with all that is missing."""
+        if self._missing:
+            raise unknown_refs(list(self._missing))
+
+
+def unknown_refs(missing: Sequence[str]) -> Refusal:
+    """The refusal of references to what is not held."""
+    return Refusal(
+        "unknown_ref",
+        f"{len(missing)} of the programs and tensors referred to are not held here",
+        hint="store what is missing and repeat, or send the program or the values themselves",
+        missing=missing,
+    )
