@@ -46,9 +46,8 @@ class Resident:
         query = Query(**{"kind": "gradient", **asked})
         return self.engine.call(self.engine.parse(text), given, query)
 
-    def answer(self, text: str, values: Mapping[str, Any], **asked: Any) -> Answer:
-        answer: Answer = self.call(text, values, **asked).replay(go_on)
-        return answer
+    def answer(self, text: str, values: Mapping[str, Any], **asked: Any) -> Any:
+        return self.call(text, values, **asked).replay(go_on)
 
     def executable(self, text: str, values: Mapping[str, Any], **asked: Any) -> Any:
         """What replays, after the first call."""
@@ -81,8 +80,8 @@ def arrays(answer: Answer) -> list[Any]:
         (PROCESS, {"K": K, "w": K[0]}, ["K"]),
         ("w = w * 2\nX @ w if sum(X) > 0 else -X @ w", {"X": X, "w": W}, ["X"]),
         ("Y.assign_add(Y * w[0])\nsum(Y**2) * w[1]", {"Y": Y, "w": W}, ["Y"]),
-        ("sum(random.normal(k, (5,)) * w)", {"k": np.uint32([0, 7]), "w": W}, ["k"]),
-        ("sum(random.normal(k, (5,)) * w)", {"k": np.uint32([0, 7]), "w": W}, ["w"]),
+        ("sum(random.normal(k, (5,)) * w)", {"k": np.array([0, 7], np.uint32), "w": W}, ["k"]),
+        ("sum(random.normal(k, (5,)) * w)", {"k": np.array([0, 7], np.uint32), "w": W}, ["w"]),
         (
             "s = w\nfor i in range(30):\n    s = tanh(s + X[i] * X[0])\nsum(s)",
             {"X": X, "w": W},
@@ -138,6 +137,15 @@ def test_a_guard_of_residents_holds():
     text = "w * 2 if sum(X) > 1e9 else w * 3"
     assert "guard" in Resident().computed(text, {"X": X, "w": W})
     assert "guard" not in Resident("X").computed(text, {"X": X, "w": W})
+
+
+def test_where_replays_alone_stop_being_finite_is_told():
+    """What was recorded exceeds the limits: then the place is by what replays."""
+    asker = Resident("x", engine=Engine(Limits(total_bytes=200_000)))
+    values = {"x": np.linspace(0, 1, 100), "a": 2.0}
+    for _ in range(2):
+        answer = asker.answer("sum(a * x * log(x))", values, kind="hessian", sources="x")
+        assert answer.nonfinite["forward"].node.line == 1
 
 
 def test_without_guards_nothing_is_kept_apart():
@@ -211,6 +219,14 @@ def test_no_more_is_kept_than_is_allowed():
         assert not parted or sum(x.nbytes for x in executable._kept) <= most
         for _ in range(2):
             same(asker.answer(text, values), expected)
+
+
+def test_of_what_only_grows_the_small_operand_is_kept():
+    values, counts = {"x": RNG.normal(size=600), "a": 0.5}, []
+    for text in ("r = exp(x)\nexp(a * (r[:, None] - r))", "exp(a * exp(x[:, None] - x))"):
+        executable = Resident("x").executable(text, values, kind="evaluate")
+        counts.append([x.size for x in executable._kept])
+    assert counts == [[600], [600 * 600]]
 
 
 def test_threads_that_come_first_at_once_compute_it_once():

@@ -208,7 +208,7 @@ class _Query:
         residents, exact, limits = self.residents, self.query.exact, self.b.limits
         asked = NUMPY, self.b.poll, self.told
         better = optimize(tape, *asked, exact=exact, residents=residents)
-        parts = parted(better, residents, limits.kept_bytes, exact=exact) if residents else None
+        parts = parted(better, residents, limits.kept_bytes) if residents else None
         if parts is None:
             return Executable(better, exact=exact, threads=limits.threads)
         return PartedExecutable(better, *parts, exact=exact, threads=limits.threads)

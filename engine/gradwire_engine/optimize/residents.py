@@ -16,10 +16,8 @@ from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.complex import Part
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 
-#: Results from this size on do not stay in the processor's cache until they are read.
+#: Results from this size on are not kept if one operation makes them of smaller ones.
 _LARGE_BYTES = 1 << 21
-#: Bytes that come from memory while one operation on what is at hand is computed.
-_BYTES_PER_FLOP = 3
 
 
 class Parted(NamedTuple):
@@ -45,22 +43,21 @@ def stands(instruction: Instruction, standing: bytearray, residents: Set[int]) -
     return all(standing[arg] for arg in args)
 
 
-def parted(tape: Tape, residents: Set[int], most_bytes: int, *, exact: bool) -> Parted | None:
+def parted(tape: Tape, residents: Set[int], most_bytes: int) -> Parted | None:
     """Part an optimised tape, if that spares replays anything; up to ``most_bytes`` are kept.
 
     Guards of what stands held when the tape was recorded, so they hold: they are left out.
     """
-    parting = _Parting(tape, residents, most_bytes, exact=exact)
+    parting = _Parting(tape, residents, most_bytes)
     return parting.parted() if parting.spares else None
 
 
 class _Parting:
     """Which slots are kept, and which of those that stand the remainder computes all the same."""
 
-    def __init__(self, tape: Tape, residents: Set[int], most_bytes: int, *, exact: bool) -> None:
+    def __init__(self, tape: Tape, residents: Set[int], most_bytes: int) -> None:
         self._tape = tape
         self._made = made = tape.instructions
-        self._exact = exact
         self._standing = bytearray()
         for instruction in made:
             self._standing.append(stands(instruction, self._standing, residents))
@@ -71,7 +68,6 @@ class _Parting:
         for slot, (_, args, _, _) in enumerate(made):
             if not self._standing[slot]:
                 self._need(args)
-        self._read = bytes(self._needed)
         #: What the prelude gives, in order.
         self.kept: list[int] = []
         self.kept_bytes = 0
@@ -88,27 +84,23 @@ class _Parting:
             if not (self._needed[slot] and self._standing[slot]) or isinstance(op, Input):
                 continue
             fits = self.kept_bytes + kind.nbytes <= most_bytes
-            if fits and isinstance(kind, ArrayType) and not self._is_as_cheap(slot):
+            if fits and isinstance(kind, ArrayType) and not self._is_trivial(slot):
                 self.kept.append(slot)
                 self.kept_bytes += kind.nbytes
             else:
                 self._need(args)
         self.kept.reverse()
 
-    def _is_as_cheap(self, slot: int) -> bool:
-        """Whether a value is had anew for no more than what reading it from memory takes."""
+    def _is_trivial(self, slot: int) -> bool:
+        """Whether keeping a value spares next to nothing for the memory that it takes."""
         op, args, kind, _ = self._made[slot]
         if isinstance(op, Constant) or self._is_view(slot):
             return True
-        if self._exact or not op.elementwise or kind.nbytes < _LARGE_BYTES:
-            return False  # what is exact is not computed while its operands are at hand
-        types = [self._made[arg].type for arg in args]
-        if _BYTES_PER_FLOP * op.flops(kind, *types) > kind.nbytes:  # type: ignore[arg-type]
+        if not op.elementwise or kind.nbytes < _LARGE_BYTES:
             return False
-        small = [2 * of.nbytes <= kind.nbytes for of in types]
-        return all(
-            less or self._read[self._viewed(arg)] for less, arg in zip(small, args, strict=True)
-        )
+        types = [self._made[arg].type for arg in args]
+        grows = all(2 * of.nbytes <= kind.nbytes for of in types)
+        return grows and op.flops(kind, *types) <= kind.size  # type: ignore[arg-type, union-attr]
 
     def _is_view(self, slot: int) -> bool:
         """Whether a value is its operand's memory: to keep it would be to keep that."""
@@ -118,12 +110,6 @@ class _Parting:
         if isinstance(op, GetItem):
             return ARRAY not in op.pattern and bool(kind.shape)  # type: ignore[union-attr]
         return isinstance(op, View | Identity | Part)
-
-    def _viewed(self, slot: int) -> int:
-        """What a value is a view of."""
-        while self._is_view(slot):
-            (slot,) = self._made[slot].args
-        return slot
 
     @property
     def spares(self) -> bool:
@@ -140,10 +126,8 @@ class _Parting:
             if begun[slot]:
                 for arg in self._made[slot].args:
                     begun[arg] = 1
-        left = [
-            needed or not stands
-            for needed, stands in zip(self._needed, self._standing, strict=True)
-        ]
+        both = zip(self._needed, self._standing, strict=True)
+        left = [needed or not standing for needed, standing in both]
         given = {slot: len(self._tape.inputs) + number for number, slot in enumerate(self.kept)}
         prelude = self._tape_of(begun, {}, self.kept)
         return Parted(prelude, self._tape_of(left, given, self._tape.outputs), self.kept_bytes)
