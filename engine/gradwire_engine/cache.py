@@ -39,10 +39,15 @@ class Entry:
         if self.paths[0] is not compiled:
             self.paths = (compiled, *[p for p in self.paths if p is not compiled])
 
-    def add(self, compiled: Compiled) -> None:
-        """Keep a recording in front."""
-        self.paths = (compiled, *self.paths)[:_PATHS]
-        self.nbytes = _ENTRY_BYTES + sum(path.nbytes for path in self.paths)
+    def add(self, compiled: Compiled, most_bytes: int) -> None:
+        """Keep a recording in front, of the others as many as go into ``most_bytes`` with it."""
+        paths, self.nbytes = [compiled], _ENTRY_BYTES + compiled.nbytes
+        for path in self.paths[: _PATHS - 1]:
+            if self.nbytes + path.nbytes > most_bytes:
+                break
+            paths.append(path)
+            self.nbytes += path.nbytes
+        self.paths = tuple(paths)
 
 
 class Cache:
@@ -70,7 +75,7 @@ class Cache:
         """Add a recording to its entry, which may have been dropped meanwhile."""
         with self._lock:
             before = entry.nbytes
-            entry.add(compiled)
+            entry.add(compiled, self._limit)
             if self._entries.get(key) is entry:
                 self._bytes += entry.nbytes - before
                 self._shrink()

@@ -208,6 +208,18 @@ def test_what_is_kept_counts_in_the_cache_and_goes_with_its_entry():
     assert kept() is None
 
 
+def test_the_paths_of_one_program_keep_no_more_than_the_cache():
+    asker = Resident("X", engine=Engine(cache_bytes=1 << 20))
+    text = "k = 0\nfor i in range(6):\n    if a > i:\n        k = k + 1\nsum(tanh(exp(X * k) * a))"
+    values = {"X": RNG.normal(size=(200, 200))}
+    for a in (0.5, 1.5, 2.5, 3.5, 4.5, 2.5):
+        call = asker.call(text, values | {"a": a}, sources="a")
+        same(call.replay(go_on), Resident().answer(text, values | {"a": a}, sources="a"))
+    paths = call._entry.paths
+    assert len(paths) > 1
+    assert sum(x.nbytes for path in paths for x in path.executable._kept) <= 1 << 20
+
+
 def test_no_more_is_kept_than_is_allowed():
     text = "A = exp(X)\nB = exp(sum(A, axis=0))\nsum(A @ w) + sum(B * w)"
     values = {"X": X, "w": W}
@@ -282,6 +294,7 @@ def test_an_error_in_what_is_computed_once_has_its_place(exact):
     for _ in range(3):
         with pytest.raises(DomainError) as caught:
             asker.answer(SINGULAR, values, exact=exact)
+        assert caught.value.at is not None
         assert caught.value.at.line == 2
 
 

@@ -179,8 +179,8 @@ def _chain(x: int, y: int, kept: Kept) -> Expression | None:
 def _is_made(slot: int, kept: Kept) -> bool:
     """Whether a product is made anyway: for others, or once for all replays.
 
-    Of residents too only those are made that were written: ``X^T (X w)`` is not ``(X^T X) w``, which
-    would cost nothing, but squares the condition of ``X``.
+    Of residents too only those are made that were written: ``X^T (X w)`` is not ``(X^T X) w``,
+    which would cost less, but squares the condition of ``X``.
     """
     return kept.shared(slot) or kept.stands(slot)
 
