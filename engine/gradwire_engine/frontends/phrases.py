@@ -101,7 +101,7 @@ class ExpressionPrinter:
         return pieces
 
     def literal(self, number: int, node: Node) -> None:
-        text = _literal(node.value)
+        text = spelled(node.value)
         strength = _PRIMARY
         if isinstance(node.value, int | float | complex) and not isinstance(node.value, bool):
             strength = _SIGN if text[0] == "-" else _NUMBER
@@ -254,12 +254,12 @@ def bracketed(text: _Text, least: int) -> list[str]:
     return pieces
 
 
-def _literal(value: Any) -> str:
+def spelled(value: Any) -> str:
     """A literal; of what text has none for, something that reads otherwise."""
     if value is ...:
         return "..."
     if isinstance(value, complex):
-        return f"{_literal(value.imag).removesuffix('.0')}j"
+        return f"{spelled(value.imag).removesuffix('.0')}j"
     if isinstance(value, float):
         return repr(value).replace("inf", "1e999")
     if isinstance(value, int) and value.bit_length() > _DECIMAL_BITS:

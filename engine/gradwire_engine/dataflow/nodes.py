@@ -1,0 +1,274 @@
+"""What each kind of node adds to the graph: its reader takes the values before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gradwire_engine.dataflow.graph import Role, Vertex
+from gradwire_engine.dataflow.values import (
+    Constant,
+    Element,
+    Items,
+    Value,
+    Variable,
+    computed,
+    described,
+    is_constant,
+)
+from gradwire_engine.frontends.phrases import spelled
+from gradwire_engine.program import Block, Node, flat_names, rebound_names, stored_names
+
+if TYPE_CHECKING:
+    from gradwire_engine.dataflow.reader import Reader
+
+#: The value of a statement.
+NOTHING = Constant("None")
+#: Attributes of arrays; all others are members of nested variables.
+_OF_ARRAYS = frozenset("T mT real imag shape size ndim dtype".split())
+#: Methods that give the name before the dot another value.
+_REBINDING = frozenset("assign assign_add assign_sub append".split())
+
+
+def _literal(r: Reader, node: Node, values: list[Value]) -> Value:
+    return Constant(spelled(node.value))
+
+
+def _load(r: Reader, node: Node, values: list[Value]) -> Value:
+    value = r.lookup(node.value)
+    if isinstance(value, Vertex) and value.kind == "input" and value.at < 0:
+        value.at = node.at  # a parameter's type is that of what is loaded
+    return value
+
+
+def _store(r: Reader, node: Node, values: list[Value]) -> Value:
+    r.bind(node.value, values[node.args[0]])
+    return NOTHING
+
+
+def _call(r: Reader, node: Node, values: list[Value]) -> Value:
+    name, named = node.value
+    return r.call(name, [values[a] for a in node.args], named, node.at)
+
+
+def _apply(r: Reader, node: Node, values: list[Value]) -> Value:
+    callee, *args = [values[a] for a in node.args]
+    label = (callee.name or callee.label) if isinstance(callee, Vertex) else "call"
+    vertex = r.call(label, args, node.value, node.at)
+    r.connect(callee, vertex, "function")
+    return vertex
+
+
+def _method(r: Reader, node: Node, values: list[Value]) -> Value:
+    name, named = node.value
+    args = [values[a] for a in node.args]
+    vertex = r.call(name, args, named, node.at)
+    if name in _REBINDING:
+        r.rebind(args[0], vertex)
+    return vertex
+
+
+def _attribute(r: Reader, node: Node, values: list[Value]) -> Value:
+    value = values[node.args[0]]
+    if node.value not in _OF_ARRAYS:
+        if isinstance(value, Element):
+            value = _member(value)
+        if isinstance(value, Variable):
+            return Variable(f"{value.path}.{node.value}")
+    return r.operation(f".{node.value}", [(value, 0)], node.at)
+
+
+def _index(r: Reader, node: Node, values: list[Value]) -> Value:
+    value, *items = [values[a] for a in node.args] or [NOTHING]
+    text = ", ".join(map(described, items))
+    if isinstance(value, Variable) and text.isdecimal():
+        element = Element(value, text, node.at)
+        return _member(element) if r.is_member(element) else element
+    return r.operation(f"[{text}]", [(value, 0), *_computed(items, 1)], node.at)
+
+
+def _member(element: Element) -> Variable:
+    return Variable(f"{element.of.path}[{element.item}]")
+
+
+def _computed(items: list[Value], first: int) -> list[tuple[Value, Role]]:
+    return [part for i, item in enumerate(items, first) for part in computed(item, i)]
+
+
+def _slice(r: Reader, node: Node, values: list[Value]) -> Value:
+    return Items(":", tuple([values[a] for a in node.args]), "")
+
+
+def _sequence(r: Reader, node: Node, values: list[Value]) -> Value:
+    brackets = "[]" if node.kind == "list" else "()"
+    return Items(brackets[0], tuple([values[a] for a in node.args]), brackets[1])
+
+
+def _dict(r: Reader, node: Node, values: list[Value]) -> Value:
+    return Items("{", tuple([values[a] for a in node.args]), "}", node.value)
+
+
+def _connective(r: Reader, node: Node, values: list[Value]) -> Value:
+    operands = [(values[node.args[0]], 0), (r.block(node.blocks[0]), 1)]
+    return r.operation(node.kind, operands, node.at)
+
+
+def _choose(r: Reader, node: Node, values: list[Value]) -> Value:
+    then, otherwise = map(r.block, node.blocks)
+    operands = [(values[node.args[0]], "if"), (then, "then"), (otherwise, "else")]
+    return r.operation("if else", operands, node.at)
+
+
+def _function(r: Reader, node: Node, values: list[Value]) -> Value:
+    defaults = dict(zip(node.value[::-1], [values[a] for a in node.args[::-1]], strict=False))
+    outer, group = r.group, r.enter("function", node)
+    group.is_function = True
+    for name in node.value:
+        given = defaults.get(name, NOTHING)
+        group.names[name] = _take_in(r, name, given, "default" if name in defaults else None)
+    r.block(node.blocks[0])
+    made = r.operation("function", [(v, 0) for v in group.returned], node.at, "function")
+    r.group = outer
+    return made
+
+
+def _take_in(r: Reader, label: str, value: Value, role: Role | None) -> Vertex:
+    """An input of the present group, of a value around it if it has a role."""
+    group = r.group
+    port = r.graph.vertex("input", label, group)
+    if role is not None and group.parent is not None:
+        r.group = group.parent
+        r.connect(value, port, role)
+        r.group = group
+    return port
+
+
+def _comprehension(r: Reader, node: Node, values: list[Value]) -> Value:
+    *tests, element = node.blocks
+    outer = r.group
+    _enter_loop(r, "for each", node, values[node.args[0]])
+    operands: list[tuple[Value, Role]] = [(r.block(test), "if") for test in tests]
+    made = r.operation("list", [*operands, (r.block(element), 0)], node.at, "result")
+    r.group = outer
+    return made
+
+
+def _enter_loop(r: Reader, label: str, node: Node, iterable: Value) -> None:
+    """Enter a loop, whose items come in at an input of their own."""
+    names = flat_names(node.value)
+    _carry(r, node)
+    group = r.enter(label, node)
+    port = _take_in(r, ", ".join(names), iterable, "in")
+    group.parameters = frozenset(names)
+    group.names.update(dict.fromkeys(names, port))
+
+
+def _carry(r: Reader, node: Node) -> None:
+    """Let constants that passes change come in from outside."""
+    for block in node.blocks:
+        for name in sorted(stored_names(block) | rebound_names(block)):
+            value = r.find(name)
+            if value is not None and is_constant(value):
+                r.bind(name, r.vertex(value))
+
+
+def _for(r: Reader, node: Node, values: list[Value]) -> Value:
+    body, otherwise = node.blocks
+    _enter_loop(r, "for", node, values[node.args[0]])
+    r.block(body)
+    return _end_loop(r, node, otherwise)
+
+
+def _while(r: Reader, node: Node, values: list[Value]) -> Value:
+    condition, body, otherwise = node.blocks
+    _carry(r, node)
+    r.enter("while", node)
+    r.operation("while", [(r.block(condition), 0)], node.at)
+    r.block(body)
+    return _end_loop(r, node, otherwise)
+
+
+def _end_loop(r: Reader, node: Node, otherwise: Block) -> Value:
+    if otherwise.nodes:
+        r.enter("else", node)
+        r.block(otherwise)
+        _keep(r, r.leave())
+    _keep(r, r.leave())
+    return NOTHING
+
+
+def _keep(r: Reader, stored: dict[str, Value]) -> None:
+    """Let names mean what a group stored."""
+    r.group.names.update(stored)
+
+
+def _if(r: Reader, node: Node, values: list[Value]) -> Value:
+    test = values[node.args[0]]
+    branches: list[dict[str, Value]] = []
+    for label, block in zip(("if", "else"), node.blocks, strict=True):
+        stored: dict[str, Value] = {}
+        if block.nodes:
+            r.enter(label, node)
+            _take_in(r, "condition", test, 0)
+            r.block(block)
+            stored = r.leave()
+        branches.append(stored)
+    for name in branches[0] | branches[1]:
+        ends = [branch.get(name) or r.before(name) for branch in branches]
+        operands = [(v, role) for v, role in zip(ends, ("then", "else"), strict=True) if v]
+        r.bind(name, r.operation("if else", operands, node.at, "merge"))
+    return NOTHING
+
+
+def _stop_recording(r: Reader, node: Node, values: list[Value]) -> Value:
+    r.enter("stop_recording", node)
+    r.block(node.blocks[0])
+    _keep(r, r.leave())
+    return NOTHING
+
+
+def _setitem(r: Reader, node: Node, values: list[Value]) -> Value:
+    value, *items = [values[a] for a in node.args]
+    text = ", ".join(map(described, items))
+    operands = [(r.lookup(node.value), 0), (value, 1), *_computed(items, 2)]
+    r.bind(node.value, r.operation(f"[{text}] =", operands, node.at))
+    return NOTHING
+
+
+def _return(r: Reader, node: Node, values: list[Value]) -> Value:
+    r.group.returned.append(r.vertex(values[node.args[0]]))
+    return NOTHING
+
+
+def _jump(r: Reader, node: Node, values: list[Value]) -> Value:
+    r.operation(node.kind, [], node.at)
+    return NOTHING
+
+
+KINDS: dict[str, Callable[[Reader, Node, list[Value]], Value]] = {
+    "literal": _literal,
+    "load": _load,
+    "store": _store,
+    "call": _call,
+    "apply": _apply,
+    "method": _method,
+    "attribute": _attribute,
+    "index": _index,
+    "slice": _slice,
+    "list": _sequence,
+    "tuple": _sequence,
+    "dict": _dict,
+    "and": _connective,
+    "or": _connective,
+    "choose": _choose,
+    "function": _function,
+    "comprehension": _comprehension,
+    "if": _if,
+    "while": _while,
+    "for": _for,
+    "stop_recording": _stop_recording,
+    "setitem": _setitem,
+    "return": _return,
+    "break": _jump,
+    "continue": _jump,
+}

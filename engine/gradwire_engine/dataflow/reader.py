@@ -1,0 +1,262 @@
+"""Program → graph: names are resolved, so that edges run between operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gradwire_engine.dataflow.graph import Graph, Group, Role, Vertex, VertexKind
+from gradwire_engine.dataflow.nodes import KINDS, NOTHING
+from gradwire_engine.dataflow.values import (
+    Constant,
+    Element,
+    Items,
+    Value,
+    Variable,
+    computed,
+    described,
+    is_constant,
+)
+from gradwire_engine.errors import Place, UnknownName
+from gradwire_engine.program import Block, Node, Program, Target, flat_names
+from gradwire_engine.record import calls
+from gradwire_engine.record.scope import MISSING
+
+
+def dataflow(
+    program: Program,
+    variables: Iterable[str] = (),
+    marks: Mapping[str, Sequence[str]] | None = None,
+) -> Graph:
+    """The graph of a program.
+
+    ``variables`` are the dotted paths of those that are known to be such: they may have the names
+    of constants and operations, and an index into a nested one leads to a member of it. ``marks``
+    are words for what some names mean at the program's end, as ``target`` and ``source``.
+
+    Raises: ``UnknownName`` for a mark on what is not there.
+    """
+    reader = Reader(program, variables)
+    reader.read()
+    for word, names in (marks or {}).items():
+        for name in names:
+            for vertex in reader.named(name, word):
+                vertex.marks.append(word)
+    for vertex in reader.graph.vertices:
+        if vertex.at >= 0:
+            vertex.place = program.place(vertex.at)
+    return reader.graph
+
+
+class Reader:
+    """Walks a program's nodes; ``group`` is the one that vertices are put into at the moment."""
+
+    def __init__(self, program: Program, variables: Iterable[str]) -> None:
+        self.program = program
+        self.graph = Graph()
+        self.top = self.group = self.graph.group("program", None)
+        #: Dotted paths of all known variables, and of the levels that these are in.
+        self._paths = {path for variable in variables for path in _levels(variable)}
+        self._variables: dict[str, Vertex] = {}
+        self._elements: dict[tuple[Element, Group], Vertex] = {}
+        self._assigned = frozenset(_assigned(program.body))
+
+    def read(self) -> None:
+        """Read the whole program, what it returns last."""
+        self.block(self.program.body)
+        for vertex in self.top.returned:
+            self.operation("returned", [(vertex, 0)], kind="output")
+        self._outputs(self.program.output)
+
+    def _outputs(self, output: Any) -> None:
+        if isinstance(output, str):
+            self.operation(output or "result", [(self.lookup(output), 0)], kind="output")
+        elif output is not None:
+            for item in output.values() if isinstance(output, dict) else output:
+                self._outputs(item)
+
+    def named(self, name: str, word: str) -> list[Vertex]:
+        """The vertices that a name means at the end: one, or all members of a nested variable."""
+        if name in self.top.names:
+            return [self.vertex(self.top.names[name])]
+        path = dotted(name)
+        found = [
+            vertex
+            for label, vertex in self._variables.items()
+            if dotted(label) == path or dotted(label).startswith(f"{path}.")
+        ]
+        if not found:
+            message = f"the program has nothing of the name '{name[:40]}'"
+            raise UnknownName(message, at=Place(pointer=f"/{word}"))
+        return found
+
+    def block(self, block: Block) -> Value:
+        """Read a block in the present group; gives its last value."""
+        values: list[Value] = []
+        for node in block.nodes:
+            values.append(KINDS[node.kind](self, node, values))
+        return values[-1] if values else NOTHING
+
+    # Groups
+
+    def enter(self, label: str, node: Node) -> Group:
+        """Open a group within the present one."""
+        self.group = self.graph.group(label, self.group, self.program.place(node.at))
+        return self.group
+
+    def leave(self) -> dict[str, Value]:
+        """Close the present group; gives what it stored, to be read from its results."""
+        group, outer = self.group, self.group.parent
+        assert outer is not None
+        stored: dict[str, Value] = {}
+        for name, value in group.names.items():
+            if name not in group.parameters:
+                result = self.operation(name or "result", [(value, 0)], kind="result")
+                result.name = name or None
+                stored[name] = result
+        if group.returned:
+            operands = [(vertex, 0) for vertex in group.returned]
+            outer.returned.append(self.operation("return", operands, kind="result"))
+        self.group = outer
+        return stored
+
+    # Names and values
+
+    def find(self, name: str) -> Value | None:
+        """What a name was given to mean in the present group or around it."""
+        group: Group | None = self.group
+        while group is not None:
+            if name in group.names:
+                value: Value = group.names[name]
+                return value
+            group = group.parent
+        return None
+
+    def before(self, name: str) -> Value | None:
+        """What a name means if it was not stored here: a variable if it was read as one."""
+        return self.find(name) or (Variable(name) if name in self._variables else None)
+
+    def lookup(self, name: str) -> Value:
+        """What a name means in the present group."""
+        found = self.find(name)
+        if found is not None:
+            return found
+        if name not in self._paths:
+            function = self._function()
+            if function is not None and name in self._assigned:
+                # Assigned by the time that the function is called.
+                port = self.graph.vertex("input", name, function)
+                function.names[name] = port
+                return port
+            if calls.constant(name) is not MISSING or calls.is_operation(name):
+                return Constant(name)
+        return Variable(name)
+
+    def _function(self) -> Group | None:
+        """The function whose body is being read."""
+        group: Group | None = self.group
+        while group is not None and not group.is_function:
+            group = group.parent
+        return group
+
+    def is_member(self, element: Element) -> bool:
+        """Whether an element is known to be a member of a nested variable."""
+        return f"{dotted(element.of.path)}.{element.item}" in self._paths
+
+    def bind(self, target: Target, value: Value) -> None:
+        """Let a name mean a value from now on, or names the items of one."""
+        if isinstance(target, str):
+            if isinstance(value, Vertex) and value.kind != "input" and value.name is None:
+                value.name = target or None
+            self.group.names[target] = value
+        elif isinstance(value, Items) and len(value.items) == len(target):
+            for name, item in zip(target, value.items, strict=True):
+                self.bind(name, item)
+        else:
+            for i, name in enumerate(target):
+                self.bind(name, self.operation(f"[{i}]", [(value, 0)]))
+
+    def rebind(self, old: Value, new: Vertex) -> None:
+        """Let all names of a value mean another from now on."""
+        names = [old.path] if isinstance(old, Variable) else []
+        group: Group | None = self.group
+        while group is not None:
+            names += [name for name, value in group.names.items() if value is old]
+            group = group.parent
+        for name in names:
+            self.group.names[name] = new
+
+    def vertex(self, value: Value) -> Vertex:
+        """The vertex of a value, made where there is none yet."""
+        if isinstance(value, Vertex):
+            return value
+        if isinstance(value, Variable):
+            if value.path not in self._variables:
+                made = self.graph.vertex("variable", value.path, self.top)
+                self._variables[value.path] = made
+            return self._variables[value.path]
+        if isinstance(value, Element):
+            known = value, self.group
+            if known not in self._elements:
+                made = self.operation(f"[{value.item}]", [(value.of, 0)], value.at)
+                self._elements[known] = made
+            return self._elements[known]
+        if is_constant(value):
+            return self.graph.vertex("constant", described(value), self.group)
+        return self.operation(described(value), computed(value, 0))
+
+    def operation(
+        self,
+        label: str,
+        values: Iterable[tuple[Value, Role]],
+        at: int = -1,
+        kind: VertexKind = "operation",
+    ) -> Vertex:
+        """A vertex with edges from its operands."""
+        operands = [(self.vertex(value), role) for value, role in values]
+        return self.graph.vertex(kind, label, self.group, operands, at)
+
+    def call(self, label: str, args: Sequence[Value], names: Sequence[str], at: int) -> Vertex:
+        """An operation on arguments, the last of them named; constants by name are parameters."""
+        unnamed = len(args) - len(names)
+        values: list[tuple[Value, Role]] = []
+        parameters: dict[str, str] = {}
+        for i, value in enumerate(args):
+            role = i if i < unnamed else names[i - unnamed]
+            if not is_constant(value):
+                values += computed(value, role)
+            elif isinstance(role, str):
+                parameters[role] = described(value)
+            else:
+                values.append((value, role))
+        vertex = self.operation(label, values, at)
+        vertex.parameters = parameters
+        return vertex
+
+    def connect(self, value: Value, vertex: Vertex, role: Role) -> None:
+        """Add an operand to a vertex, or a constant to its parameters."""
+        if is_constant(value):
+            vertex.parameters[str(role)] = described(value)
+        for part, its_role in computed(value, role):
+            self.graph.connect(self.vertex(part), vertex, its_role)
+
+
+def dotted(path: str) -> str:
+    """A path as a name: ``layers.0.w`` for ``layers[0].w``."""
+    return path.replace("[", ".").replace("]", "")
+
+
+def _levels(path: str) -> list[str]:
+    """A dotted path and all that it leads through."""
+    parts = path.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+
+
+def _assigned(body: Block) -> Iterable[str]:
+    """All names that a program assigns, in functions too."""
+    blocks = [body]
+    while blocks:
+        for node in blocks.pop().nodes:
+            if node.kind in ("store", "for"):
+                yield from flat_names(node.value)
+            blocks.extend(node.blocks)
