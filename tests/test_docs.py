@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,6 +129,15 @@ async def test_the_answer_is_the_one_shown(app, example):
         assert not missing, answer
         answer = {key: answer[key] for key in example.shown}
     assert same(example.shown, answer), answer
+
+
+def test_clients_in_python_run(service_url):
+    page = (DOCS / "protocol.md").read_text(encoding="utf-8")
+    blocks = [body for language, body in FENCE.findall(page) if language == "py"]
+    assert blocks
+    for block in blocks:
+        program = block.replace("http://127.0.0.1:8000", service_url)
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=60, capture_output=True)
 
 
 def test_every_page_has_examples():
