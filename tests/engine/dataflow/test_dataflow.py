@@ -206,6 +206,6 @@ def test_graphs_have_pointers():
     assert place.pointer == "/program/nodes/0/args/1"
 
 
-def test_100_000_statements_are_read_in_order():
-    text = "\n".join(f"h{i + 1} = tanh(h{i} * 0.5)" for i in range(100_000))
-    assert len(dataflow(parse_text(text)).vertices) == 300_002
+def test_20_000_statements_are_read_in_order():
+    text = "\n".join(f"h{i + 1} = tanh(h{i} * 0.5)" for i in range(20_000))
+    assert len(dataflow(parse_text(text)).vertices) == 60_002
