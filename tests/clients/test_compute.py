@@ -67,8 +67,8 @@ def test_warnings_are_told(client):
 
 def test_a_registered_program_that_is_not_there_is_named(client):
     with pytest.raises(gradwire.UnknownRef) as caught:
-        client.evaluate({"ref": "sha256:0"})
-    assert caught.value.missing == ["sha256:0"]
+        client.evaluate({"ref": "sha256:" + "0" * 64})
+    assert caught.value.missing == ["sha256:" + "0" * 64]
 
 
 def test_a_graph_is_a_program_too(client):

@@ -61,6 +61,7 @@ class Options:
         """The headers of every request."""
         headers = {
             "Accept": f"{codec.MEDIA_TYPE}, {codec.PROBLEM_MEDIA_TYPE}",
+            "Accept-Encoding": "identity",  # bytes of numbers hardly shrink
             "Content-Type": codec.MEDIA_TYPE,
             "User-Agent": USER_AGENT,
         }
