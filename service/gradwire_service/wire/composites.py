@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Leaf, Ragged, Sparse
 
-from gradwire_service.wire.numbers import DTYPES, Array, Dtype, Malformed, dtype_named
+from gradwire_service.wire.numbers import DTYPES, Array, Dtype, Malformed, check_rank, dtype_named
 
 #: The array in a field of a leaf: of the dtype given, where it is a list.
 Part = Callable[[str, Dtype | None], Array]
@@ -23,6 +23,7 @@ def read_sparse(leaf: dict[str, Any], part: Part, *, trainable: bool) -> Sparse:
     lengths = _integers("shape", part)
     if lengths.ndim != 1 or (lengths < 0).any():
         raise Malformed("a shape is a list of integers that are not negative", "shape")
+    check_rank(lengths.size)
     shape: list[int] = lengths.tolist()
     values, indices = _values(leaf, part), _integers("indices", part)
     if not indices.size and indices.ndim < 2:

@@ -144,6 +144,7 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     """Little-endian C-order bytes, which the array then reads in place."""
     if type(shape) is not list or any(type(n) is not int or n < 0 for n in shape):
         raise Malformed("a shape is a list of integers that are not negative", "shape")
+    check_rank(len(shape))
     raw = text if type(text) in (bytes, memoryview) else _base64_bytes(text, name)
     needed = math.prod(shape) * dtype.itemsize
     if len(raw) != needed:
@@ -155,6 +156,12 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     if dtype.kind == "b" and read.size and read.view(np.uint8).max() > 1:
         raise Malformed("the bytes of a bool are 0 and 1", name)
     return read.astype(dtype, copy=not read.flags.aligned)
+
+
+def check_rank(rank: int) -> None:
+    """Raises: ``Malformed`` where a shape has so many lengths that no array can have it."""
+    if rank > MAX_DEPTH:
+        raise Malformed(f"an array has at most {MAX_DEPTH} axes", "shape")
 
 
 def is_number(value: Any) -> bool:

@@ -68,6 +68,7 @@ def test_ragged_tensors(values, splits):
         ({"values": {"value": [1, 2], "dtype": "int8"}, "dtype": "float32"}, "/values"),
         ({"shape": [3, -4]}, "/shape"),
         ({"shape": [3, 1 << 70]}, "/shape/1"),
+        ({"shape": [3, 4] + [1] * 63}, "/shape"),
         ({"shape": [3, 0.5]}, "/shape/1"),
         ({"shape": [[3, 4]]}, "/shape"),
         ({"shape": None}, "/shape"),

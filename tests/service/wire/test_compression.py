@@ -2,12 +2,13 @@
 
 import gzip
 import os
+import struct
 import tracemalloc
 import zlib
 
 import pytest
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.compression import CODINGS, coding_named, preferred, zstd
+from gradwire_service.wire.compression import CODINGS, MOST_MEMBERS, coding_named, preferred, zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +70,18 @@ def test_a_bomb_takes_no_more_than_the_bound(coding):
         assert tracemalloc.get_traced_memory()[1] < 2 * BOUND + len(bomb)
     finally:
         tracemalloc.stop()
+
+
+@codings
+def test_members_beyond_number(coding):
+    empty = coding.compress(b"")
+    assert coding.decompress(empty * MOST_MEMBERS, BOUND) == b""
+    assert refusal(coding.decompress, empty * (MOST_MEMBERS + 1), BOUND) == "malformed_body"
+
+
+def test_frames_to_be_skipped_beyond_number():
+    skipped = struct.pack("<II", 0x184D2A50, 0)  # RFC 8878, section 3.1.2
+    assert refusal(CODINGS["zstd"].decompress, skipped * 2_000_000, BOUND) == "malformed_body"
 
 
 def test_a_frame_that_wants_too_large_a_window():
