@@ -177,9 +177,9 @@ class Writer:
 #: The version of Python's serialisation in which equal values have equal bytes, whichever objects
 #: they are. A letter says the kind, integers are little-endian: N, T, F and . for None, True, False
 #: and the ellipsis; i and 4 bytes; l, the signed number of 15-bit digits, and these; f, a length,
-#: and 17 decimal digits; x and two such; u, a length, and UTF-8; ( or [, a length, and the items; {,
-#: keys and values, 0. Programs are kept by their ids, so a Python that writes otherwise would need
-#: a writer of our own: tests hold ids to those on record, and to a writer by this definition.
+#: and 17 digits; x and two such; u, a length, and UTF-8; ( or [, a length, and the items; {, then
+#: keys and values, then 0. Programs are kept by their ids: a Python that writes otherwise needs a
+#: writer of our own. Tests hold ids to those on record, and to a writer by this definition.
 _PLAIN = 0
 
 

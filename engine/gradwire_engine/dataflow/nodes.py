@@ -147,8 +147,8 @@ def _comprehension(r: Reader, node: Node, values: list[Value]) -> Value:
     *tests, element = node.blocks
     outer = r.group
     _enter_loop(r, "for each", node, values[node.args[0]])
-    operands: list[tuple[Value, Role]] = [(r.block(test), "if") for test in tests]
-    made = r.operation("list", [*operands, (r.block(element), 0)], node.at, "result")
+    conditions: list[tuple[Value, Role]] = [(r.block(test), "if") for test in tests]
+    made = r.operation("list", [(r.block(element), 0), *conditions], node.at, "result")
     r.group = outer
     return made
 

@@ -168,6 +168,8 @@ class Reader:
         if isinstance(target, str):
             if isinstance(value, Vertex) and value.kind != "input" and value.name is None:
                 value.name = target or None
+                if value.kind == "function":
+                    value.group.label = f"function {target}"
             self.group.names[target] = value
         elif isinstance(value, Items) and len(value.items) == len(target):
             for name, item in zip(target, value.items, strict=True):

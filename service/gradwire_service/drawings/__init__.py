@@ -1,0 +1,1 @@
+"""Pictures of programs: their graphs as SVG, DOT and JSON."""
