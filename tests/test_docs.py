@@ -17,13 +17,15 @@ from gradwire_service.problems import KINDS
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = ("language.md", "protocol.md")
+STORING = ("POST", "/v1/programs"), ("PUT", "/v1/tensors")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Example(NamedTuple):
     """One request of a page with the parts of the answer that the page shows.
 
-    ``tape`` is the request for the tape that ``{tape}`` in the path stands for.
+    ``tape`` is the request for the tape that ``{tape}`` in the path stands for; ``stored`` are the
+    requests before that store programs and tensors, which may be made again.
     """
 
     place: str
@@ -35,6 +37,7 @@ class Example(NamedTuple):
     shown: Any
     whole: bool
     tape: Any = None
+    stored: tuple[tuple[str, str, Any], ...] = ()
 
 
 def examples() -> list[Example]:
@@ -44,6 +47,7 @@ def examples() -> list[Example]:
         text = (DOCS / page).read_text(encoding="utf-8")
         asked: tuple[str, str, Any] | None = None
         tape: Any = None
+        stored: tuple[tuple[str, str, Any], ...] = ()
         for fence in FENCE.finditer(text):
             language, body = fence.groups()
             place = f"{page}:{text.count(chr(10), 0, fence.start()) + 1}"
@@ -57,10 +61,11 @@ def examples() -> list[Example]:
                 line, _, document = body.partition("\n")
                 status, media_type = line.split()
                 shown = json.loads(document)
-                found.append(
-                    Example(place, *asked, int(status), media_type, shown, whole=True, tape=tape)
-                )
+                answer = int(status), media_type, shown
+                found.append(Example(place, *asked, *answer, True, tape, stored))
                 tape = asked[2] if asked[1] == "/v1/tapes" else tape
+                if asked[:2] in STORING:
+                    stored = (*stored, asked)
                 asked = None
         assert asked is None, f"{page}: a request without an answer"
     return found
@@ -117,6 +122,8 @@ async def test_the_answer_is_the_one_shown(app, example):
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         path = example.path
+        for method, where, document in example.stored:
+            assert (await client.request(method, where, json=document)).is_success
         if "{tape}" in path:
             made = await client.post("/v1/tapes", json=example.tape)
             path = path.replace("{tape}", made.json()["tape"])

@@ -19,7 +19,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gradwire_service import __version__, documents
 from gradwire_service.capacity import Capacity
 from gradwire_service.library import Library
-from gradwire_service.routes import catalogue, compute, documentation, health, tapes
+from gradwire_service.routes import (
+    catalogue,
+    compute,
+    documentation,
+    health,
+    programs,
+    tapes,
+    tensors,
+)
+from gradwire_service.routes.compressing import Compressing
 from gradwire_service.routes.raw import RawRoutes
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
@@ -34,20 +43,22 @@ Every error is a problem document (RFC 9457) that says what is wrong, and where.
 class Application(FastAPI):
     """FastAPI with a shorter way to the routes that read and write raw bodies."""
 
-    def __init__(self, *, metrics: Metrics, **arguments: Any) -> None:
+    def __init__(self, *, metrics: Metrics, capacity: Capacity, **arguments: Any) -> None:
         super().__init__(
             exception_handlers={HTTPException: _pass_on, Exception: _pass_on}, **arguments
         )
         self._metrics = metrics
+        self._capacity = capacity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Starlette's own: FastAPI's looks into the environment at every request."""
         await Starlette.__call__(self, scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Around all: ``RequestScope``, then added middleware; FastAPI's own only where needed."""
+        """Around all ``RequestScope``, then what is added; FastAPI's own only where needed."""
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
+        app = Compressing(app, self._capacity)
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
@@ -104,6 +115,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
         lifespan=lifespan,
         metrics=metrics,
+        capacity=capacity,
     )
     app.state.capacity = capacity
     app.state.store = store
@@ -119,6 +131,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             metrics=metrics,
             settings=settings,
         )
+    )
+    app.include_router(programs.router(library=library, capacity=capacity, settings=settings))
+    app.include_router(
+        tensors.router(tensors=library.tensors, capacity=capacity, settings=settings)
     )
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, metrics))

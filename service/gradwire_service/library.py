@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
 from typing import Any, Protocol
 
 from gradwire_engine import Engine
@@ -10,8 +12,8 @@ from gradwire_service.near import Near, Shelf
 from gradwire_service.programs import Programs
 from gradwire_service.store import Store
 from gradwire_service.tensors import Tensors
-from gradwire_service.wire import references
 from gradwire_service.wire.references import References
+from gradwire_service.wire.references import Shelf as ShelfName
 
 
 class NotNear(Exception):
@@ -29,11 +31,17 @@ class Owned(Protocol):
 class Library:
     """The programs and tensors that are held, and the references to them. Thread-safe."""
 
-    def __init__(self, engine: Engine, store: Store, near_bytes: int) -> None:
-        near = Near(near_bytes)
+    def __init__(
+        self,
+        engine: Engine,
+        store: Store,
+        near_bytes: int,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        near = Near(near_bytes, clock)
         self.tensors = Tensors(store, near)
         self.programs = Programs(engine, store, near)
-        self._shelves: dict[references.Shelf, Shelf] = {
+        self._shelves: dict[ShelfName, Shelf] = {
             "tensors": self.tensors,
             "programs": self.programs,
             "names": self.programs.names,
@@ -46,15 +54,19 @@ class Library:
         reference raises ``NotNear``.
         """
 
-        def found(shelf: references.Shelf, reference: str) -> Any:
-            there, owner = self._shelves[shelf], request.owner
-            value = there.at_hand(owner, reference)
-            if value is None:
-                if not waits:
-                    raise NotNear
-                value = there.value(owner, reference)
+        def found(shelf: ShelfName, reference: str) -> Any:
+            value = self._value(shelf, request.owner, reference, waits=waits)
             if value is None or shelf != "names":
                 return value
-            return found("programs", value)
+            return self._value("programs", request.owner, value, waits=waits)
 
         return References(found)
+
+    def _value(self, shelf: ShelfName, owner: str, reference: str, *, waits: bool) -> Any:
+        there = self._shelves[shelf]
+        value = there.at_hand(owner, reference)
+        if value is None:
+            if not waits:
+                raise NotNear
+            value = there.value(owner, reference)
+        return value

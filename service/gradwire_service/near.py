@@ -32,10 +32,10 @@ class Near:
         self._most_bytes = most_bytes
         self._clock = clock
         self._lock = threading.Lock()
-        self._entries: OrderedDict[Key, Entry] = OrderedDict()
+        self._entries: OrderedDict[tuple[Kind, str, str], Entry] = OrderedDict()
         self._bytes = 0
 
-    def fresh(self, key: Key) -> Any:
+    def fresh(self, key: tuple[Kind, str, str]) -> Any:
         """The value of ``key`` while it is fresh, else None."""
         with self._lock:
             entry = self._entries.get(key)
@@ -62,7 +62,7 @@ class Near:
         with self._lock:
             self._discard(key)
 
-    def _discard(self, key: Key) -> None:
+    def _discard(self, key: tuple[Kind, str, str]) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._bytes -= entry.nbytes
@@ -87,7 +87,7 @@ class Shelf(ABC):
 
     def at_hand(self, owner: str, id: str) -> Any:
         """The value of a record, or None where the store would have to be asked."""
-        return self._near.fresh(Key(self.kind, owner, id))
+        return self._near.fresh((self.kind, owner, id))  # as good as a Key, and sooner made
 
     def value(self, owner: str, id: str) -> Any:
         """The value of a record, at hand from now on; None where there is none.
@@ -107,5 +107,6 @@ class Shelf(ABC):
     def forget(self, owner: str, id: str) -> bool:
         """Remove a record; whether there was one."""
         key = Key(self.kind, owner, id)
+        removed = self._store.remove(key)
         self._near.drop(key)
-        return self._store.remove(key)
+        return removed

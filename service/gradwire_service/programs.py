@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gradwire_engine import Engine, Program
+from gradwire_engine.frontends.printed import printed
 from gradwire_engine.interface import free_variables
 from gradwire_engine.program import RESULT, Output
 
@@ -14,18 +15,22 @@ from gradwire_service.near import Near, Shelf
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Held, Key, Record, Store
 from gradwire_service.wire.references import is_digest, unknown_refs
+from gradwire_service.wire.sources import Source
 
 #: What a program takes for each byte of its source.
 _BYTES_PER_SOURCE_BYTE = 70
 
 
 class Registered(NamedTuple):
-    """A program that is held: its names, what its head says, and its source if asked for."""
+    """A program that is held: its names, what its head says, and its text if that is asked for.
+
+    The text of a graph is printed; None where there is none.
+    """
 
     id: str
     names: Sequence[str]
     head: dict[str, Any]
-    source: Any = None
+    text: str | None = None
 
 
 class Names(Shelf):
@@ -67,12 +72,18 @@ class Programs(Shelf):
         source = _source(held)
         return self._engine.parse(json.loads(source)), _BYTES_PER_SOURCE_BYTE * len(source)
 
-    def put(self, owner: str, source: Any, name: str | None) -> tuple[Registered, bool]:
+    def put(
+        self, owner: str, source: Source, name: str | None = None, ref: str | None = None
+    ) -> tuple[Registered, bool]:
         """Keep a program, to be called ``name`` from now on; whether it is new.
 
-        Raises: ``EngineError`` where the source is no program; ``Refusal`` (over_budget).
+        Raises: ``EngineError`` where the source is no program; ``Refusal`` (over_budget, and
+        invalid_request where ``ref`` is not its id).
         """
         program = self._engine.parse(source)
+        if ref is not None and ref != program.id:
+            detail = f"the program is {program.id}, not this ref"
+            raise Refusal("invalid_request", detail, pointer="/ref")
         key = Key(self.kind, owner, program.id)
         new = self._store.find(key, body=False) is None
         if new:
@@ -91,7 +102,7 @@ class Programs(Shelf):
         if id is None or held is None:
             raise unknown_refs([reference])
         names = [name for name, of in self.names.all(owner) if of == id]
-        return Registered(id, names, json.loads(held.head), json.loads(_source(held)))
+        return Registered(id, names, json.loads(held.head), self._text(held))
 
     def listed(self, owner: str, after: str, most: int) -> Sequence[Registered]:
         """The first ``most`` programs whose ids follow ``after``, without their sources."""
@@ -114,6 +125,10 @@ class Programs(Shelf):
         for name, of in self.names.all(owner):
             if of == id:
                 self.names.forget(owner, name)
+
+    def _text(self, held: Held) -> str | None:
+        source = json.loads(_source(held))
+        return source if type(source) is str else printed(self._engine.parse(source))
 
     def _id(self, owner: str, reference: str) -> str | None:
         if is_digest(reference):

@@ -7,19 +7,32 @@ from gradwire_service.documents.operations import (
     problems,
 )
 from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.documents.resource_operations import PROGRAM_OPERATIONS, TENSOR_OPERATIONS
+from gradwire_service.documents.resources import (
+    ProgramDocument,
+    ProgramPage,
+    RegisterRequest,
+    TensorDocument,
+)
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
 
 __all__ = [
     "OPERATIONS",
+    "PROGRAM_OPERATIONS",
     "REQUESTS",
     "RESPONSES",
     "TAPE_KINDS",
     "TAPE_OPERATIONS",
     "TAPE_REQUESTS",
+    "TENSOR_OPERATIONS",
     "Problem",
+    "ProgramDocument",
+    "ProgramPage",
+    "RegisterRequest",
     "TapeDocument",
     "TapeRequest",
     "TapeResponse",
+    "TensorDocument",
     "component_schemas",
     "problems",
 ]

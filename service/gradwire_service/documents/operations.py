@@ -11,6 +11,12 @@ from starlette.responses import Response as StarletteResponse
 
 from gradwire_service import examples
 from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.documents.resources import (
+    ProgramDocument,
+    ProgramPage,
+    RegisterRequest,
+    TensorDocument,
+)
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 
@@ -21,6 +27,7 @@ def component_schemas() -> dict[str, Any]:
     """The schemas that the operations refer to, by name."""
     models: list[type[BaseModel]] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
     models += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
+    models += [RegisterRequest, ProgramDocument, ProgramPage, TensorDocument]
     _, schema = models_json_schema([(model, "validation") for model in models], ref_template=REF)
     definitions: dict[str, Any] = schema["$defs"]
     return definitions
@@ -105,18 +112,20 @@ OPERATIONS: dict[Kind, dict[str, Any]] = {
 }
 
 
-def _tape_operation(
+def resource_operation(
     name: str,
     summary: str,
     description: str,
     *refusals: int,
     status: int,
-    request: type[BaseModel] | None = None,
-    response: type[BaseModel] | None = None,
+    request: Any = None,
+    response: Any = None,
+    required: bool = True,
 ) -> dict[str, Any]:
+    """One operation about something that is kept."""
     answer: dict[str, Any] = {"description": "The answer." if response else "It is gone."}
     if response is not None:
-        answer["content"] = _content(response)
+        answer["content"] = content(response)
     operation: dict[str, Any] = {
         "name": name,
         "operation_id": name,
@@ -127,17 +136,18 @@ def _tape_operation(
         "responses": {status: answer, **problems(404, 406, 415, 500, 503, 504, *refusals)},
     }
     if request is not None:
-        body = {"required": request is TapeRequest, "content": _content(request)}
+        body = {"required": required, "content": content(request)}
         operation["openapi_extra"] = {"requestBody": body}
     return operation
 
 
-def _content(model: type[BaseModel]) -> dict[str, Any]:
+def content(model: Any) -> dict[str, Any]:
+    """A body that is a document of this model."""
     return {"application/json": {"schema": {"$ref": REF.format(model=model.__name__)}}}
 
 
 TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
-    "create": _tape_operation(
+    "create": resource_operation(
         "record_tape",
         "Make a tape",
         "Run a program and keep it with its values, to be asked for gradients.",
@@ -147,7 +157,7 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
         response=TapeResponse,
     ),
     **{
-        kind: _tape_operation(
+        kind: resource_operation(
             f"tape_{kind}",
             f"{OPERATIONS[kind]['summary']}, on a tape",
             f"As `/v1/{kind}`. A tape that is not persistent answers once.",
@@ -155,10 +165,11 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
             status=200,
             request=TAPE_REQUESTS[kind],
             response=RESPONSES[kind],
+            required=False,
         )
         for kind in TAPE_KINDS
     },
-    "show": _tape_operation(
+    "show": resource_operation(
         "show_tape",
         "What a tape has recorded",
         "Its instructions, the watched variables, and the memory it takes.",
@@ -166,7 +177,7 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
         status=200,
         response=TapeDocument,
     ),
-    "remove": _tape_operation(
+    "remove": resource_operation(
         "remove_tape", "Forget a tape", "Its id is unknown from then on.", status=204
     ),
 }

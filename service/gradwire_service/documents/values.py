@@ -23,6 +23,8 @@ Dtype = Literal[
     "complex64",
     "complex128",
 ]
+Digest = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 Word = Literal["NaN", "Infinity", "-Infinity"]
 Numbers = TypeAliasType("Numbers", "float | bool | Word | list[Numbers]")
 Names = TypeAliasType("Names", "str | list[Names] | dict[str, Names] | None")
@@ -84,7 +86,7 @@ class RaggedTensor(Leaf):
 class TensorReference(Leaf):
     """A tensor that was stored earlier."""
 
-    ref: str
+    ref: Digest
 
 
 Value = TypeAliasType(
@@ -114,10 +116,10 @@ class Graph(BaseModel):
 class ProgramDigest(Document):
     """A registered program by its id."""
 
-    ref: str
+    ref: Digest
 
 
 class ProgramName(Document):
     """A registered program by its name."""
 
-    name: str
+    name: Name

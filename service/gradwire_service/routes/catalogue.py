@@ -40,6 +40,10 @@ def router(settings: Settings) -> APIRouter:
             "timeout_ms": settings.max_timeout_ms,
             "tapes": settings.max_tapes_per_key,
             "tapes_bytes": settings.max_tapes_bytes_per_key,
+            "programs": settings.max_programs_per_key,
+            "programs_bytes": settings.max_programs_bytes_per_key,
+            "tensors": settings.max_tensors_per_key,
+            "tensors_bytes": settings.max_tensors_bytes_per_key,
         }
 
     return routes

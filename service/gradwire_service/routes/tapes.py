@@ -10,12 +10,14 @@ from gradwire_engine import Engine, Query
 from gradwire_engine.answer import Kind
 from gradwire_engine.recording import Listed
 from starlette.responses import Response
+from starlette.types import Receive
 
 from gradwire_service import documents
 from gradwire_service.capacity import Capacity
 from gradwire_service.library import Library
 from gradwire_service.problems import node_document
-from gradwire_service.routes.exchange import COMPILE, PARSE, REPLAY, Exchange, Reply, when
+from gradwire_service.routes.exchange import COMPILE, PARSE, REPLAY, Reply, when
+from gradwire_service.routes.resources import Desk, ResourceExchange
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Store
 from gradwire_service.tapes import Recipe, Tape, Tapes
@@ -36,10 +38,17 @@ class Asked(NamedTuple):
     nonfinite: Collection[str]
 
 
-class TapeExchange(Exchange):
+class TapeExchange(ResourceExchange):
     """One request about tapes, with what there is to count once a question is answered."""
 
     asked: Asked | None = None
+
+    async def receive(self, receive: Receive, capacity: Capacity) -> None:
+        """Read the body, to be kept as it came: what can be written to may be moved about."""
+        await super().receive(receive, capacity)
+        self.body = bytes(self.body)
+        if 0 < len(self.body) <= self._settings.inline_body_bytes:
+            _ = self.document  # its time is that of waiting for a thread, too
 
 
 class Answering:
@@ -135,26 +144,20 @@ def router(
     routes = APIRouter(prefix="/v1/tapes", tags=["tapes"])
     tapes = Tapes(engine, store, library, settings.tape_values_bytes)
     answering = Answering(tapes, library)
+    desk = Desk(capacity, settings)
 
     async def answered(
         request: Request, work: Callable[[TapeExchange], list[Body]], status: int = 200
     ) -> Reply:
         x = TapeExchange(request.scope, settings)
-        capacity.enter()
-        try:
-            await x.receive(request.receive, capacity)
-            x.body = bytes(x.body)  # kept as it came: what can be written to may be moved about
-            if 0 < len(x.body) <= settings.inline_body_bytes:
-                _ = x.document  # its time is that of waiting for a thread, too
-            pieces = await capacity.run(lambda: work(x), x.deadline, len(x.body))
-        finally:
-            capacity.leave()
+        x.status = status
+        reply = await desk.answer(x, request, work)
         if x.asked is not None:
             metrics.asked_tape(kept=x.asked.kept)
             metrics.computed(x.seconds, cached=x.asked.cached)
             for direction in x.asked.nonfinite:
                 metrics.nonfinite(direction)
-        return Reply(x, pieces, status)
+        return reply
 
     @routes.post("", **documents.TAPE_OPERATIONS["create"])
     async def create(request: Request) -> Response:

@@ -4,7 +4,7 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape
+from gradwire_service.wire.envelope import FIELDS, read_envelope, read_timeout, read_tape
 from gradwire_service.wire.references import References
 
 
@@ -19,7 +19,7 @@ def test_the_least_request():
     assert envelope.program == "x"
     assert envelope.variables == {}
     assert envelope.query == Query("gradient")
-    assert (envelope.vectors, envelope.encoding, envelope.timeout_ms) == (None, None, None)
+    assert (envelope.vectors, envelope.encoding) == (None, None)
 
 
 def test_null_is_as_good_as_absent():
@@ -56,7 +56,7 @@ def test_every_field():
         exact=True,
     )
     assert envelope.vectors["a"][0] == 2.0
-    assert (envelope.encoding, envelope.timeout_ms) == ("base64", 1500.0)
+    assert envelope.encoding == "base64"
     evaluated = read_envelope({"program": "x", "outputs": "y"}, "evaluate")
     assert evaluated.query.outputs == "y"
 
@@ -88,10 +88,6 @@ def test_a_request_is_an_object(document):
         ("encoding", "binary", "/encoding"),
         ("promotion", "tf", "/promotion"),
         ("exact", 1, "/exact"),
-        ("timeout_ms", 0, "/timeout_ms"),
-        ("timeout_ms", -1.5, "/timeout_ms"),
-        ("timeout_ms", "10", "/timeout_ms"),
-        ("timeout_ms", True, "/timeout_ms"),
         ("batch", "x", "/batch"),
         ("batch", [], "/batch"),
         ("batch", {}, "/batch"),
@@ -173,3 +169,16 @@ def test_a_program_is_found_by_its_id_or_name():
 def test_wrong_references(program, pointer):
     error = refusal(program=program)
     assert (error.code, error.pointer) == ("invalid_request", pointer)
+
+
+def test_the_time_that_a_request_asks_for():
+    assert read_timeout({"timeout_ms": 10}) == 10.0
+    for document in {}, {"timeout_ms": None}, [], 1:
+        assert read_timeout(document) is None
+
+
+@pytest.mark.parametrize("value", [0, -1.5, "10", True, 1e400, []])
+def test_times_that_are_none(value):
+    with pytest.raises(Refusal) as caught:
+        read_timeout({"timeout_ms": value})
+    assert (caught.value.code, caught.value.pointer) == ("invalid_request", "/timeout_ms")

@@ -1,0 +1,128 @@
+"""The routes of programs and tensors as the published schema describes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwire_service.documents.operations import REF, content, resource_operation
+from gradwire_service.documents.resources import (
+    ProgramDocument,
+    ProgramPage,
+    RegisterRequest,
+    TensorDocument,
+)
+from gradwire_service.documents.values import ComplexNumbers, RawBytes, Valued
+from gradwire_service.wire import npy
+
+_FILE = {npy.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+_LEAVES = [
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "array"},
+    *({"$ref": REF.format(model=model.__name__)} for model in (Valued, ComplexNumbers, RawBytes)),
+]
+_KNOWN = {"description": "It was known already."}
+_UNCHANGED = {"description": "The client has it: `If-None-Match` bears its `ETag`."}
+
+
+def _query(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "schema": schema, "description": description}
+
+
+def _with(operation: dict[str, Any], *, extra: Any = None, **responses: Any) -> dict[str, Any]:
+    """An operation with further responses, by status, and what else the schema has of it."""
+    further = {int(status.removeprefix("status_")): said for status, said in responses.items()}
+    operation = operation | {"responses": operation["responses"] | further}
+    return operation if extra is None else operation | {"openapi_extra": extra}
+
+
+PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
+    "register": _with(
+        resource_operation(
+            "register_program",
+            "Register a program",
+            "Keep a program, and refer to it by its id, or by a name, from now on. A name that "
+            "another program has moves.",
+            *(400, 413, 422),
+            status=201,
+            request=RegisterRequest,
+            response=ProgramDocument,
+        ),
+        status_200=_KNOWN | {"content": content(ProgramDocument)},
+    ),
+    "all": _with(
+        resource_operation(
+            "list_programs",
+            "The programs of this key",
+            "In pages, by their ids.",
+            422,
+            status=200,
+            response=ProgramPage,
+        ),
+        extra={
+            "parameters": [
+                _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "At most."),
+                _query("after", {"type": "string"}, "The `after` of the page before."),
+            ]
+        },
+    ),
+    "show": _with(
+        resource_operation(
+            "show_program",
+            "A program by its id or name",
+            "What it reads and returns, and its text.",
+            status=200,
+            response=ProgramDocument,
+        ),
+        status_304=_UNCHANGED,
+    ),
+    "remove": resource_operation(
+        "remove_program", "Forget a program", "Its names are forgotten, too.", status=204
+    ),
+}
+
+
+def _put(name: str, summary: str, description: str) -> dict[str, Any]:
+    operation = resource_operation(
+        name, summary, description, *(400, 413, 422), status=201, response=TensorDocument
+    )
+    sent = {"application/json": {"schema": {"oneOf": _LEAVES}}} | _FILE
+    return _with(
+        operation,
+        extra={"requestBody": {"required": True, "content": sent}},
+        status_200=_KNOWN | {"content": content(TensorDocument)},
+    )
+
+
+TENSOR_OPERATIONS: dict[str, dict[str, Any]] = {
+    "put": _put(
+        "store_tensor",
+        "Store a tensor",
+        "Keep an array, and refer to it by the digest of what it holds from now on.",
+    ),
+    "put_as": _put(
+        "store_tensor_as",
+        "Store a tensor of this digest",
+        "As without a digest, and refused where the tensor has another one.",
+    ),
+    "show": _with(
+        resource_operation(
+            "show_tensor",
+            "A tensor",
+            "As a leaf with its bytes, or as an `.npy` file, as `Accept` says.",
+            status=200,
+        ),
+        status_200={"description": "The tensor.", "content": content(RawBytes) | _FILE},
+        status_304=_UNCHANGED,
+    ),
+    "look": _with(
+        resource_operation(
+            "look_for_tensor", "Whether a tensor is held", "Its head alone.", status=200
+        ),
+        status_200={"description": "It is."},
+        status_304=_UNCHANGED,
+    ),
+    "remove": resource_operation(
+        "remove_tensor", "Forget a tensor", "Its digest is unknown from then on.", status=204
+    ),
+}

@@ -1,0 +1,99 @@
+"""Readers of a request's fields: each checks a value, and gives what it stands for."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.numbers import MAX_DEPTH, describe
+
+#: Takes a value that is not null, and the name of its field; raises ``Refusal``.
+Reader: TypeAlias = Callable[[Any, str], Any]
+
+
+def one_of(*choices: Any) -> Reader:
+    """One of a few words, or of false and true."""
+
+    def read(value: Any, field: str) -> Any:
+        if type(value) in map(type, choices) and value in choices:
+            return value
+        allowed = " or ".join(json.dumps(choice) for choice in choices)
+        raise invalid(f"{field} is {allowed}", f"/{field}")
+
+    return read
+
+
+def positive(value: Any, field: str) -> float:
+    """A positive number."""
+    if type(value) in (int, float) and 0 < value < math.inf:
+        return float(value)
+    raise invalid(f"{field} is a positive number", f"/{field}")
+
+
+def strings(value: Any, field: str) -> list[str]:
+    """A list of names."""
+    if type(value) is list and all(type(name) is str for name in value):
+        return value
+    raise invalid(f"{field} is a list of names", f"/{field}")
+
+
+def names(value: Any, field: str) -> Any:
+    """A name, or names nested in lists and objects."""
+    return _names(value, f"/{field}", null_allowed=False)
+
+
+def names_or_null(value: Any, field: str) -> Any:
+    """Names where some places may be null."""
+    return _names(value, f"/{field}", null_allowed=True)
+
+
+def axes(value: Any, field: str) -> dict[str, int]:
+    """The axis of examples of what is named: 0, unless it is given."""
+    if type(value) is list and value and all(type(name) is str for name in value):
+        return dict.fromkeys(value, 0)
+    if type(value) is dict and value and all(type(axis) is int for axis in value.values()):
+        return value
+    raise invalid(f"{field} is a list of names, or an object of names and axes", f"/{field}")
+
+
+def check_fields(document: Any, known: frozenset[str]) -> None:
+    """Refuse what is no object, or has a field that is not ``known``."""
+    if type(document) is not dict:
+        raise invalid(f"a request is an object, got {describe(document)}", "")
+    if not document.keys() <= known:
+        unknown = min(document.keys() - known)
+        escaped = unknown.replace("~", "~0").replace("/", "~1")
+        raise Refusal(
+            "invalid_request",
+            "the request has a field that is not known here",
+            pointer=f"/{escaped}",
+            hint=f"known are {', '.join(sorted(known))}",
+        )
+
+
+def invalid(detail: str, pointer: str) -> Refusal:
+    """A field, or a whole request, that is not what it must be."""
+    return Refusal("invalid_request", detail, pointer=pointer)
+
+
+def _names(value: Any, pointer: str, *, null_allowed: bool) -> Any:
+    if type(value) is str:
+        return value
+    if type(value) is not list and type(value) is not dict:
+        raise invalid(f"names are strings, nested as you like, got {describe(value)}", pointer)
+    pending: list[tuple[Any, str, int]] = [(value, pointer, 1)]
+    while pending:
+        outer, place, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            raise invalid(f"names nest deeper than {MAX_DEPTH} levels", pointer)
+        for key, item in outer.items() if type(outer) is dict else enumerate(outer):
+            if type(item) is str or (item is None and null_allowed):
+                continue
+            inner = f"{place}/{str(key).replace('~', '~0').replace('/', '~1')}"
+            if type(item) is not list and type(item) is not dict:
+                raise invalid(f"a name is a string, got {describe(item)}", inner)
+            pending.append((item, inner, depth + 1))
+    return value

@@ -1,0 +1,79 @@
+"""``.npy`` files in and out. Source: NumPy's documentation, numpy.lib.format, versions 1 to 3.
+
+Only headers are parsed, and of them only what says dtype, order and shape; nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import ast
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from gradwire_service.wire.body import Body
+from gradwire_service.wire.numbers import DTYPES, Array, Malformed, raw_array
+
+MEDIA_TYPE = "application/x-npy"
+
+_MAGIC = b"\x93NUMPY"
+#: How many bytes tell the header's length, and how it is encoded, by the format's version.
+_VERSIONS = {b"\1\0": (2, "latin-1"), b"\2\0": (4, "latin-1"), b"\3\0": (4, "utf-8")}
+#: The longest header; of the arrays that are read here none needs more.
+_MOST_HEADER_BYTES = 10_000
+_FIELDS = {"descr", "fortran_order", "shape"}
+#: By the array protocol's names: kind and bytes.
+_DTYPES = {dtype.str[1:]: dtype for dtype in DTYPES.values()}
+
+
+def read_npy(body: Body) -> Array:
+    """The array of an ``.npy`` file, in C order and the machine's byte order.
+
+    It is read in place where it is little-endian and in C order.
+
+    Raises: ``Malformed``.
+    """
+    header, start = _header(memoryview(body))
+    descr, shape = header["descr"], header["shape"]
+    dtype = _DTYPES.get(descr[1:]) if type(descr) is str and descr[:1] in {*"<>|"} else None
+    if dtype is None:
+        hint = f"one of {', '.join(DTYPES)}"
+        raise Malformed("the dtype is not one that is read here", hint=hint)
+    if type(header["fortran_order"]) is not bool or type(shape) is not tuple:
+        raise Malformed("the header's fortran_order is no boolean, or its shape no tuple")
+    lengths = list(shape[::-1] if header["fortran_order"] else shape)
+    array = raw_array(memoryview(body)[start:], "data", dtype, lengths)
+    if descr[0] == ">":
+        array = array.byteswap()
+    return np.asarray(array.T, order="C") if header["fortran_order"] else array
+
+
+def write_npy(array: Array) -> list[Body]:
+    """An ``.npy`` file of version 1, in pieces."""
+    little = np.asarray(array, array.dtype.newbyteorder("<"), order="C")
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(little))
+    return [header.getvalue(), little.tobytes()]
+
+
+def _header(file: memoryview) -> tuple[dict[str, Any], int]:
+    """The header's fields, and where the elements begin."""
+    if file[: len(_MAGIC)] != _MAGIC:
+        raise Malformed("this is no .npy file")
+    start = len(_MAGIC) + 2
+    version = bytes(file[len(_MAGIC) : start])
+    if version not in _VERSIONS:
+        raise Malformed("the .npy file's version is none of 1.0, 2.0 and 3.0")
+    width, encoding = _VERSIONS[version]
+    start += width
+    length = int.from_bytes(file[start - width : start], "little")
+    if length > _MOST_HEADER_BYTES or len(file) < start + length:
+        raise Malformed("the .npy file ends within its header, or the header is too long")
+    try:
+        text = bytes(file[start : start + length]).decode(encoding)
+        fields = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        fields = None
+    if type(fields) is not dict or fields.keys() != _FIELDS:
+        raise Malformed("the header is not that of an .npy file")
+    return fields, start + length

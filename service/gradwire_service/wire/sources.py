@@ -1,0 +1,75 @@
+"""Programs in: what stands in the field ``program``, and requests to register one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from gradwire_engine import Program
+
+from gradwire_service.wire.fields import check_fields, invalid
+from gradwire_service.wire.numbers import describe
+from gradwire_service.wire.references import FORMS, References, Shelf
+
+#: What ``Engine.parse`` takes: source text, a graph, or a program that was referred to.
+Source: TypeAlias = str | Mapping[str, Any] | Program
+_REGISTRATION = frozenset(("program", "name", "ref"))
+
+
+class Registration(NamedTuple):
+    """A request to register a program: what it is to be called, and the id that it should have."""
+
+    program: Source
+    name: str | None
+    ref: str | None
+
+
+def read_program(document: dict[str, Any], references: References) -> Source:
+    """The program that a request brings or refers to; of one that is missing, any.
+
+    Raises: ``Refusal`` (invalid_request).
+    """
+    program = document.get("program")
+    if type(program) is str:
+        return program
+    if type(program) is dict:
+        if "nodes" not in program:
+            if "ref" in program:
+                return _referred(program, "ref", references)
+            if "name" in program:
+                return _referred(program, "name", references)
+        return program
+    if "program" not in document:
+        raise invalid("a request needs a program", "/program")
+    raise invalid(f"a program is source text or an object, got {describe(program)}", "/program")
+
+
+def read_registration(document: Any, references: References) -> Registration:
+    """Check the document of a request to register a program.
+
+    Raises: ``Refusal`` (invalid_request or unknown_ref).
+    """
+    check_fields(document, _REGISTRATION)
+    program = read_program(document, references)
+    references.check()
+    name, ref = document.get("name"), document.get("ref")
+    return Registration(
+        program,
+        None if name is None else _reference(name, "names", "/name"),
+        None if ref is None else _reference(ref, "programs", "/ref"),
+    )
+
+
+def _referred(program: dict[str, Any], field: str, references: References) -> Source:
+    if len(program) > 1:
+        raise invalid(f"a reference has {field} and no other field", "/program")
+    shelf: Shelf = "programs" if field == "ref" else "names"
+    reference = _reference(program[field], shelf, f"/program/{field}")
+    return references.found(shelf, reference) or ""
+
+
+def _reference(value: Any, shelf: Shelf, pointer: str) -> str:
+    well_formed, form = FORMS[shelf]
+    if type(value) is str and well_formed(value):
+        return value
+    raise invalid(f"a {pointer.rpartition('/')[2]} is {form}", pointer)

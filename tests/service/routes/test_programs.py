@@ -1,0 +1,282 @@
+"""Programs over the wire: their ids and names, who has them, and that they outlive the service."""
+
+import math
+
+import httpx
+import msgpack
+import pytest
+from gradwire_engine import Engine
+from gradwire_service import documents
+from gradwire_service.app import create_app
+from gradwire_service.settings import Settings
+from pydantic import TypeAdapter
+
+TEXT = "h = tanh(x @ w)\nloss = sum(h)"
+GRAPH = {
+    "format": "gradwire/1",
+    "nodes": [
+        {"id": "h", "op": "tanh", "args": [{"op": "matmul", "args": ["x", "w"]}]},
+        {"id": "loss", "op": "sum", "args": ["h"]},
+    ],
+    "outputs": "loss",
+}
+ID = Engine().parse(TEXT).id
+
+
+async def register(client, program=TEXT, status=201, headers=None, **fields):
+    document = {"program": program, **fields}
+    response = await client.post("/v1/programs", json=document, headers=headers)
+    assert response.status_code == status, response.text
+    if status < 300:
+        TypeAdapter(documents.RegisterRequest).validate_python(document)
+        TypeAdapter(documents.ProgramDocument).validate_json(response.content)
+    return response.json()
+
+
+async def show(client, program, status=200, **headers):
+    response = await client.get(f"/v1/programs/{program}", headers=headers)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+async def evaluated(client, program, status=200, **headers):
+    request = {"program": program, "variables": {"x": [[1.0, 2.0]], "w": [0.5, -0.25]}}
+    response = await client.post("/v1/evaluate", json=request, headers=headers)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+async def listed(client, **asked):
+    response = await client.get("/v1/programs", params=asked)
+    assert response.status_code == 200, response.text
+    TypeAdapter(documents.ProgramPage).validate_json(response.content)
+    return response.json()
+
+
+@pytest.fixture(params=["memory:", "sqlite:"])
+def kept(request, tmp_path):
+    """Settings of either store."""
+    path = tmp_path / "kept.db" if request.param == "sqlite:" else ""
+    return {"store": f"{request.param}{path}", "pool_threads": 2}
+
+
+class Served:
+    """An application of these settings, and a client of it."""
+
+    def __init__(self, **settings):
+        self.app = create_app(Settings(**settings))
+
+    async def __aenter__(self):
+        transport = httpx.ASGITransport(self.app)
+        self.client = httpx.AsyncClient(transport=transport, base_url="http://service")
+        return self.client
+
+    async def __aexit__(self, *_):
+        await self.client.aclose()
+        self.app.state.capacity.close()
+        self.app.state.store.close()
+
+
+async def test_what_is_registered_is_told(client):
+    told = await register(client, name="layer")
+    assert told == {
+        "id": ID,
+        "name": "layer",
+        "names": ["layer"],
+        "variables": ["x", "w"],
+        "outputs": "loss",
+        "nodes": 8,
+        "text": TEXT,
+    }
+    assert await register(client, status=200) == told
+    assert await show(client, ID) == await show(client, "layer") == told
+
+
+async def test_every_form_has_one_id(client):
+    assert (await register(client))["id"] == ID
+    assert (await register(client, GRAPH, status=200))["id"] == ID
+    assert (await register(client, {"ref": ID}, status=200, name="a"))["id"] == ID
+    assert (await register(client, {"name": "a"}, status=200, name="b"))["names"] == ["a", "b"]
+
+
+async def test_a_graph_is_told_as_text(client):
+    told = await register(client, GRAPH)
+    assert Engine().parse(told["text"]).id == told["id"] == ID
+
+
+async def test_where_it_is(client):
+    response = await client.post("/v1/programs", json={"program": TEXT})
+    assert response.headers["location"] == f"/v1/programs/{ID}"
+    response = await client.get(response.headers["location"])
+    tag = response.headers["etag"]
+    assert tag == f'W/"{ID}"'
+    for known in tag, f'"{ID}"', f'"x", "{ID}"', "*":
+        response = await client.get(f"/v1/programs/{ID}", headers={"if-none-match": known})
+        assert (response.status_code, response.content) == (304, b"")
+        assert response.headers["etag"] == tag
+    response = await client.get(f"/v1/programs/{ID}", headers={"if-none-match": '"x"'})
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        ("x + 1", None),
+        ("return x, y", ["x", "y"]),
+        ("return x, y + 1", None),
+        ("x = x * 2\ny = x", "y"),
+    ],
+)
+async def test_the_names_that_are_returned(client, text, outputs):
+    assert (await register(client, text))["outputs"] == outputs
+
+
+async def test_registered_programs_compute(client):
+    told = await register(client, name="layer")
+    answers = [
+        await evaluated(client, program)
+        for program in (TEXT, {"ref": told["id"]}, {"name": "layer"}, {"name": "layer"})
+    ]
+    assert answers[0]["program"] == ID
+    assert all(answer == answers[0] for answer in answers)
+
+
+async def test_a_name_moves(kept):
+    async with Served(**kept) as client:
+        first = await register(client, "x", name="best")
+        assert (await evaluated(client, {"name": "best"}))["program"] == first["id"]
+        second = await register(client, "x + w", name="best")
+        assert (await evaluated(client, {"name": "best"}))["program"] == second["id"]
+        assert (await show(client, first["id"]))["names"] == []
+        assert "name" not in await show(client, first["id"])
+
+
+async def test_deleted_programs_and_their_names_are_unknown(kept):
+    async with Served(**kept) as client:
+        for by in "id", "name":
+            told = await register(client, name="a")
+            await register(client, name="b", status=200)
+            await register(client, "x", name="c", status=201 if by == "id" else 200)
+            await evaluated(client, {"name": "a"})
+            assert (await client.delete(f"/v1/programs/{told[by]}")).status_code == 204
+            for program in {"ref": ID}, {"name": "a"}, {"name": "b"}:
+                problem = await evaluated(client, program, 404)
+                assert problem["missing"] == list(program.values())
+            for reference in ID, "a", "b":
+                assert (await show(client, reference, 404))["code"] == "unknown_ref"
+                assert (await client.delete(f"/v1/programs/{reference}")).status_code == 404
+            await show(client, "c")
+
+
+async def test_pages_hold_all_programs_once(kept):
+    async with Served(**kept) as client:
+        ids = [(await register(client, f"x + {i}", name=f"n{i}"))["id"] for i in range(7)]
+        whole = await listed(client)
+        assert [program["id"] for program in whole["programs"]] == sorted(ids)
+        assert "after" not in whole
+        assert all("text" not in program for program in whole["programs"])
+        assert {program["name"] for program in whole["programs"]} == {f"n{i}" for i in range(7)}
+        page = await listed(client, limit=3)
+        found = page["programs"]
+        while "after" in page:
+            page = await listed(client, limit=3, after=page["after"])
+            found += page["programs"]
+        assert found == whole["programs"]
+        assert len(await listed(client, limit=7)) == 1
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1001", "x", "", "1.5", "²"])
+async def test_wrong_limits_of_pages(client, limit):
+    response = await client.get("/v1/programs", params={"limit": limit})
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+
+
+async def test_what_one_key_registers_is_unknown_to_others(kept):
+    one, other = {"authorization": "Bearer one"}, {"authorization": "Bearer other"}
+    async with Served(**kept) as client:
+        await register(client, name="layer", headers=one)
+        for foreign in other, {}:
+            for reference in ID, "layer":
+                await show(client, reference, 404, **foreign)
+                response = await client.delete(f"/v1/programs/{reference}", headers=foreign)
+                assert response.status_code == 404
+            for program in {"ref": ID}, {"name": "layer"}:
+                await evaluated(client, program, 404, **foreign)
+            response = await client.get("/v1/programs", headers=foreign)
+            assert response.json() == {"programs": []}
+        await register(client, "x", name="layer", headers=other)
+        assert (await evaluated(client, {"name": "layer"}, **one))["program"] == ID
+
+
+async def test_programs_outlive_the_service(tmp_path):
+    path = f"sqlite:{tmp_path / 'kept.db'}"
+    async with Served(store=path) as client:
+        told = await register(client, name="layer")
+    async with Served(store=path) as client:
+        assert await show(client, "layer") == told
+        assert (await evaluated(client, {"name": "layer"}))["program"] == ID
+        await register(client, status=200)
+
+
+async def test_programs_are_limited(kept):
+    async with Served(**kept, max_programs_per_key=2) as client:
+        for text in "x", "w":
+            await register(client, text)
+        assert (await register(client, "x + w", 413))["code"] == "over_budget"
+        await register(client, "x", 200)
+        limits = (await client.get("/v1/limits")).json()
+        assert limits["programs"] == 2
+        await client.delete(f"/v1/programs/{(await register(client, 'x', 200))['id']}")
+        await register(client, "x + w")
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "pointer"),
+    [
+        ({}, "invalid_request", "/program"),
+        ([], "invalid_request", ""),
+        ({"program": 1}, "invalid_request", "/program"),
+        ({"program": "x", "names": []}, "invalid_request", "/names"),
+        ({"program": "x", "name": ID}, "invalid_request", "/name"),
+        ({"program": "x", "name": ""}, "invalid_request", "/name"),
+        ({"program": "x", "name": "a/b"}, "invalid_request", "/name"),
+        ({"program": "x", "name": ["a"]}, "invalid_request", "/name"),
+        ({"program": "x", "ref": "a"}, "invalid_request", "/ref"),
+        ({"program": "x", "ref": ID}, "invalid_request", "/ref"),
+        ({"program": "x +"}, "syntax_error", "/program"),
+        ({"program": {"nodes": []}}, "invalid_program", "/program"),
+        ({"program": {"ref": ID}}, "unknown_ref", None),
+    ],
+)
+async def test_wrong_registrations(client, document, code, pointer):
+    response = await client.post("/v1/programs", json=document)
+    problem = response.json()
+    assert (problem["code"], problem.get("pointer")) == (code, pointer)
+    assert (await listed(client))["programs"] == []
+
+
+async def test_the_id_that_is_expected_is_checked(client):
+    await register(client, ref=ID)
+    response = await client.post("/v1/programs", json={"program": "x", "ref": ID})
+    assert Engine().parse("x").id in response.json()["detail"]
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 1e300, 2**63, -0.0, True, 3])
+async def test_a_graph_is_kept_to_the_last_bit(tmp_path, number):
+    graph = {"nodes": [{"id": "y", "op": "add", "args": ["x", number]}], "outputs": "y"}
+    path = f"sqlite:{tmp_path / 'kept.db'}"
+    body, headers = msgpack.packb({"program": graph}), {"content-type": "application/msgpack"}
+    async with Served(store=path) as client:
+        response = await client.post("/v1/programs", content=body, headers=headers)
+        assert response.status_code == 201, response.text
+    async with Served(store=path) as client:
+        (told,) = (await listed(client))["programs"]
+        assert told["id"] == Engine().parse(graph).id
+        assert (await evaluated(client, {"ref": told["id"]}))["program"] == told["id"]
+
+
+async def test_raw_bytes_are_no_part_of_a_graph(client):
+    graph = {"nodes": [{"id": "y", "op": "add", "args": ["x", b"raw"]}], "outputs": "y"}
+    body, headers = msgpack.packb({"program": graph}), {"content-type": "application/msgpack"}
+    response = await client.post("/v1/programs", content=body, headers=headers)
+    assert response.json()["code"] == "invalid_program"

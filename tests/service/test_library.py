@@ -1,0 +1,186 @@
+"""What is at hand is used without asking the store, for a while; what is not makes no one wait."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine
+from gradwire_service.library import Library, NotNear
+from gradwire_service.near import FRESH_SECONDS, Near
+from gradwire_service.problems import Refusal
+from gradwire_service.settings import Settings
+from gradwire_service.store import Key, policies
+from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.sqlite import SqliteStore
+
+TTL = 100.0
+
+
+class Request(NamedTuple):
+    owner: str
+
+
+ME, YOU = Request("me"), Request("you")
+ARRAY = np.arange(4.0)
+
+
+class Clock:
+    """A time that passes when told."""
+
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request, clock, tmp_path):
+    kept = policies(Settings(tensor_ttl_seconds=TTL))
+    path = str(tmp_path / "kept.db")
+    kept_in_memory = request.param == "memory"
+    store = MemoryStore(kept, clock) if kept_in_memory else SqliteStore(path, kept, clock)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def library(store, clock):
+    return Library(Engine(), store, 1 << 20, clock)
+
+
+def test_what_is_not_at_hand_is_left_to_a_thread(library, clock):
+    tensor, _ = library.tensors.put("me", ARRAY)
+    program, _ = library.programs.put("me", "sum(x)", "f")
+    for shelf, reference in ("tensors", tensor.ref), ("programs", program.id), ("names", "f"):
+        for _ in range(2):
+            with pytest.raises(NotNear):
+                library.references(ME, waits=False).found(shelf, reference)
+            held = library.references(ME).found(shelf, reference)
+            assert held is library.references(ME, waits=False).found(shelf, reference)
+            with pytest.raises(NotNear):
+                library.references(YOU, waits=False).found(shelf, reference)
+            clock.now += FRESH_SECONDS
+    for shelf, reference in ("tensors", "sha256:" + "0" * 64), ("names", "g"):
+        assert library.references(ME).found(shelf, reference) is None
+        with pytest.raises(NotNear):
+            library.references(ME, waits=False).found(shelf, reference)
+
+
+def test_the_same_array_is_used_again(library, clock):
+    tensor, _ = library.tensors.put("me", ARRAY)
+    first = library.references(ME).found("tensors", tensor.ref)
+    clock.now += FRESH_SECONDS
+    assert library.references(ME).found("tensors", tensor.ref) is first
+    np.testing.assert_array_equal(first, ARRAY)
+    assert not first.flags.writeable
+
+
+def test_an_array_is_read_in_the_bytes_of_the_store_in_memory(clock):
+    store = MemoryStore(policies(Settings()), clock)
+    library = Library(Engine(), store, 1 << 20, clock)
+    tensor, _ = library.tensors.put("me", ARRAY)
+    held = store.find(Key("tensors", "me", tensor.ref))
+    assert held is not None
+    assert held.body is not None
+    array = library.references(ME).found("tensors", tensor.ref)
+    assert np.shares_memory(array, np.frombuffer(held.body))
+
+
+def test_use_at_hand_keeps_a_tensor(library, clock):
+    tensor, _ = library.tensors.put("me", ARRAY)
+    library.references(ME).found("tensors", tensor.ref)
+    for _ in range(300):
+        clock.now += 0.9
+        try:
+            library.references(ME, waits=False).found("tensors", tensor.ref)
+        except NotNear:
+            assert library.references(ME).found("tensors", tensor.ref) is not None
+    assert library.tensors.find("me", tensor.ref).expires_at > clock.now + TTL - 2
+    clock.now += TTL
+    assert library.references(ME).found("tensors", tensor.ref) is None
+    with pytest.raises(Refusal):
+        library.tensors.find("me", tensor.ref)
+
+
+@pytest.mark.parametrize("ttl", [0.1, 10, 1e6])
+def test_nothing_is_used_long_after_it_ended(clock, ttl):
+    store = MemoryStore(policies(Settings(tensor_ttl_seconds=ttl)), clock)
+    library = Library(Engine(), store, 1 << 20, clock)
+    tensor, _ = library.tensors.put("me", ARRAY)
+    library.references(ME).found("tensors", tensor.ref)
+    store.remove(Key("tensors", "me", tensor.ref))
+    clock.now += min(FRESH_SECONDS, ttl / 20)
+    with pytest.raises(NotNear):
+        library.references(ME, waits=False).found("tensors", tensor.ref)
+    assert library.references(ME).found("tensors", tensor.ref) is None
+
+
+def test_what_is_deleted_or_moved_here_is_seen_at_once(library):
+    tensor, _ = library.tensors.put("me", ARRAY)
+    first, _ = library.programs.put("me", "sum(x)", "f")
+    second, _ = library.programs.put("me", "x", "g")
+    references = library.references(ME)
+    references.found("tensors", tensor.ref)
+    references.found("programs", first.id)
+    references.found("names", "f")
+    library.programs.put("me", "x", "f")
+    assert library.references(ME).found("names", "f").id == second.id
+    library.tensors.remove("me", tensor.ref)
+    library.programs.remove("me", "f")
+    assert references.found("tensors", tensor.ref) is None
+    assert references.found("programs", second.id) is None
+    assert references.found("names", "f") is references.found("names", "g") is None
+    assert references.found("programs", first.id).id == first.id
+
+
+def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
+    stores = [SqliteStore(str(tmp_path / "kept.db"), policies(Settings())) for _ in range(2)]
+    one, two = (Library(Engine(), store, 1 << 20, clock) for store in stores)
+    tensor, _ = one.tensors.put("me", ARRAY)
+    first, _ = one.programs.put("me", "sum(x)", "f")
+    assert two.references(ME).found("tensors", tensor.ref) is not None
+    assert two.references(ME).found("names", "f").id == first.id
+    second, _ = one.programs.put("me", "x", "f")
+    one.tensors.remove("me", tensor.ref)
+    assert two.references(ME).found("names", "f").id == first.id
+    clock.now += FRESH_SECONDS
+    assert two.references(ME).found("names", "f").id == second.id
+    assert two.references(ME).found("tensors", tensor.ref) is None
+    for store in stores:
+        store.close()
+
+
+def test_room_is_made_by_what_was_used_longest_ago():
+    near = Near(100)
+    a, b, c = (Key("tensors", "me", id) for id in "abc")
+    near.keep(a, "A", 50, 1)
+    near.keep(b, "B", 50, 1)
+    assert near.fresh(a) == "A"
+    near.keep(c, "C", 50, 1)
+    assert [near.fresh(key) for key in (a, b, c)] == ["A", None, "C"]
+    near.keep(a, "A again", 10, 1)
+    near.keep(b, "B", 40, 1)
+    assert [near.fresh(key) for key in (a, b, c)] == ["A again", "B", "C"]
+    near.keep(b, "too large", 101, 1)
+    assert [near.fresh(key) for key in (a, b, c)] == [None, None, None]
+
+
+def test_threads_find_what_is_held(library):
+    tensors = [library.tensors.put("me", ARRAY + i)[0] for i in range(20)]
+
+    def use(number):
+        tensor = tensors[number % 20]
+        found = library.references(ME).found("tensors", tensor.ref)
+        if number % 7 == 0:
+            library.tensors.forget("me", tensor.ref)
+            library.tensors.put("me", ARRAY + number % 20)
+        return found is None or found[0] == number % 20
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(use, range(400)))
