@@ -23,7 +23,7 @@ from gradwire_engine.backends.numpy.diagnose import first_lapses, lapses
 from gradwire_engine.backends.numpy.failures import explained
 from gradwire_engine.backends.numpy.finite import all_finite
 from gradwire_engine.backends.numpy.hints import better_way
-from gradwire_engine.cache import Cache
+from gradwire_engine.cache import Cache, Entry
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.compile.derivatives import VECTORS
@@ -63,29 +63,31 @@ class Call:
         self._variables = variables
         self._query = query
         self._vectors = in_order(vectors)
-        found = flatten(variables)
-        self.inputs: list[Array] = [
-            leaf.value for _, leaf in found if not isinstance(leaf.value, str)
-        ]
-        for vector in self._vectors or ():
-            if vector is not None:
-                self.inputs.append(vector)
-        signature = tuple(
-            [
-                (path, value.dtype, value.shape, *flags)
-                if not isinstance(value, str)
-                else (path, value)
-                for path, (value, *flags) in found
-            ]
-        )
-        along = [None if v is None else (v.dtype, v.shape) for v in self._vectors or ()]
+        self.inputs: list[Array] = []
+        signature: list[Hashable] = []
+        for path, leaf in flatten(variables):
+            value = leaf.value
+            if isinstance(value, str):
+                signature.append((path, value))
+            else:
+                self.inputs.append(value)
+                signature.append((path, value.dtype, value.shape, *leaf[1:]))
+        along: tuple[Hashable, ...] = ()
+        if self._vectors:
+            along = tuple([None if v is None else (v.dtype, v.shape) for v in self._vectors])
+            self.inputs += [v for v in self._vectors if v is not None]
         outline = tuple([(k, _outline(v)) for k, v in variables.items() if type(v) is not Leaf])
         stacks = [(i, kind.shape) for i, kind in self._stacks.items()]
         self._key = (
-            *(program.id, signature, outline, _frozen(query), tuple(along), *stacks),
+            *(program.id, tuple(signature), outline, _frozen(query), along, *stacks),
             self._terms,
         )
         self._entry = cache.find(self._key)
+
+    @property
+    def entry(self) -> Entry:
+        """What is kept for this key: equal keys have the same, as long as it is."""
+        return self._entry
 
     @property
     def compiled(self) -> bool:
