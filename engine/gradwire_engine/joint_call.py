@@ -1,0 +1,112 @@
+"""Calls of one key, answered by one replay: what an instruction costs is paid once for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Answer, Array, Leaf, Poll
+from gradwire_engine.backends.numpy.finite import all_finite
+from gradwire_engine.call import Call
+from gradwire_engine.compile import Compiled
+from gradwire_engine.ops.composites import Composite
+from gradwire_engine.ops.constants import GuardFailed
+from gradwire_engine.tape import ArrayType
+
+#: Most paths that are recorded for many: each replay of one computes all examples.
+_MOST_PATHS = 4
+#: Most bytes of arrays that one call may hold at once: what holds more costs by its elements.
+_MOST_BYTES = 1 << 20
+
+
+class JointCall(Call):
+    """As many queries as there are ``calls``, which have one entry in the cache.
+
+    All inputs but the resident ones are stacked along a new first axis, and replayed as a batch is:
+    recorded for one example, by its decisions. The last call is repeated up to a power of two, so
+    that few lengths are compiled.
+    """
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        first = calls[0]
+        count = self._count = len(calls)
+        self._calls = [*calls, *calls[-1:] * ((1 << (count - 1).bit_length()) - count)]
+        shared = first._residents()
+        inputs = zip(*[call.inputs for call in self._calls], strict=True)
+        stacks = {i: np.array(each) for i, each in enumerate(inputs) if i not in shared}
+        self._stacks = {i: ArrayType(x.dtype, x.shape) for i, x in stacks.items()}
+        given = first._program, first._variables, first._query, first._vectors
+        super().__init__(first._cache, first._limits, *given)
+        self.inputs += stacks.values()
+
+    @staticmethod
+    def takes(call: Call) -> bool:
+        """Whether a compiled call may be one of several: that is the same for all of its key.
+
+        Its answer is a row of arrays, and as good in another layout; an exact one is not, nor are
+        a check's, slices and coordinates.
+        """
+        query = call._query
+        listed = query.kind == "check" or query.format == "coo" or query.slices is not None
+        return (
+            type(call) is Call
+            and not (query.exact or listed)
+            and all(map(_is_plain, call._variables.values()))
+            and len(call._residents()) < len(call.inputs)
+            and call.entry.paths[0].executable.peak_bytes <= _MOST_BYTES
+        )
+
+    def answers(self, poll: Poll) -> list[Answer | None]:
+        """Each call's answer; None where it has to be asked alone.
+
+        That is so where an answer is not finite, which only its own operations can explain, and
+        where it decides as no other: then its path is recorded for those to come, up to a few.
+        """
+        self.compile(poll)
+        found: list[Answer | None] = [None] * len(self._calls)
+        left = np.ones(len(found), bool)
+        for compiled in self._entry.paths:
+            self._take(compiled, left, found, poll)
+            if not left.any():
+                return found[: self._count]
+        if len(self._entry.paths) < _MOST_PATHS:
+            example = self._calls[int(np.argmax(left))]
+            with self._entry.locked(poll):
+                compiled = self._record(example._variables, example._vectors, poll)
+            self._take(compiled, left, found, poll)
+        return found[: self._count]
+
+    def _take(
+        self, compiled: Compiled, left: Array, found: list[Answer | None], poll: Poll
+    ) -> None:
+        """Find the answers of those ``left`` that decide as recorded; they are then not."""
+        try:
+            outputs, unsure = self._outputs(compiled, poll)
+        except GuardFailed:
+            return
+        took = left.copy()
+        if compiled.decided is not None:
+            took &= outputs[compiled.decided]
+        left &= ~took
+        if unsure and not all_finite(unsure):
+            took &= reduce(np.logical_and, map(_finite_rows, outputs))
+        rows = compress(enumerate(zip(*outputs, strict=True)), took)
+        for k, row in rows:
+            found[k] = compiled.answer(row)
+
+
+def _finite_rows(x: Array) -> Array:
+    """In which examples all is finite."""
+    return np.isfinite(x).all(axis=tuple(range(1, x.ndim)))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether there are neither strings nor tensors in parts in a variable."""
+    if isinstance(value, Leaf):
+        return not isinstance(value.value, str)
+    parts = value.values() if isinstance(value, dict) else value
+    return not isinstance(value, Composite) and all(map(_is_plain, parts))
