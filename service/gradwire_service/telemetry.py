@@ -6,17 +6,19 @@ import logging
 import re
 import secrets
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, count
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
-from prometheus_client.core import HistogramMetricFamily
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwire_service.capacity import Capacity
 from gradwire_service.problems import MEDIA_TYPE, Problem, problem_of
 from gradwire_service.wire.body import Disconnected
+from gradwire_service.wire.headers import headers_of
 
 logger = logging.getLogger("gradwire")
 
@@ -25,6 +27,22 @@ PHASES = ("parse", "compile", "replay", "encode")
 SECONDS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0)
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class Tally(Collector):
+    """A counter by labels, counted only from the event loop, so without a lock."""
+
+    def __init__(self, name: str, documentation: str, *labels: str) -> None:
+        self._described = name, documentation
+        self._labels = labels
+        self.counts = Counter[tuple[str | int, ...]]()
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """The counts, each under its labels."""
+        family = CounterMetricFamily(*self._described, labels=self._labels)
+        for labels, times in sorted(self.counts.items()):
+            family.add_metric([str(label) for label in labels], times)
+        yield family
 
 
 class PhaseDurations(Collector):
@@ -52,10 +70,12 @@ class PhaseDurations(Collector):
         yield family
 
 
-def server_timing(seconds: Sequence[float]) -> str:
-    """The phases' durations as the header ``Server-Timing`` gives them."""
-    pairs = zip(PHASES, seconds, strict=True)
-    return ", ".join([f"{phase};dur={1000 * duration:.3f}" for phase, duration in pairs])
+_TIMING = b", ".join(phase.encode() + b";dur=%.3f" for phase in PHASES)
+
+
+def server_timing(seconds: Sequence[float]) -> bytes:
+    """The phases' durations as the header ``Server-Timing`` gives them, in milliseconds."""
+    return _TIMING % tuple([1000 * duration for duration in seconds])
 
 
 class Metrics:
@@ -63,37 +83,35 @@ class Metrics:
 
     def __init__(self, capacity: Capacity) -> None:
         registry = self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "gradwire_requests",
-            "Requests answered, by route and status.",
-            ("route", "status"),
-            registry=registry,
+        self._requests = Tally(
+            "gradwire_requests", "Requests answered, by route and status.", "route", "status"
         )
-        self._problems = Counter(
-            "gradwire_problems", "Requests refused, by code.", ("code",), registry=registry
-        )
-        self._phases = PhaseDurations()
-        registry.register(self._phases)
-        cache = Counter(
+        self._problems = Tally("gradwire_problems", "Requests refused, by code.", "code")
+        self._cache = Tally(
             "gradwire_executable_cache",
             "Computations whose executable was cached (hit) or had to be made (miss).",
-            ("outcome",),
-            registry=registry,
+            "outcome",
         )
-        self._tapes = Counter(
+        self._tapes = Tally(
             "gradwire_tape_values",
             "Questions about tapes whose values were kept here (kept) or computed anew (remade).",
-            ("outcome",),
-            registry=registry,
+            "outcome",
         )
-        self._nonfinite = Counter(
+        self._nonfinite = Tally(
             "gradwire_nonfinite",
             "Answers with a value (forward) or gradient (backward) that is not finite.",
-            ("direction",),
-            registry=registry,
+            "direction",
         )
-        self._hit, self._miss = cache.labels("hit"), cache.labels("miss")
-        self._request_counts: dict[tuple[str, int], Counter] = {}
+        self._phases = PhaseDurations()
+        for collector in (
+            self._requests,
+            self._problems,
+            self._cache,
+            self._tapes,
+            self._nonfinite,
+            self._phases,
+        ):
+            registry.register(collector)
         Gauge("gradwire_in_flight", "Computations under way.", registry=registry).set_function(
             lambda: capacity.in_flight
         )
@@ -103,28 +121,24 @@ class Metrics:
 
     def answered(self, route: str, status: int) -> None:
         """Count one response."""
-        counter = self._request_counts.get((route, status))
-        if counter is None:
-            counter = self._requests.labels(route, str(status))
-            self._request_counts[route, status] = counter
-        counter.inc()
+        self._requests.counts[route, status] += 1
 
     def refused(self, code: str) -> None:
         """Count one problem."""
-        self._problems.labels(code).inc()
+        self._problems.counts[code,] += 1
 
     def computed(self, seconds: Sequence[float], *, cached: bool) -> None:
         """Count one computation and how long its phases took."""
         self._phases.observe(seconds)
-        (self._hit if cached else self._miss).inc()
+        self._cache.counts["hit" if cached else "miss",] += 1
 
     def asked_tape(self, *, kept: bool) -> None:
         """Count one question about a tape."""
-        self._tapes.labels("kept" if kept else "remade").inc()
+        self._tapes.counts["kept" if kept else "remade",] += 1
 
-    def nonfinite(self, direction: str) -> None:
-        """Count one answer that is not finite."""
-        self._nonfinite.labels(direction).inc()
+    def nonfinite(self, directions: Iterable[str]) -> None:
+        """Count one answer that is not finite, in these directions."""
+        self._nonfinite.counts.update((direction,) for direction in directions)
 
     def exposition(self) -> bytes:
         """All metrics in Prometheus' text format."""
@@ -172,9 +186,9 @@ class RequestScope:
         self._metrics.answered(getattr(route, "path", "none"), status)
 
     def _request_id(self, scope: Scope) -> str:
-        for name, value in scope["headers"]:
-            if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
-                return str(value, "ascii")
+        given = headers_of(scope).get(b"x-request-id")
+        if given is not None and _REQUEST_ID.fullmatch(given):
+            return str(given, "ascii")
         return f"{self._prefix}-{next(self._numbers):x}"
 
 

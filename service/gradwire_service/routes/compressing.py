@@ -8,14 +8,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwire_service.capacity import Capacity, Deadline
 from gradwire_service.problems import Refusal
+from gradwire_service.routes.exchange import Header
+from gradwire_service.wire.body import Body
 from gradwire_service.wire.compression import Coding, preferred
+from gradwire_service.wire.headers import headers_of
 
 #: Smaller bodies fit into one packet as they are.
 LEAST_BYTES = 1024
 #: Up to here compressing takes less than a millisecond; larger bodies are given to a thread.
 INLINE_BYTES = 1 << 16
 _DEADLINE_MS = 10_000
+#: Of larger bodies so much is tried first, and what keeps more than this part is left alone:
+#: numbers' bytes keep nearly all, their digits half.
+_SAMPLE_BYTES = 1 << 13
+_MOST_KEPT = 0.8
 
+_VARY = (b"vary", b"accept-encoding")
 _preferred = lru_cache(maxsize=256)(preferred)
 
 
@@ -29,9 +37,8 @@ class Compressing:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         coding = None
         if scope["type"] == "http" and scope["method"] != "HEAD":
-            for name, value in scope["headers"]:
-                if name == b"accept-encoding":
-                    coding = _preferred(value.decode("latin-1"))
+            accepted = headers_of(scope).get(b"accept-encoding")
+            coding = _preferred(accepted.decode("latin-1")) if accepted else None
         if coding is not None:
             send = _Compressed(coding, self._capacity, send)
         await self._app(scope, receive, send)
@@ -45,7 +52,7 @@ class _Compressed:
         self._capacity = capacity
         self._send = send
         self._start: Message | None = None
-        self._body = bytearray()
+        self._pieces: list[Body] = []
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start" and _worth_it(dict(message["headers"])):
@@ -53,36 +60,49 @@ class _Compressed:
         elif self._start is None:
             await self._send(message)
         else:
-            self._body += message.get("body", b"")
+            self._pieces.append(message.get("body", b""))
             if not message.get("more_body"):
                 await self._send_whole(self._start)
 
     async def _send_whole(self, start: Message) -> None:
-        body = await self._compressed()
-        headers = [(b"vary", b"accept-encoding")]
-        if body is not self._body:
-            headers.append((b"content-encoding", self._coding.name.encode()))
-        for name, value in start["headers"]:
-            if name == b"content-length":
-                headers.append((name, str(len(body)).encode()))
-            elif name == b"etag" and not value.startswith(b"W/"):
-                headers.append((name, b"W/" + value))  # the same document in other bytes
-            else:
-                headers.append((name, value))
+        compressed = await self._compressed()
+        if compressed is None:
+            headers, pieces = [*start["headers"], _VARY], self._pieces
+        else:
+            coded = (b"content-encoding", self._coding.name.encode())
+            recoded = [_recoded(header, len(compressed)) for header in start["headers"]]
+            headers, pieces = [*recoded, _VARY, coded], [compressed]
         await self._send({**start, "headers": headers})
-        await self._send({"type": "http.response.body", "body": body})
+        for number, piece in enumerate(pieces, 1):
+            more = number < len(pieces)
+            await self._send({"type": "http.response.body", "body": piece, "more_body": more})
 
-    async def _compressed(self) -> bytes | bytearray:
-        """The body compressed; as it is, where there is too much to do for that."""
-        body, compress = self._body, self._coding.compress
-        if len(body) <= INLINE_BYTES:
-            return compress(body)
+    async def _compressed(self) -> bytes | None:
+        """The body compressed; none where that is not worth it, or there is no thread for it."""
+        pieces, compress = self._pieces, self._coding.compress
+        length = sum(map(len, pieces))
+        if length <= INLINE_BYTES:
+            return compress(b"".join(pieces))
+        largest = max(pieces, key=len)
+        sample = largest[len(largest) // 2 :][:_SAMPLE_BYTES]
+        if len(compress(sample)) > _MOST_KEPT * len(sample):
+            return None
         try:
             return await self._capacity.run(
-                lambda: compress(body), Deadline(_DEADLINE_MS), len(body)
+                lambda: compress(b"".join(pieces)), Deadline(_DEADLINE_MS), length
             )
         except Refusal:
-            return body
+            return None
+
+
+def _recoded(header: Header, length: int) -> Header:
+    """A header as it is of the same document in other bytes, ``length`` of them."""
+    name, value = header
+    if name == b"content-length":
+        return name, b"%d" % length
+    if name == b"etag" and not value.startswith(b"W/"):
+        return name, b"W/" + value
+    return header
 
 
 def _worth_it(headers: dict[bytes, bytes]) -> bool:

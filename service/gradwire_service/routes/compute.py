@@ -50,24 +50,19 @@ class Compute:
         finally:
             self._capacity.leave()
         self._metrics.computed(x.seconds, cached=work.cached)
-        for direction in work.answer.nonfinite:
-            self._metrics.nonfinite(direction)
+        if work.answer.nonfinite:
+            self._metrics.nonfinite(work.answer.nonfinite)
         await x.respond(send, pieces)
 
     async def _pieces(self, work: Work, x: Exchange) -> list[Body]:
         """On the event loop where all of it is short, else in a thread."""
         nbytes = len(x.body)
-
-        def whole() -> list[Body]:
-            work.prepare()
-            return work.finish(x.deadline)
-
         if nbytes > self._settings.inline_body_bytes:
-            return await self._capacity.run(whole, x.deadline, nbytes)
+            return await self._capacity.run(work.whole, x.deadline, nbytes)
         try:
             work.prepare(waits=False)
         except NotNear:
-            return await self._capacity.run(whole, x.deadline, nbytes)
+            return await self._capacity.run(work.whole, x.deadline, nbytes)
         if work.cached and work.replay_seconds() < self._inline_seconds:
             try:
                 return work.finish(InlineDeadline())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
 from hashlib import sha256
 from time import perf_counter
 from typing import Any
@@ -19,6 +18,7 @@ from gradwire_service.telemetry import server_timing
 from gradwire_service.wire.body import Body, read_body
 from gradwire_service.wire.codec import Encoding, negotiated
 from gradwire_service.wire.envelope import read_timeout
+from gradwire_service.wire.headers import headers_of
 
 #: The phases, by which durations are told.
 PARSE, COMPILE, REPLAY, ENCODE = range(4)
@@ -29,19 +29,23 @@ class Exchange:
     """A request as it is read, and what its response is made of."""
 
     def __init__(self, scope: Scope, settings: Settings) -> None:
-        self._header = header = dict(scope["headers"]).get
+        self._header = header = headers_of(scope).get
         self.format = negotiated(
             header(b"content-type", b""), header(b"content-encoding", b""), header(b"accept", b"")
         )
         self.deadline = Deadline(settings.default_timeout_ms)
         self.seconds = [0.0, 0.0, 0.0, 0.0]
         self.body: bytes | bytearray = b""
+        self._document: Any = None
+        self._owner: str | None = None
         self._settings = settings
 
-    @cached_property
+    @property
     def owner(self) -> str:
         """Whose request it is: those who give the same key are one, no store sees a key."""
-        return sha256(self._header(b"authorization", b"")).hexdigest()
+        if self._owner is None:
+            self._owner = sha256(self._header(b"authorization", b"")).hexdigest()
+        return self._owner
 
     async def receive(self, receive: Receive, capacity: Capacity) -> None:
         """Read the body, decompressed.
@@ -59,15 +63,17 @@ class Exchange:
 
             self.body = await capacity.run(decompress, self.deadline, len(body))
 
-    @cached_property
+    @property
     def document(self) -> Any:
-        """What the body says; from now on the request has the time that it asks for."""
-        with self.phase(PARSE):
-            document = self.format.reader.read(self.body)
+        """What the body says, read once; from then on the request has the time it asks for."""
+        if self._document is None:
+            start = perf_counter()
+            document = self._document = self.format.reader.read(self.body)
             timeout_ms = read_timeout(document)
             if timeout_ms is not None:
                 self.deadline.allow(min(timeout_ms, self._settings.max_timeout_ms))
-        return document
+            self.seconds[PARSE] += perf_counter() - start
+        return self._document
 
     @contextmanager
     def phase(self, number: int) -> Iterator[None]:
@@ -78,23 +84,27 @@ class Exchange:
 
     def written(self, document: Mapping[str, Any], encoding: Encoding | None = None) -> list[Body]:
         """The document of the answer as pieces of a body."""
-        with self.phase(ENCODE):
-            return self.format.writer.write(document, encoding)
+        start = perf_counter()
+        pieces = self.format.writer.write(document, encoding)
+        self.seconds[ENCODE] += perf_counter() - start
+        return pieces
 
     async def respond(
         self, send: Send, pieces: list[Body], status: int = 200, further: Iterable[Header] = ()
     ) -> None:
         """Send the response."""
-        headers = [(b"server-timing", server_timing(self.seconds).encode()), *further]
+        headers = [(b"server-timing", server_timing(self.seconds)), *further]
         if pieces:
             length = sum(map(len, pieces))
-            headers.append((b"content-type", self.format.reply_type.encode()))
-            headers.append((b"content-length", str(length).encode()))
+            headers += (
+                (b"content-type", self.format.reply_type),
+                (b"content-length", b"%d" % length),
+            )
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        last = len(pieces) - 1
-        for number, piece in enumerate(pieces or (b"",)):
-            message = {"type": "http.response.body", "body": piece, "more_body": number < last}
-            await send(message)
+        *before, last = pieces or (b"",)
+        for piece in before:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": last})
 
 
 class Reply(Response):

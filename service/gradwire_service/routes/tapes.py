@@ -155,8 +155,7 @@ def router(
         if x.asked is not None:
             metrics.asked_tape(kept=x.asked.kept)
             metrics.computed(x.seconds, cached=x.asked.cached)
-            for direction in x.asked.nonfinite:
-                metrics.nonfinite(direction)
+            metrics.nonfinite(x.asked.nonfinite)
         return reply
 
     @routes.post("", **documents.TAPE_OPERATIONS["create"])

@@ -32,7 +32,7 @@ class TensorExchange(ResourceExchange):
         self._wanted = _prefers_npy(header(b"accept", b"").decode("latin-1"))
         of_files = (b"content-type",) * self._sent + (b"accept",) * self._wanted
         headers = [pair for pair in scope["headers"] if pair[0] not in of_files]
-        super().__init__({**scope, "headers": headers}, settings)
+        super().__init__({"headers": headers}, settings)
 
     def array(self) -> Array:
         """The array that was sent.
@@ -51,7 +51,7 @@ class TensorExchange(ResourceExchange):
     def choose_form(self) -> None:
         """Have the response in the form that an array is wanted in."""
         if self._wanted:
-            self.format = self.format._replace(reply_type=npy.MEDIA_TYPE)
+            self.format = self.format._replace(reply_type=npy.MEDIA_TYPE.encode())
 
     def written_array(self, array: Array) -> list[Body]:
         """An array in that form."""
@@ -88,7 +88,7 @@ class Answering:
         x.choose_form()
         tensor = self._tensors.find(x.owner, ref, array=body and not x.has(ref))
         if x.tag(ref) or tensor.array is None:
-            x.further = (*x.further, (b"content-type", x.format.reply_type.encode()))
+            x.further = (*x.further, (b"content-type", x.format.reply_type))
             return []
         return x.written_array(tensor.array)
 

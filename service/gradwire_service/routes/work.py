@@ -58,6 +58,11 @@ class Work:
         """How long the replay will take; only what is compiled can tell."""
         return self._call.seconds
 
+    def whole(self) -> list[Body]:
+        """All of it, in a thread."""
+        self.prepare()
+        return self.finish(self._x.deadline)
+
     def finish(self, poll: Poll) -> list[Body]:
         """Compile what is not compiled, replay, and write the response."""
         start = perf_counter()

@@ -25,10 +25,27 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
     """
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
-    body = orjson.dumps(_shortened(document), default=native, option=_OPTIONS)
+    if _has_float16(document):
+        document = _map(document, _shortened)
+    body = orjson.dumps(document, default=native, option=_OPTIONS)
     if b"null" not in body:
         return body
     return orjson.dumps(_map(document, finite), option=_OPTIONS)
+
+
+def _has_float16(document: Mapping[str, Any]) -> bool:
+    """Whether there is a number which orjson would write with the digits of its float32."""
+    pending: list[Any] = [document]
+    for value in pending:  # which grows meanwhile
+        kind = type(value)
+        if kind is np.ndarray or kind is np.float16:
+            if value.dtype is _FLOAT16:
+                return True
+        elif kind is dict:
+            pending += value.values()
+        elif kind is list or kind is tuple:
+            pending += value
+    return False
 
 
 def _map(value: Any, write: Callable[[Any], Any]) -> Any:
@@ -44,19 +61,8 @@ def _map(value: Any, write: Callable[[Any], Any]) -> Any:
 
 
 def _shortened(value: Any) -> Any:
-    """``value`` with float16 in few digits; the rest orjson takes as it is, or by ``native``."""
-    kind = type(value)
-    if kind is dict:
-        return {
-            name: item
-            if type(item) is np.ndarray and item.dtype is not _FLOAT16
-            else _shortened(item)
-            for name, item in value.items()
-        }
-    if kind is list or kind is tuple:
-        return [_shortened(item) for item in value]
-    half = kind is np.float16 or (kind is np.ndarray and value.dtype == _FLOAT16)
-    return native(value) if half else value
+    """float16 in few digits; the rest is left to ``native``."""
+    return native(value) if getattr(value, "dtype", None) == _FLOAT16 else value
 
 
 def native(value: Any) -> Any:

@@ -94,7 +94,7 @@ class Format(NamedTuple):
     media_type: str
     coding: Coding | None
     writer: Codec
-    reply_type: str
+    reply_type: bytes
 
 
 @lru_cache(maxsize=1024)
@@ -117,7 +117,7 @@ def negotiated(content_type: bytes, content_encoding: bytes, accept: bytes) -> F
         )
     reply_type = _best(accept.decode("latin-1"), media_type) if accept else media_type
     coding = coding_named(content_encoding)
-    return Format(reader, media_type, coding, CODECS[reply_type], reply_type)
+    return Format(reader, media_type, coding, CODECS[reply_type], reply_type.encode())
 
 
 def _best(accept: str, own: str) -> str:

@@ -18,6 +18,8 @@ from gradwire_service.problems import Refusal
 MOST_NESTED = 1_000_000
 #: Bodies up to this size may have any number.
 _SMALL_BYTES = 1 << 20
+#: What lists are likely to have colons within, if it comes first.
+_NESTED = frozenset((dict, str))
 #: A colon that a string holds in disguise.
 _ESCAPED_COLON = re.compile(rb"\\u003[aA]")
 
@@ -39,7 +41,9 @@ def check_members(body: bytes | bytearray, document: Any) -> None:
     """
     colons = body.count(b":")
     escaped = b"\\" in body and b"\\u003" in body and _ESCAPED_COLON.search(body) is not None
-    if not escaped and any(colons == _colons(document, everywhere=all) for all in (False, True)):
+    if not escaped and (
+        colons == _colons(document) or colons == _colons(document, everywhere=True)
+    ):
         return
     if len(body) <= _SMALL_BYTES:
         json.loads(body, object_pairs_hook=_refuse_repeated)
@@ -56,16 +60,14 @@ def _colons(document: Any, *, everywhere: bool = False) -> int:
     """
     count = 0
     pending = [document]
-    while pending:
-        value = pending.pop()
+    for value in pending:  # which grows meanwhile
         kind = type(value)
         if kind is str:
             count += value.count(":")
         elif kind is dict:
-            count += len(value)
-            pending += value
+            count += len(value) + "".join(value).count(":")
             pending += value.values()
-        elif kind is list and (everywhere or (value and type(value[0]) in (dict, str))):
+        elif kind is list and (everywhere or (value and type(value[0]) in _NESTED)):
             pending += value
     return count
 

@@ -26,7 +26,7 @@ def code(*headers):
 def test_what_is_read_and_answered_alike(content_type, codec):
     read = negotiated(content_type, b"", b"")
     assert (read.reader, read.writer, read.coding) == (codec, codec, None)
-    assert read.reply_type == read.media_type in codec.media_types
+    assert read.reply_type.decode() == read.media_type in codec.media_types
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_other_codings_are_not_read(content_encoding):
 )
 def test_accepted(accept, reply_type):
     wanted = negotiated(b"application/json", b"", accept)
-    assert wanted.reply_type == reply_type
+    assert wanted.reply_type == reply_type.encode()
     assert reply_type in wanted.writer.media_types
 
 
 def test_at_a_tie_the_answer_is_as_the_request():
     for content_type in b"application/json", b"application/x-msgpack":
-        assert negotiated(content_type, b"", b"*/*").reply_type.encode() == content_type
+        assert negotiated(content_type, b"", b"*/*").reply_type == content_type
 
 
 @pytest.mark.parametrize(
