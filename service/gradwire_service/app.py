@@ -24,6 +24,7 @@ from gradwire_service.routes import (
     compute,
     documentation,
     health,
+    pictures,
     programs,
     tapes,
     tensors,
@@ -133,6 +134,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         )
     )
     app.include_router(programs.router(library=library, capacity=capacity, settings=settings))
+    app.include_router(
+        pictures.router(library=library, limits=limits, capacity=capacity, settings=settings)
+    )
     app.include_router(
         tensors.router(tensors=library.tensors, capacity=capacity, settings=settings)
     )

@@ -34,6 +34,7 @@ async def test_the_schema_is_complete(client):
     paths = ["/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics", "/v1/tapes"]
     paths += ["/v1/tapes/{tape}", *[f"/v1/tapes/{{tape}}/{kind}" for kind in TAPE_KINDS]]
     paths += ["/v1/programs", "/v1/programs/{program}", "/v1/tensors", "/v1/tensors/{ref}"]
+    paths += [f"/v1/programs/{{program}}/graph.{form}" for form in ("svg", "dot", "json")]
     assert set(document["paths"]) == {*paths, *[f"/v1/{kind}" for kind in FIELDS]}
     schemas = document["components"]["schemas"]
     assert set(references(document)) <= {f"#/components/schemas/{name}" for name in schemas}

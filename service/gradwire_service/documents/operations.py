@@ -10,6 +10,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.responses import Response as StarletteResponse
 
 from gradwire_service import examples
+from gradwire_service.documents.graphs import GraphDocument
 from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
 from gradwire_service.documents.resources import (
     ProgramDocument,
@@ -27,7 +28,7 @@ def component_schemas() -> dict[str, Any]:
     """The schemas that the operations refer to, by name."""
     models: list[type[BaseModel]] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
     models += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
-    models += [RegisterRequest, ProgramDocument, ProgramPage, TensorDocument]
+    models += [RegisterRequest, ProgramDocument, ProgramPage, TensorDocument, GraphDocument]
     _, schema = models_json_schema([(model, "validation") for model in models], ref_template=REF)
     definitions: dict[str, Any] = schema["$defs"]
     return definitions

@@ -1,0 +1,126 @@
+"""``/v1/programs/{program}/graph.svg``, ``.dot`` and ``.json``: the graph of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import NamedTuple
+
+import orjson
+from fastapi import APIRouter, Request
+from gradwire_engine import Limits, Program
+from gradwire_engine.dataflow import Graph, annotate, dataflow
+from starlette.datastructures import QueryParams
+from starlette.responses import Response
+from starlette.types import Scope
+
+from gradwire_service.capacity import Capacity
+from gradwire_service.documents.pictures import PICTURE_OPERATIONS
+from gradwire_service.drawings.document import document
+from gradwire_service.drawings.dot import dot
+from gradwire_service.drawings.svg import svg
+from gradwire_service.library import Library
+from gradwire_service.problems import Refusal
+from gradwire_service.routes.exchange import COMPILE, ENCODE, PARSE
+from gradwire_service.routes.resources import Desk, ResourceExchange
+from gradwire_service.settings import Settings
+from gradwire_service.wire.body import Body
+from gradwire_service.wire.references import is_digest
+from gradwire_service.wire.types import read_types
+
+#: Most nodes that are drawn: more are no picture for anybody.
+MOST_DRAWN = 2000
+_ASKED = frozenset({"type", "target", "source"})
+
+
+class Form(NamedTuple):
+    """A form of a graph: its media type, what writes it, and whether it is a picture."""
+
+    media_type: str
+    write: Callable[[Graph, Program], bytes]
+    drawn: bool = True
+
+
+#: Of no form has the client a choice but by its path, whatever it accepts.
+FORMS = {
+    "svg": Form("image/svg+xml", lambda graph, program: svg(graph, program.id).encode()),
+    "dot": Form("text/vnd.graphviz; charset=utf-8", lambda graph, _: dot(graph).encode()),
+    "json": Form(
+        "application/json",
+        lambda graph, program: orjson.dumps(document(graph, program.id)),
+        drawn=False,
+    ),
+}
+
+
+class PictureExchange(ResourceExchange):
+    """One request for a graph."""
+
+    def __init__(self, scope: Scope, settings: Settings, form: Form) -> None:
+        headers = [pair for pair in scope["headers"] if pair[0] != b"accept"]
+        super().__init__({"headers": headers}, settings)
+        self.format = self.format._replace(reply_type=form.media_type.encode())
+        # A picture that is opened by itself loads nothing and runs nothing.
+        policy = b"default-src 'none'; style-src 'unsafe-inline'"
+        self.further = (
+            (b"content-security-policy", policy),
+            (b"x-content-type-options", b"nosniff"),
+        )
+
+
+class Drawing:
+    """What the routes do, each in a thread."""
+
+    def __init__(self, library: Library, limits: Limits) -> None:
+        self._library = library
+        self._limits = limits
+
+    def draw(
+        self, x: PictureExchange, reference: str, form: Form, asked: QueryParams
+    ) -> list[Body]:
+        """The graph of a program in one form."""
+        with x.phase(PARSE):
+            unknown = sorted(set(asked) - _ASKED)
+            if unknown:
+                hint = f"known: {', '.join(sorted(_ASKED))}"
+                detail = f"the query has an unknown parameter, {unknown[0][:40]}"
+                raise Refusal("invalid_request", detail, hint=hint)
+            types = read_types(asked.getlist("type"))
+            marks = {word: asked.getlist(word) for word in ("target", "source")}
+            program = self._program(x, reference)
+        with x.phase(COMPILE):
+            graph = dataflow(program, types, marks)
+            if form.drawn and len(graph.vertices) > MOST_DRAWN:
+                detail = f"of {len(graph.vertices)} nodes no picture is drawn, {MOST_DRAWN} at most"
+                raise Refusal("over_budget", detail, hint="graph.json has them all")
+            if types:
+                annotate(graph, program, types, self._limits, x.deadline)
+        with x.phase(ENCODE):
+            body = form.write(graph, program)
+        return [] if x.tag(sha256(body).hexdigest()) else [body]
+
+    def _program(self, x: PictureExchange, reference: str) -> Program:
+        references = self._library.references(x)
+        program = references.found("programs" if is_digest(reference) else "names", reference)
+        references.check()
+        assert isinstance(program, Program)
+        return program
+
+
+def router(
+    *, library: Library, limits: Limits, capacity: Capacity, settings: Settings
+) -> APIRouter:
+    """The routes of graphs."""
+    routes = APIRouter(prefix="/v1/programs", tags=["programs"])
+    drawing, desk = Drawing(library, limits), Desk(capacity, settings)
+
+    def draws(name: str, form: Form) -> None:
+        @routes.get(f"/{{program}}/graph.{name}", **PICTURE_OPERATIONS[name])
+        async def draw(request: Request, program: str) -> Response:
+            x = PictureExchange(request.scope, settings, form)
+            asked = request.query_params
+            return await desk.answer(x, request, lambda x: drawing.draw(x, program, form, asked))
+
+    for name, form in FORMS.items():
+        draws(name, form)
+    return routes

@@ -1,0 +1,45 @@
+"""Types in words, as queries name them: ``x:float64[10,3]``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gradwire_engine.tape import ArrayType
+
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.numbers import FLOAT64, MAX_DEPTH, Malformed, dtype_named
+
+_TYPE = re.compile(r"(?P<name>.+?):(?P<dtype>\w*)(?:\[(?P<lengths>[\d, ]*)\])?", re.ASCII)
+_LENGTH = re.compile(r" *\d{1,18} *", re.ASCII)
+
+
+def read_types(texts: Iterable[str]) -> dict[str, ArrayType]:
+    """Types of variables by their dotted paths.
+
+    Without a dtype it is float64, without lengths there are no axes.
+
+    Raises: ``Refusal`` (invalid_request).
+    """
+    types: dict[str, ArrayType] = {}
+    for text in texts:
+        found = _TYPE.fullmatch(text)
+        if found is None:
+            raise _refused(text, "it is not a name, a colon, and a dtype with lengths")
+        lengths = found["lengths"].split(",") if (found["lengths"] or "").strip() else []
+        if len(lengths) > MAX_DEPTH or not all(map(_LENGTH.fullmatch, lengths)):
+            raise _refused(text, f"its shape is not at most {MAX_DEPTH} lengths")
+        try:
+            dtype = dtype_named(found["dtype"] or None) or FLOAT64
+        except Malformed as error:
+            raise _refused(text, f"its dtype is {error.detail}") from None
+        path = found["name"].replace("[", ".").replace("]", "")
+        if path in types:
+            raise _refused(text, "this variable has a type already")
+        types[path] = ArrayType(dtype, tuple(map(int, lengths)))
+    return types
+
+
+def _refused(text: str, why: str) -> Refusal:
+    hint = "write x:float64[10,3], x:[3], or layers.0.w:float32[3,4]"
+    return Refusal("invalid_request", f"type {text[:60]}: {why}", hint=hint)
