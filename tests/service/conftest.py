@@ -1,5 +1,7 @@
 """An application, and a client that speaks to it without a socket."""
 
+from contextlib import asynccontextmanager
+
 import httpx
 import pytest
 from gradwire_service.app import create_app
@@ -23,3 +25,25 @@ async def client(app):
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def served():
+    """An application of these settings and a client of it, within a context."""
+
+    @asynccontextmanager
+    async def serve(**settings):
+        app = create_app(Settings(**{"pool_threads": 2, **settings}))
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+            yield client
+        app.state.capacity.close()
+        app.state.store.close()
+
+    return serve
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def kept(request, tmp_path):
+    """Settings of either store."""
+    return {"store": "memory:" if request.param == "memory" else f"sqlite:{tmp_path / 'kept.db'}"}

@@ -3,12 +3,9 @@
 import asyncio
 import re
 
-import httpx
 import numpy as np
 import pytest
 from gradwire_service import documents
-from gradwire_service.app import create_app
-from gradwire_service.settings import Settings
 from pydantic import TypeAdapter
 
 PROGRAM = {"program": "h = x * w\ny = sum(h**2)", "variables": {"x": [1.0, 2.0], "w": 3.0}}
@@ -33,26 +30,9 @@ def metric(text, name):
     return float(re.findall(rf"^{re.escape(name)} (.+)$", text, re.MULTILINE)[0])
 
 
-def application(tmp_path=None, **settings):
-    store = "memory:" if tmp_path is None else f"sqlite:{tmp_path / 'tapes.db'}"
-    return create_app(Settings(**{"pool_threads": 2, "store": store, **settings}))
-
-
-class Served:
-    """An application of these settings, and a client of it."""
-
-    def __init__(self, app):
-        self.app = app
-
-    async def __aenter__(self):
-        transport = httpx.ASGITransport(self.app)
-        self.client = httpx.AsyncClient(transport=transport, base_url="http://service")
-        return self.client
-
-    async def __aexit__(self, *_):
-        await self.client.aclose()
-        self.app.state.capacity.close()
-        self.app.state.store.close()
+def shared(tmp_path):
+    """Settings of processes that share a store."""
+    return {"store": f"sqlite:{tmp_path / 'tapes.db'}"}
 
 
 async def test_a_loop_is_shown_with_its_body(client):
@@ -84,8 +64,8 @@ async def test_what_is_shown_of_a_tape(client):
     assert shown.watched == ["x", "w"]
 
 
-async def test_unknown_expired_and_deleted_tapes_look_the_same(tmp_path):
-    async with Served(application(tmp_path, tape_ttl_seconds=0.2)) as client:
+async def test_unknown_expired_and_deleted_tapes_look_the_same(tmp_path, served):
+    async with served(**shared(tmp_path), tape_ttl_seconds=0.2) as client:
         expired, deleted = await record(client), await record(client)
         assert (await client.delete(deleted)).status_code == 204
         await asyncio.sleep(0.25)
@@ -107,8 +87,8 @@ async def test_one_of_many_at_once_uses_a_tape_up(client):
     assert statuses == [200] + [409] * 7
 
 
-async def test_any_process_that_shares_the_store_answers(tmp_path):
-    async with Served(application(tmp_path)) as one, Served(application(tmp_path)) as other:
+async def test_any_process_that_shares_the_store_answers(tmp_path, served):
+    async with served(**shared(tmp_path)) as one, served(**shared(tmp_path)) as other:
         tape = await record(one, persistent=True, watch=["h"])
         answers = [
             (await gradient(client, tape, sources=["x", "h"])).json() for client in (one, other)
@@ -126,8 +106,8 @@ async def test_any_process_that_shares_the_store_answers(tmp_path):
         await gradient(one, tape, 404)
 
 
-async def test_what_is_remade_is_kept_from_then_on(tmp_path):
-    async with Served(application(tmp_path)) as one, Served(application(tmp_path)) as other:
+async def test_what_is_remade_is_kept_from_then_on(tmp_path, served):
+    async with served(**shared(tmp_path)) as one, served(**shared(tmp_path)) as other:
         tape = await record(one, persistent=True)
         await other.get(tape)
         await gradient(other, tape)
@@ -136,8 +116,8 @@ async def test_what_is_remade_is_kept_from_then_on(tmp_path):
 
 
 @pytest.mark.parametrize("size", [1, 10_000])
-async def test_time_spent_in_the_queue_counts(size):
-    async with Served(application(pool_threads=1, default_timeout_ms=300)) as client:
+async def test_time_spent_in_the_queue_counts(size, served):
+    async with served(pool_threads=1, default_timeout_ms=300) as client:
         tape = await record(client)
         endless = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 1500}
         running = asyncio.create_task(client.post("/v1/evaluate", json=endless))
@@ -153,8 +133,8 @@ async def test_time_spent_in_the_queue_counts(size):
         await gradient(client, tape)
 
 
-async def test_a_large_body_may_ask_for_more_time():
-    async with Served(application(default_timeout_ms=50, inline_body_bytes=10)) as client:
+async def test_a_large_body_may_ask_for_more_time(served):
+    async with served(default_timeout_ms=50, inline_body_bytes=10) as client:
         program = "y = x\nfor i in range(3000):\n    y = sin(y)\ny"
         await record(client, program=program, timeout_ms=10_000)
 
@@ -180,8 +160,8 @@ def replay_ms(response):
     return float(re.findall(r"replay;dur=([\d.]+)", response.headers["server-timing"])[0])
 
 
-async def test_values_that_are_not_kept_are_computed_anew():
-    async with Served(application(tape_values_bytes=0)) as client:
+async def test_values_that_are_not_kept_are_computed_anew(served):
+    async with served(tape_values_bytes=0) as client:
         tape = await record(client, persistent=True)
         for _ in range(2):
             assert (await gradient(client, tape, sources="w")).json()["gradients"] == 30.0
@@ -196,13 +176,13 @@ async def test_answers_that_are_not_finite_are_counted(client):
     assert metric(text, 'gradwire_nonfinite_total{direction="backward"}') == 1
 
 
-async def test_tapes_are_limited_in_number_and_bytes():
-    async with Served(application(max_tapes=2)) as client:
+async def test_tapes_are_limited_in_number_and_bytes(served):
+    async with served(max_tapes=2) as client:
         kept = [await record(client) for _ in range(2)]
         await refused(client)
         await gradient(client, kept[0])
         await record(client)
-    async with Served(application(max_tapes_bytes=10)) as client:
+    async with served(max_tapes_bytes=10) as client:
         await refused(client)
 
 
@@ -213,8 +193,8 @@ async def refused(client):
     assert "expire" in problem["hint"]
 
 
-async def test_each_key_has_a_quota_and_sees_its_own_tapes_only(tmp_path):
-    async with Served(application(tmp_path, max_tapes_per_key=1)) as client:
+async def test_each_key_has_a_quota_and_sees_its_own_tapes_only(tmp_path, served):
+    async with served(**shared(tmp_path), max_tapes_per_key=1) as client:
         tapes = {}
         for key in "one", "two", None:
             client.headers.pop("authorization", None)

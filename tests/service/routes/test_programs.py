@@ -2,13 +2,10 @@
 
 import math
 
-import httpx
 import msgpack
 import pytest
 from gradwire_engine import Engine
 from gradwire_service import documents
-from gradwire_service.app import create_app
-from gradwire_service.settings import Settings
 from pydantic import TypeAdapter
 
 TEXT = "h = tanh(x @ w)\nloss = sum(h)"
@@ -51,30 +48,6 @@ async def listed(client, **asked):
     assert response.status_code == 200, response.text
     TypeAdapter(documents.ProgramPage).validate_json(response.content)
     return response.json()
-
-
-@pytest.fixture(params=["memory:", "sqlite:"])
-def kept(request, tmp_path):
-    """Settings of either store."""
-    path = tmp_path / "kept.db" if request.param == "sqlite:" else ""
-    return {"store": f"{request.param}{path}", "pool_threads": 2}
-
-
-class Served:
-    """An application of these settings, and a client of it."""
-
-    def __init__(self, **settings):
-        self.app = create_app(Settings(**settings))
-
-    async def __aenter__(self):
-        transport = httpx.ASGITransport(self.app)
-        self.client = httpx.AsyncClient(transport=transport, base_url="http://service")
-        return self.client
-
-    async def __aexit__(self, *_):
-        await self.client.aclose()
-        self.app.state.capacity.close()
-        self.app.state.store.close()
 
 
 async def test_what_is_registered_is_told(client):
@@ -141,8 +114,8 @@ async def test_registered_programs_compute(client):
     assert all(answer == answers[0] for answer in answers)
 
 
-async def test_a_name_moves(kept):
-    async with Served(**kept) as client:
+async def test_a_name_moves(kept, served):
+    async with served(**kept) as client:
         first = await register(client, "x", name="best")
         assert (await evaluated(client, {"name": "best"}))["program"] == first["id"]
         second = await register(client, "x + w", name="best")
@@ -151,8 +124,8 @@ async def test_a_name_moves(kept):
         assert "name" not in await show(client, first["id"])
 
 
-async def test_deleted_programs_and_their_names_are_unknown(kept):
-    async with Served(**kept) as client:
+async def test_deleted_programs_and_their_names_are_unknown(kept, served):
+    async with served(**kept) as client:
         for by in "id", "name":
             told = await register(client, name="a")
             await register(client, name="b", status=200)
@@ -168,8 +141,8 @@ async def test_deleted_programs_and_their_names_are_unknown(kept):
             await show(client, "c")
 
 
-async def test_pages_hold_all_programs_once(kept):
-    async with Served(**kept) as client:
+async def test_pages_hold_all_programs_once(kept, served):
+    async with served(**kept) as client:
         ids = [(await register(client, f"x + {i}", name=f"n{i}"))["id"] for i in range(7)]
         whole = await listed(client)
         assert [program["id"] for program in whole["programs"]] == sorted(ids)
@@ -191,9 +164,9 @@ async def test_wrong_limits_of_pages(client, limit):
     assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
 
 
-async def test_what_one_key_registers_is_unknown_to_others(kept):
+async def test_what_one_key_registers_is_unknown_to_others(kept, served):
     one, other = {"authorization": "Bearer one"}, {"authorization": "Bearer other"}
-    async with Served(**kept) as client:
+    async with served(**kept) as client:
         await register(client, name="layer", headers=one)
         for foreign in other, {}:
             for reference in ID, "layer":
@@ -208,18 +181,18 @@ async def test_what_one_key_registers_is_unknown_to_others(kept):
         assert (await evaluated(client, {"name": "layer"}, **one))["program"] == ID
 
 
-async def test_programs_outlive_the_service(tmp_path):
+async def test_programs_outlive_the_service(tmp_path, served):
     path = f"sqlite:{tmp_path / 'kept.db'}"
-    async with Served(store=path) as client:
+    async with served(store=path) as client:
         told = await register(client, name="layer")
-    async with Served(store=path) as client:
+    async with served(store=path) as client:
         assert await show(client, "layer") == told
         assert (await evaluated(client, {"name": "layer"}))["program"] == ID
         await register(client, status=200)
 
 
-async def test_programs_are_limited(kept):
-    async with Served(**kept, max_programs_per_key=2) as client:
+async def test_programs_are_limited(kept, served):
+    async with served(**kept, max_programs_per_key=2) as client:
         for text in "x", "w":
             await register(client, text)
         assert (await register(client, "x + w", 413))["code"] == "over_budget"
@@ -262,14 +235,14 @@ async def test_the_id_that_is_expected_is_checked(client):
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, 1e300, 2**63, -0.0, True, 3])
-async def test_a_graph_is_kept_to_the_last_bit(tmp_path, number):
+async def test_a_graph_is_kept_to_the_last_bit(tmp_path, number, served):
     graph = {"nodes": [{"id": "y", "op": "add", "args": ["x", number]}], "outputs": "y"}
     path = f"sqlite:{tmp_path / 'kept.db'}"
     body, headers = msgpack.packb({"program": graph}), {"content-type": "application/msgpack"}
-    async with Served(store=path) as client:
+    async with served(store=path) as client:
         response = await client.post("/v1/programs", content=body, headers=headers)
         assert response.status_code == 201, response.text
-    async with Served(store=path) as client:
+    async with served(store=path) as client:
         (told,) = (await listed(client))["programs"]
         assert told["id"] == Engine().parse(graph).id
         assert (await evaluated(client, {"ref": told["id"]}))["program"] == told["id"]

@@ -5,12 +5,9 @@ import base64
 import hashlib
 import io
 
-import httpx
 import numpy as np
 import pytest
 from gradwire_service import documents
-from gradwire_service.app import create_app
-from gradwire_service.settings import Settings
 from gradwire_service.wire.numbers import DTYPES
 from pydantic import TypeAdapter
 
@@ -53,30 +50,6 @@ async def evaluated(client, ref, status=200, **headers):
     response = await client.post("/v1/evaluate", json=request, headers=headers)
     assert response.status_code == status, response.text
     return response.json()["outputs"] if status == 200 else response.json()
-
-
-@pytest.fixture(params=["memory:", "sqlite:"])
-def kept(request, tmp_path):
-    """Settings of either store."""
-    path = tmp_path / "kept.db" if request.param == "sqlite:" else ""
-    return {"store": f"{request.param}{path}", "pool_threads": 2}
-
-
-class Served:
-    """An application of these settings, and a client of it."""
-
-    def __init__(self, **settings):
-        self.app = create_app(Settings(**settings))
-
-    async def __aenter__(self):
-        transport = httpx.ASGITransport(self.app)
-        self.client = httpx.AsyncClient(transport=transport, base_url="http://service")
-        return self.client
-
-    async def __aexit__(self, *_):
-        await self.client.aclose()
-        self.app.state.capacity.close()
-        self.app.state.store.close()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -202,8 +175,8 @@ async def test_pickles_are_never_loaded(client, tmp_path):
     assert not trap.exists()
 
 
-async def test_deleted_tensors_are_unknown(kept):
-    async with Served(**kept) as client:
+async def test_deleted_tensors_are_unknown(kept, served):
+    async with served(**kept) as client:
         ref = await put(client, ARRAY)
         assert await evaluated(client, ref) == 15
         assert (await client.delete(f"/v1/tensors/{ref}")).status_code == 204
@@ -221,9 +194,9 @@ async def test_there_is_nothing_under_other_names(client, ref):
         assert (response.status_code, response.json()["code"]) == (404, "unknown_ref")
 
 
-async def test_what_one_key_stores_is_unknown_to_others(kept):
+async def test_what_one_key_stores_is_unknown_to_others(kept, served):
     one, other = {"authorization": "Bearer one"}, {"authorization": "Bearer other"}
-    async with Served(**kept) as client:
+    async with served(**kept) as client:
         ref = await put(client, ARRAY, **one)
         for foreign in other, {}:
             await get(client, ref, 404, **foreign)
@@ -236,8 +209,8 @@ async def test_what_one_key_stores_is_unknown_to_others(kept):
         assert await evaluated(client, ref, **one) == 15
 
 
-async def test_tensors_that_are_not_used_expire(kept):
-    async with Served(**kept, tensor_ttl_seconds=0.3) as client:
+async def test_tensors_that_are_not_used_expire(kept, served):
+    async with served(**kept, tensor_ttl_seconds=0.3) as client:
         used, idle = await put(client, ARRAY), await put(client, ARRAY + 1)
         for _ in range(4):
             await asyncio.sleep(0.1)
@@ -245,19 +218,19 @@ async def test_tensors_that_are_not_used_expire(kept):
         await evaluated(client, idle, 404)
 
 
-async def test_others_make_room(kept):
-    async with Served(**kept, max_tensors_per_key=2) as client:
+async def test_others_make_room(kept, served):
+    async with served(**kept, max_tensors_per_key=2) as client:
         refs = [await put(client, ARRAY + i) for i in range(3)]
         await get(client, refs[0], 404)
         await get(client, refs[1])
         await get(client, refs[2])
-    async with Served(**kept, max_tensors_bytes_per_key=10) as client:
+    async with served(**kept, max_tensors_bytes_per_key=10) as client:
         assert (await put(client, ARRAY + 9, 413))["code"] == "over_budget"
 
 
-async def test_what_another_process_does_is_seen_within_a_second(tmp_path):
-    shared = {"store": f"sqlite:{tmp_path / 'kept.db'}", "pool_threads": 1}
-    async with Served(**shared) as one, Served(**shared) as two:
+async def test_what_another_process_does_is_seen_within_a_second(tmp_path, served):
+    shared = {"store": f"sqlite:{tmp_path / 'kept.db'}"}
+    async with served(**shared) as one, served(**shared) as two:
         ref = await put(one, ARRAY)
         assert await evaluated(two, ref) == 15
         assert await evaluated(one, ref) == 15
@@ -275,9 +248,9 @@ async def test_what_another_process_does_is_seen_within_a_second(tmp_path):
 
 @pytest.mark.parametrize("near_bytes", [0, 1 << 20])
 @pytest.mark.parametrize("inline_body_bytes", [0, 1 << 16])
-async def test_refs_stand_wherever_values_do(kept, near_bytes, inline_body_bytes):
+async def test_refs_stand_wherever_values_do(kept, near_bytes, inline_body_bytes, served):
     settings = {"near_bytes": near_bytes, "inline_body_bytes": inline_body_bytes}
-    async with Served(**kept, **settings) as client:
+    async with served(**kept, **settings) as client:
         held: dict[str, np.ndarray] = {
             "x": np.array([1.0, 2.0]),
             "v": np.array([0.5, -1.0]),
@@ -370,9 +343,9 @@ async def test_everything_missing_is_told_at_once(client):
         assert problem["missing"] == refs
 
 
-async def test_a_tape_is_made_again_of_what_is_held(tmp_path):
-    shared = {"store": f"sqlite:{tmp_path / 'kept.db'}", "pool_threads": 1}
-    async with Served(**shared) as one, Served(**shared) as two:
+async def test_a_tape_is_made_again_of_what_is_held(tmp_path, served):
+    shared = {"store": f"sqlite:{tmp_path / 'kept.db'}"}
+    async with served(**shared) as one, served(**shared) as two:
         ref = await put(one, np.array([1.0, 2.0]))
         program = (await one.post("/v1/programs", json={"program": "sum(x*x)", "name": "f"})).json()
         request = {
@@ -390,7 +363,7 @@ async def test_a_tape_is_made_again_of_what_is_held(tmp_path):
         await one.delete(f"/v1/tensors/{ref}")
         await one.delete(f"/v1/programs/{program['id']}")
         assert (await one.post(path, json={})).status_code == 200, "its values are kept here"
-        async with Served(**shared) as three:
+        async with served(**shared) as three:
             response = await three.post(path, json={})
             problem = response.json()
             assert (response.status_code, problem["code"]) == (404, "unknown_ref")

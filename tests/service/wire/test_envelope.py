@@ -4,7 +4,7 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.envelope import FIELDS, read_envelope, read_timeout, read_tape
+from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape, read_timeout
 from gradwire_service.wire.references import References
 
 
@@ -173,8 +173,11 @@ def test_wrong_references(program, pointer):
 
 def test_the_time_that_a_request_asks_for():
     assert read_timeout({"timeout_ms": 10}) == 10.0
-    for document in {}, {"timeout_ms": None}, [], 1:
-        assert read_timeout(document) is None
+
+
+@pytest.mark.parametrize("document", [{}, {"timeout_ms": None}, [], 1])
+def test_a_request_need_not_ask_for_time(document):
+    assert read_timeout(document) is None
 
 
 @pytest.mark.parametrize("value", [0, -1.5, "10", True, 1e400, []])
