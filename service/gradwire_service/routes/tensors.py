@@ -11,7 +11,7 @@ from starlette.types import Scope
 from gradwire_service import documents
 from gradwire_service.capacity import Capacity
 from gradwire_service.problems import Refusal
-from gradwire_service.routes.exchange import ENCODE, PARSE, when
+from gradwire_service.routes.exchange import ENCODE, when
 from gradwire_service.routes.resources import Desk, ResourceExchange
 from gradwire_service.settings import Settings
 from gradwire_service.tensors import Tensors
@@ -39,14 +39,12 @@ class TensorExchange(ResourceExchange):
 
         Raises: ``Refusal`` (malformed_body, malformed_tensor).
         """
-        document = None if self._sent else self.document
-        with self.phase(PARSE):
-            if not self._sent:
-                return read_tensor(document)
-            try:
-                return npy.read_npy(self.body)
-            except Malformed as error:
-                raise Refusal(error.code, error.detail, hint=error.hint) from None
+        if not self._sent:
+            return read_tensor(self.document)
+        try:
+            return npy.read_npy(self.body)
+        except Malformed as error:
+            raise Refusal(error.code, error.detail, hint=error.hint) from None
 
     def choose_form(self) -> None:
         """Have the response in the form that an array is wanted in."""
