@@ -49,9 +49,14 @@ class Near:
         return self._entries.get(key)
 
     def keep(self, key: Key, value: Any, nbytes: int, fresh_seconds: float) -> None:
-        """Have ``value`` at hand for as long as there is room, fresh for a while."""
+        """Have ``value`` at hand for as long as there is room, fresh for a while.
+
+        One that would take all the room and more is not kept at all.
+        """
         with self._lock:
             self._discard(key)
+            if nbytes > self._most_bytes:
+                return
             self._entries[key] = Entry(value, nbytes, self._clock() + fresh_seconds)
             self._bytes += nbytes
             while self._bytes > self._most_bytes:
