@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import signal
 import sys
@@ -61,6 +62,9 @@ def serve(settings: Settings) -> None:
     sys.setswitchinterval(0.001)
     threadpool_limits(settings.blas_threads)
     app = create_app(settings)
+    # What is made by now stays: the collector need not walk through it again and again.
+    gc.collect()
+    gc.freeze()
     config = uvicorn.Config(
         app,
         host=settings.host,

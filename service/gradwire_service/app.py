@@ -10,7 +10,6 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from gradwire_engine import Engine
 from gradwire_engine.answer import Limits
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -52,8 +51,11 @@ class Application(FastAPI):
         self._capacity = capacity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Starlette's own: FastAPI's looks into the environment at every request."""
-        await Starlette.__call__(self, scope, receive, send)
+        """As Starlette's own; FastAPI's looks into the environment at every request."""
+        scope["app"] = self
+        if self.middleware_stack is None:
+            self.middleware_stack = self.build_middleware_stack()
+        await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Around all ``RequestScope``, then what is added; FastAPI's own only where needed."""

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, count
+from operator import add
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
@@ -54,9 +55,9 @@ class PhaseDurations(Collector):
 
     def observe(self, seconds: Sequence[float]) -> None:
         """Count one duration of each phase."""
-        for phase, duration in enumerate(seconds):
-            self._counts[phase][bisect_left(SECONDS, duration)] += 1
-            self._sums[phase] += duration
+        for counts, duration in zip(self._counts, seconds, strict=True):
+            counts[bisect_left(SECONDS, duration)] += 1
+        self._sums = [*map(add, self._sums, seconds)]
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
         """The histograms, their buckets cumulative."""
@@ -102,6 +103,7 @@ class Metrics:
             "Answers with a value (forward) or gradient (backward) that is not finite.",
             "direction",
         )
+        self._joint = Tally("gradwire_joint", "Computations by a replay that others shared.")
         self._phases = PhaseDurations()
         for collector in (
             self._requests,
@@ -109,6 +111,7 @@ class Metrics:
             self._cache,
             self._tapes,
             self._nonfinite,
+            self._joint,
             self._phases,
         ):
             registry.register(collector)
@@ -131,6 +134,10 @@ class Metrics:
         """Count one computation and how long its phases took."""
         self._phases.observe(seconds)
         self._cache.counts["hit" if cached else "miss",] += 1
+
+    def joined(self, computations: int) -> None:
+        """Count computations by one replay."""
+        self._joint.counts[()] += computations
 
     def asked_tape(self, *, kept: bool) -> None:
         """Count one question about a tape."""

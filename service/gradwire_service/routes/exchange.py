@@ -23,6 +23,8 @@ from gradwire_service.wire.headers import headers_of
 #: The phases, by which durations are told.
 PARSE, COMPILE, REPLAY, ENCODE = range(4)
 Header = tuple[bytes, bytes]
+#: Whose is all that comes without a key.
+_NOBODY = sha256(b"").hexdigest()
 
 
 class Exchange:
@@ -44,7 +46,8 @@ class Exchange:
     def owner(self) -> str:
         """Whose request it is: those who give the same key are one, no store sees a key."""
         if self._owner is None:
-            self._owner = sha256(self._header(b"authorization", b"")).hexdigest()
+            key = self._header(b"authorization")
+            self._owner = sha256(key).hexdigest() if key else _NOBODY
         return self._owner
 
     async def receive(self, receive: Receive, capacity: Capacity) -> None:
