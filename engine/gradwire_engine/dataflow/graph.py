@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from gradwire_engine.errors import Place
+from gradwire_engine.errors import OverBudget, Place
 from gradwire_engine.tape import ArrayType
 
 #: An ``input`` brings a value into a group, a ``result`` takes it out, a ``merge`` is the value of
@@ -71,8 +71,13 @@ class Group:
 
 @dataclass(slots=True, eq=False)
 class Graph:
-    """Vertices and edges in the order of the program; the first group is all of it."""
+    """Vertices and edges in the order of the program; the first group is all of it.
 
+    It has at most so many vertices, and four times as many edges: one name may be read at the
+    innermost of a hundred groups.
+    """
+
+    most: int
     vertices: list[Vertex] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
@@ -93,9 +98,19 @@ class Graph:
     ) -> Vertex:
         """Append a vertex with edges from its operands, all of which are read in ``group``."""
         tails = [(self.brought(operand, group).number, role) for operand, role in operands]
-        vertex = Vertex(len(self.vertices), kind, label, group, at)
-        self.vertices.append(vertex)
+        vertex = self._append(Vertex(len(self.vertices), kind, label, group, at))
         self.edges += [Edge(tail, vertex.number, role) for tail, role in tails]
+        return vertex
+
+    def _append(self, vertex: Vertex) -> Vertex:
+        """Append a vertex.
+
+        Raises: ``OverBudget`` where there are too many.
+        """
+        if len(self.vertices) >= self.most or len(self.edges) > 4 * self.most:
+            message = f"the graph has more than {self.most} nodes, or {4 * self.most} edges"
+            raise OverBudget(message)
+        self.vertices.append(vertex)
         return vertex
 
     def connect(self, operand: Vertex, vertex: Vertex, role: Role) -> None:
@@ -117,8 +132,7 @@ class Graph:
         for inner in reversed(path):
             if vertex.number not in inner.inputs:
                 label = vertex.name or vertex.label
-                made = Vertex(len(self.vertices), "input", label, inner, vertex.at)
-                self.vertices.append(made)
+                made = self._append(Vertex(len(self.vertices), "input", label, inner, vertex.at))
                 self.edges.append(Edge(vertex.number, made.number, 0))
                 inner.inputs[vertex.number] = made
             vertex = inner.inputs[vertex.number]

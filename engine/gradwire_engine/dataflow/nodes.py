@@ -9,7 +9,6 @@ from gradwire_engine.dataflow.graph import Role, Vertex
 from gradwire_engine.dataflow.values import (
     Constant,
     Element,
-    Items,
     Value,
     Variable,
     computed,
@@ -26,12 +25,15 @@ if TYPE_CHECKING:
 NOTHING = Constant("None")
 #: Attributes of arrays; all others are members of nested variables.
 _OF_ARRAYS = frozenset("T mT real imag shape size ndim dtype".split())
+#: Longest text that a constant is told by.
+_LONGEST = 200
 #: Methods that give the name before the dot another value.
 _REBINDING = frozenset("assign assign_add assign_sub append".split())
 
 
 def _literal(r: Reader, node: Node, values: list[Value]) -> Value:
-    return Constant(spelled(node.value))
+    text = spelled(node.value)
+    return Constant(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 
 def _load(r: Reader, node: Node, values: list[Value]) -> Value:
@@ -63,8 +65,9 @@ def _method(r: Reader, node: Node, values: list[Value]) -> Value:
     name, named = node.value
     args = [values[a] for a in node.args]
     vertex = r.call(name, args, named, node.at)
-    if name in _REBINDING:
-        r.rebind(args[0], vertex)
+    owner = r.nodes[node.args[0]]
+    if name in _REBINDING and owner.kind == "load":
+        r.group.names[owner.value] = vertex
     return vertex
 
 
@@ -96,16 +99,15 @@ def _computed(items: list[Value], first: int) -> list[tuple[Value, Role]]:
 
 
 def _slice(r: Reader, node: Node, values: list[Value]) -> Value:
-    return Items(":", tuple([values[a] for a in node.args]), "")
+    return r.items(":", [values[a] for a in node.args])
 
 
 def _sequence(r: Reader, node: Node, values: list[Value]) -> Value:
-    brackets = "[]" if node.kind == "list" else "()"
-    return Items(brackets[0], tuple([values[a] for a in node.args]), brackets[1])
+    return r.items("[]" if node.kind == "list" else "()", [values[a] for a in node.args])
 
 
 def _dict(r: Reader, node: Node, values: list[Value]) -> Value:
-    return Items("{", tuple([values[a] for a in node.args]), "}", node.value)
+    return r.items("{}", [values[a] for a in node.args], node.value)
 
 
 def _connective(r: Reader, node: Node, values: list[Value]) -> Value:

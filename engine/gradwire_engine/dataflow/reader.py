@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from gradwire_engine.dataflow.graph import Graph, Group, Role, Vertex, VertexKind
@@ -16,6 +18,7 @@ from gradwire_engine.dataflow.values import (
     computed,
     described,
     is_constant,
+    size,
 )
 from gradwire_engine.errors import Place, UnknownName
 from gradwire_engine.program import Block, Node, Program, Target, flat_names
@@ -27,6 +30,7 @@ def dataflow(
     program: Program,
     variables: Iterable[str] = (),
     marks: Mapping[str, Sequence[str]] | None = None,
+    most: int = 300_000,
 ) -> Graph:
     """The graph of a program.
 
@@ -34,9 +38,10 @@ def dataflow(
     of constants and operations, and an index into a nested one leads to a member of it. ``marks``
     are words for what some names mean at the program's end, as ``target`` and ``source``.
 
-    Raises: ``UnknownName`` for a mark on what is not there.
+    Raises: ``UnknownName`` for a mark on what is not there, ``OverBudget`` where there are more
+    than ``most`` vertices.
     """
-    reader = Reader(program, variables)
+    reader = Reader(program, variables, most)
     reader.read()
     for word, names in (marks or {}).items():
         for name in names:
@@ -48,12 +53,18 @@ def dataflow(
     return reader.graph
 
 
+#: Most items that are told one by one.
+_MOST_ITEMS = 40
+
+
 class Reader:
     """Walks a program's nodes; ``group`` is the one that vertices are put into at the moment."""
 
-    def __init__(self, program: Program, variables: Iterable[str]) -> None:
+    def __init__(self, program: Program, variables: Iterable[str], most: int) -> None:
         self.program = program
-        self.graph = Graph()
+        #: The nodes of the block that is being read.
+        self.nodes: Sequence[Node] = ()
+        self.graph = Graph(most)
         self.top = self.group = self.graph.group("program", None)
         #: Dotted paths of all known variables, and of the levels that these are in.
         self._paths = {path for variable in variables for path in _levels(variable)}
@@ -79,22 +90,28 @@ class Reader:
         """The vertices that a name means at the end: one, or all members of a nested variable."""
         if name in self.top.names:
             return [self.vertex(self.top.names[name])]
-        path = dotted(name)
-        found = [
-            vertex
-            for label, vertex in self._variables.items()
-            if dotted(label) == path or dotted(label).startswith(f"{path}.")
-        ]
+        found = self._members.get(dotted(name))
         if not found:
             message = f"the program has nothing of the name '{name[:40]}'"
             raise UnknownName(message, at=Place(pointer=f"/{word}"))
         return found
 
+    @cached_property
+    def _members(self) -> dict[str, list[Vertex]]:
+        """The variables by their paths, and by those of the levels that they are in."""
+        members: defaultdict[str, list[Vertex]] = defaultdict(list)
+        for label, vertex in self._variables.items():
+            for path in _levels(dotted(label)):
+                members[path].append(vertex)
+        return dict(members)
+
     def block(self, block: Block) -> Value:
         """Read a block in the present group; gives its last value."""
+        outer, self.nodes = self.nodes, block.nodes
         values: list[Value] = []
         for node in block.nodes:
             values.append(KINDS[node.kind](self, node, values))
+        self.nodes = outer
         return values[-1] if values else NOTHING
 
     # Groups
@@ -178,16 +195,6 @@ class Reader:
             for i, name in enumerate(target):
                 self.bind(name, self.operation(f"[{i}]", [(value, 0)]))
 
-    def rebind(self, old: Value, new: Vertex) -> None:
-        """Let all names of a value mean another from now on."""
-        names = [old.path] if isinstance(old, Variable) else []
-        group: Group | None = self.group
-        while group is not None:
-            names += [name for name, value in group.names.items() if value is old]
-            group = group.parent
-        for name in names:
-            self.group.names[name] = new
-
     def vertex(self, value: Value) -> Vertex:
         """The vertex of a value, made where there is none yet."""
         if isinstance(value, Vertex):
@@ -234,6 +241,21 @@ class Reader:
         vertex = self.operation(label, values, at)
         vertex.parameters = parameters
         return vertex
+
+    def items(
+        self, brackets: str, items: Sequence[Value], keys: tuple[str, ...] | None = None
+    ) -> Value:
+        """A list, tuple, dict or slice; one of very many items is a vertex of its own.
+
+        So it is with lists of lists: each is at most so much, however often it is in others.
+        """
+        made = Items(brackets[0], tuple(items), brackets[1:], keys)
+        if sum(map(size, items)) <= _MOST_ITEMS:
+            return made
+        label = f"{brackets[0]}…{brackets[1:]}"
+        if is_constant(made):
+            return Constant(label)
+        return self.operation(label, computed(made, 0))
 
     def connect(self, value: Value, vertex: Vertex, role: Role) -> None:
         """Add an operand to a vertex, or a constant to its parameters."""

@@ -56,6 +56,11 @@ def described(value: Value) -> str:
     return "·"
 
 
+def size(value: Value) -> int:
+    """How many values a value is."""
+    return sum(map(size, value.items)) + 1 if isinstance(value, Items) else 1
+
+
 def is_constant(value: Value) -> bool:
     """Whether nothing in the value is computed."""
     if isinstance(value, Items):

@@ -28,17 +28,15 @@ from gradwire_service.wire.body import Body
 from gradwire_service.wire.references import is_digest
 from gradwire_service.wire.types import read_types
 
-#: Most nodes that are drawn: more are no picture for anybody.
-MOST_DRAWN = 2000
 _ASKED = frozenset({"type", "target", "source"})
 
 
 class Form(NamedTuple):
-    """A form of a graph: its media type, what writes it, and whether it is a picture."""
+    """A form of a graph: its media type, what writes it, and most nodes that it may have."""
 
     media_type: str
     write: Callable[[Graph, Program], bytes]
-    drawn: bool = True
+    most: int = 2000  # more are no picture for anybody
 
 
 #: Of no form has the client a choice but by its path, whatever it accepts.
@@ -48,7 +46,7 @@ FORMS = {
     "json": Form(
         "application/json",
         lambda graph, program: orjson.dumps(document(graph, program.id)),
-        drawn=False,
+        most=100_000,
     ),
 }
 
@@ -89,10 +87,7 @@ class Drawing:
             marks = {word: asked.getlist(word) for word in ("target", "source")}
             program = self._program(x, reference)
         with x.phase(COMPILE):
-            graph = dataflow(program, types, marks)
-            if form.drawn and len(graph.vertices) > MOST_DRAWN:
-                detail = f"of {len(graph.vertices)} nodes no picture is drawn, {MOST_DRAWN} at most"
-                raise Refusal("over_budget", detail, hint="graph.json has them all")
+            graph = dataflow(program, types, marks, form.most)
             if types:
                 annotate(graph, program, types, self._limits, x.deadline)
         with x.phase(ENCODE):

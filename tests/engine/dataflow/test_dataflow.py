@@ -209,3 +209,35 @@ def test_graphs_have_pointers():
 def test_20_000_statements_are_read_in_order():
     text = "\n".join(f"h{i + 1} = tanh(h{i} * 0.5)" for i in range(20_000))
     assert len(dataflow(parse_text(text)).vertices) == 60_002
+
+
+@pytest.mark.parametrize("item", ["1", "x"])
+def test_lists_of_lists_do_not_grow_without_bound(item):
+    lines = [f"a0 = ({item}, 2)"]
+    lines += [f"a{i + 1} = [a{i}, (a{i}, a{i})]" for i in range(60)]
+    graph = dataflow(parse_text("\n".join([*lines, "f(a60, a59, k=a60)"])))
+    check(graph)
+    assert len(graph.vertices) < 1000
+    assert len(graph.edges) < 10_000
+
+
+def test_long_lists_and_texts_are_told_in_short():
+    graph = dataflow(parse_text(f"f([{', '.join('1' * 99)}], g(k='{'a' * 999}'))"))
+    assert [v.label for v in graph.vertices if v.kind == "constant"] == ["[…]"]
+    assert len(only(graph, "g").parameters["k"]) < 300
+
+
+def test_a_graph_has_no_more_than_it_may():
+    names = " + ".join(f"x{i}" for i in range(100))
+    lines = [" " * i + f"if c{i}:" for i in range(90)]
+    program = parse_text("\n".join([*lines, " " * 90 + f"y = {names}"]))
+    assert len(dataflow(program).vertices) > 9000
+    with pytest.raises(OverBudget):
+        dataflow(program, most=9000)
+
+
+def test_assigning_is_another_value_of_the_name():
+    graph = dataflow(parse_text("x.assign(y)\nrows = []\nrows.append(x)\nsum(rows) + x"))
+    assert operands(graph, only(graph, "append"))[-1] == ("assign", 1)
+    assert operands(graph, only(graph, "sum")) == [("append", 0)]
+    assert operands(graph, only(graph, "add")) == [("sum", 0), ("assign", 1)]
