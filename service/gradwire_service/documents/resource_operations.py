@@ -29,11 +29,12 @@ def _query(name: str, schema: dict[str, Any], description: str) -> dict[str, Any
     return {"name": name, "in": "query", "schema": schema, "description": description}
 
 
-def _with(operation: dict[str, Any], *, extra: Any = None, **responses: Any) -> dict[str, Any]:
+def _with(
+    operation: dict[str, Any], responses: dict[int, dict[str, Any]], **extra: Any
+) -> dict[str, Any]:
     """An operation with further responses, by status, and what else the schema has of it."""
-    further = {int(status.removeprefix("status_")): said for status, said in responses.items()}
-    operation = operation | {"responses": operation["responses"] | further}
-    return operation if extra is None else operation | {"openapi_extra": extra}
+    operation = operation | {"responses": operation["responses"] | responses}
+    return operation | {"openapi_extra": extra} if extra else operation
 
 
 PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
@@ -48,7 +49,7 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
             request=RegisterRequest,
             response=ProgramDocument,
         ),
-        status_200=_KNOWN | {"content": content(ProgramDocument)},
+        {200: _KNOWN | {"content": content(ProgramDocument)}},
     ),
     "all": _with(
         resource_operation(
@@ -59,12 +60,11 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
             status=200,
             response=ProgramPage,
         ),
-        extra={
-            "parameters": [
-                _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "At most."),
-                _query("after", {"type": "string"}, "The `after` of the page before."),
-            ]
-        },
+        {},
+        parameters=[
+            _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "At most."),
+            _query("after", {"type": "string"}, "The `after` of the page before."),
+        ],
     ),
     "show": _with(
         resource_operation(
@@ -74,7 +74,7 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
             status=200,
             response=ProgramDocument,
         ),
-        status_304=_UNCHANGED,
+        {304: _UNCHANGED},
     ),
     "remove": resource_operation(
         "remove_program", "Forget a program", "Its names are forgotten, too.", status=204
@@ -89,8 +89,8 @@ def _put(name: str, summary: str, description: str) -> dict[str, Any]:
     sent = {"application/json": {"schema": {"oneOf": _LEAVES}}} | _FILE
     return _with(
         operation,
-        extra={"requestBody": {"required": True, "content": sent}},
-        status_200=_KNOWN | {"content": content(TensorDocument)},
+        {200: _KNOWN | {"content": content(TensorDocument)}},
+        requestBody={"required": True, "content": sent},
     )
 
 
@@ -112,15 +112,16 @@ TENSOR_OPERATIONS: dict[str, dict[str, Any]] = {
             "As a leaf with its bytes, or as an `.npy` file, as `Accept` says.",
             status=200,
         ),
-        status_200={"description": "The tensor.", "content": content(RawBytes) | _FILE},
-        status_304=_UNCHANGED,
+        {
+            200: {"description": "The tensor.", "content": content(RawBytes) | _FILE},
+            304: _UNCHANGED,
+        },
     ),
     "look": _with(
         resource_operation(
             "look_for_tensor", "Whether a tensor is held", "Its head alone.", status=200
         ),
-        status_200={"description": "It is."},
-        status_304=_UNCHANGED,
+        {200: {"description": "It is."}, 304: _UNCHANGED},
     ),
     "remove": resource_operation(
         "remove_tensor", "Forget a tensor", "Its digest is unknown from then on.", status=204
