@@ -11,6 +11,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from gradwire_service.wire.scanning import contains
+
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY
 #: Kinds and sizes that orjson writes with the fewest digits that read back as the same number.
 _NATIVE = frozenset("?bBhHiIlLqQfd")
@@ -28,7 +30,7 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
     if _has_float16(document):
         document = _map(document, _shortened)
     body = orjson.dumps(document, default=native, option=_OPTIONS)
-    if b"null" not in body:
+    if not contains(body, b"null", 1):
         return body
     return orjson.dumps(_map(document, finite), option=_OPTIONS)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradwire_service.problems import Refusal
+from gradwire_service.wire.scanning import count
 
 #: Lists and objects in a large body; each may take thirty times its bytes in memory.
 MOST_NESTED = 1_000_000
@@ -29,7 +30,7 @@ def check_size(body: bytes | bytearray) -> None:
 
     Raises: ``Refusal`` (malformed_body).
     """
-    if len(body) > _SMALL_BYTES and body.count(b"[") + body.count(b"{") > MOST_NESTED:
+    if len(body) > _SMALL_BYTES and count(body, b"[") + count(body, b"{") > MOST_NESTED:
         detail = f"the body has more than {MOST_NESTED} lists and objects"
         raise Refusal("malformed_body", detail, hint="send arrays as raw bytes")
 
@@ -39,7 +40,7 @@ def check_members(body: bytes | bytearray, document: Any) -> None:
 
     Raises: ``Refusal`` (malformed_body).
     """
-    colons = body.count(b":")
+    colons = count(body, b":")
     escaped = b"\\" in body and b"\\u003" in body and _ESCAPED_COLON.search(body) is not None
     if not escaped and (
         colons == _colons(document) or colons == _colons(document, everywhere=True)
@@ -58,18 +59,18 @@ def _colons(document: Any, *, everywhere: bool = False) -> int:
 
     In lists that begin with a number or a list there rarely are, and they may be long.
     """
-    count = 0
+    found = 0
     pending = [document]
     for value in pending:  # which grows meanwhile
         kind = type(value)
         if kind is str:
-            count += value.count(":")
+            found += value.count(":")
         elif kind is dict:
-            count += len(value) + "".join(value).count(":")
+            found += len(value) + "".join(value).count(":")
             pending += value.values()
         elif kind is list and (everywhere or (value and type(value[0]) in _NESTED)):
             pending += value
-    return count
+    return found
 
 
 def _refuse_repeated(members: Iterable[tuple[str, Any]]) -> None:

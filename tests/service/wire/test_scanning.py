@@ -1,0 +1,25 @@
+"""Searches give what those of ``bytes`` do."""
+
+import pytest
+from gradwire_service.wire.scanning import contains, count
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@given(st.binary(max_size=50), st.integers(0, 200), st.binary(max_size=50))
+def test_counts(part, times, rest):
+    body = part * times + b":" + rest
+    assert count(body, b":") == body.count(b":")
+    assert count(bytearray(body), b":") == body.count(b":")
+
+
+@pytest.mark.parametrize("length", [99, 100, 101, 65_536, 65_637, 200_000])
+def test_counts_of_many(length):
+    assert count(b"a" * 70_000 + b":" * length, b":") == length
+    assert count(b"a:" * length, b":") == length
+
+
+@given(st.text("nul, u").map(str.encode))
+def test_words(body):
+    for rare in range(4):
+        assert contains(body, b"null", rare) == (b"null" in body)
