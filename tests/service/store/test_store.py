@@ -13,6 +13,8 @@ from gradwire_service.store import Key, Kind, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import CONSUMED_SECONDS, Amount, Listed, Policy
 from gradwire_service.store.sqlite import SqliteStore
+from hypothesis import given
+from hypothesis import strategies as st
 
 OWNED, ALL, TTL = Amount(3, 300), Amount(5, 400), 10
 POLICIES: dict[Kind, Policy] = {
@@ -240,6 +242,54 @@ def test_threads_keep_to_the_quotas(store):
     held = [store.listed("tensors", f"owner {n}", "", 100) for n in range(3)]
     assert all(len(records) <= OWNED.records for records in held)
     assert sum(map(len, held)) <= ALL.records
+
+
+OWNERS = "mnop"
+KEYS = st.builds(
+    Key, st.sampled_from(list(POLICIES)), st.sampled_from(OWNERS), st.sampled_from("abcd")
+)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), KEYS, st.integers(0, 320)),
+        st.tuples(st.sampled_from(["find", "look", "consume", "remove", "listed"]), KEYS),
+        st.tuples(st.just("wait"), st.sampled_from([1, TTL / 2, TTL, CONSUMED_SECONDS])),
+    ),
+    max_size=60,
+)
+
+
+@given(STEPS)
+def test_all_stores_do_the_same(steps):
+    clock = Clock()
+    stores = MemoryStore(POLICIES, clock), SqliteStore(":memory:", POLICIES, clock)
+    for step in steps:
+        clock.now += 0.001
+        if step[0] == "wait":
+            clock.now += step[1]
+        else:
+            told = [outcome(store, *step) for store in stores]
+            assert told[0] == told[1]
+    for kind, policy in POLICIES.items():
+        held = [[store.listed(kind, owner, "", 100) for owner in OWNERS] for store in stores]
+        assert held[0] == held[1]
+        assert max(map(len, held[0])) <= policy.owned.records
+        assert sum(map(len, held[0])) <= policy.all.records
+    for store in stores:
+        store.close()
+
+
+def outcome(store, step, key, nbytes=0):
+    """What a store does, or how it refuses."""
+    try:
+        if step == "put":
+            return store.put(key, of_size(nbytes))
+        if step == "look":
+            return store.find(key, body=False)
+        if step == "listed":
+            return store.listed(key.kind, key.owner, key.id, 2)
+        return getattr(store, step)(key)
+    except Refusal as refusal:
+        return refusal.detail
 
 
 WORKER = """
