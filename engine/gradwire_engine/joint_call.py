@@ -34,7 +34,7 @@ class JointCall(Call):
     def __init__(self, calls: Sequence[Call]) -> None:
         first = calls[0]
         count = self._count = len(calls)
-        self._calls = [*calls, *calls[-1:] * ((1 << (count - 1).bit_length()) - count)]
+        self._calls = [*calls, *[calls[-1]] * (padded(count) - count)]
         shared = first._residents()
         inputs = zip(*[call.inputs for call in self._calls], strict=True)
         stacks = {i: np.array(each) for i, each in enumerate(inputs) if i not in shared}
@@ -99,9 +99,14 @@ class JointCall(Call):
             found[k] = compiled.answer(row)
 
 
+def padded(count: int) -> int:
+    """The power of two to which a joint call of ``count`` is filled up."""
+    return 1 << (count - 1).bit_length()
+
+
 def _finite_rows(x: Array) -> Array:
     """In which examples all is finite."""
-    return np.isfinite(x).all(axis=tuple(range(1, x.ndim)))
+    return np.asarray(np.isfinite(x).all(axis=tuple(range(1, x.ndim))))
 
 
 def _is_plain(value: Any) -> bool:

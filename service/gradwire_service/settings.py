@@ -159,6 +159,17 @@ class Settings(BaseSettings):
         ge=0,
         description="Body size up to which a request is read on the event loop.",
     )
+    batch_window_microseconds: int = Field(
+        default=0,
+        ge=0,
+        le=100_000,
+        description="How long a request may wait for others of its program and types, to be "
+        "answered with them by one replay; 0 for never. Worth it where many clients at once ask "
+        "for replays of hundreds of operations on small arrays. Event loops count in milliseconds.",
+    )
+    batch_requests: int = Field(
+        default=64, ge=2, le=1024, description="Most requests that are answered by one replay."
+    )
 
     keep_alive_seconds: int = Field(
         default=75, gt=0, description="How long an idle connection is kept; more than the proxy's."

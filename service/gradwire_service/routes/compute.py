@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from gradwire_service import documents
+from gradwire_service.batching import Gathering
 from gradwire_service.capacity import Capacity, InlineDeadline, TooLongInline
 from gradwire_service.library import Library, NotNear
 from gradwire_service.routes.exchange import Exchange
@@ -31,6 +32,7 @@ class Compute:
         capacity: Capacity,
         metrics: Metrics,
         settings: Settings,
+        gathering: Gathering | None,
     ) -> None:
         self._kind = kind
         self._engine = engine
@@ -38,6 +40,7 @@ class Compute:
         self._capacity = capacity
         self._metrics = metrics
         self._settings = settings
+        self._gathering = gathering
         self._inline_seconds = settings.inline_microseconds * 1e-6
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,12 +66,18 @@ class Compute:
             work.prepare(waits=False)
         except NotNear:
             return await self._capacity.run(work.whole, x.deadline, nbytes)
-        if work.cached and work.replay_seconds() < self._inline_seconds:
+        if self._gathering is not None and work.cached:
+            return await self._gathering.pieces(work, x, self._alone)
+        return await self._alone(work, x)
+
+    async def _alone(self, work: Work, x: Exchange) -> list[Body]:
+        """What was read, by a replay of its own."""
+        if work.cached and work.call.seconds < self._inline_seconds:
             try:
                 return work.finish(InlineDeadline())
             except TooLongInline:
                 pass
-        return await self._capacity.run(lambda: work.finish(x.deadline), x.deadline, nbytes)
+        return await self._capacity.run(lambda: work.finish(x.deadline), x.deadline, len(x.body))
 
 
 def routes(
@@ -80,6 +89,8 @@ def routes(
     settings: Settings,
 ) -> list[BaseRoute]:
     """The compute routes, with their documentation."""
+    window = settings.batch_window_microseconds
+    gathering = Gathering(capacity, metrics, settings) if window else None
 
     def compute(kind: Kind) -> Compute:
         return Compute(
@@ -89,6 +100,7 @@ def routes(
             capacity=capacity,
             metrics=metrics,
             settings=settings,
+            gathering=gathering,
         )
 
     return [RawRoute(f"/v1/{kind}", compute(kind), **documents.OPERATIONS[kind]) for kind in FIELDS]

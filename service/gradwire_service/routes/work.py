@@ -21,7 +21,6 @@ class Work:
     """
 
     __slots__ = (
-        "_call",
         "_encoding",
         "_engine",
         "_kind",
@@ -30,6 +29,7 @@ class Work:
         "_x",
         "answer",
         "cached",
+        "call",
     )
 
     def __init__(self, engine: Engine, library: Library, kind: Kind, x: Exchange) -> None:
@@ -48,15 +48,11 @@ class Work:
         references = self._library.references(self._x, waits=waits)
         asked = read_envelope(document, self._kind, references)
         program = self._engine.parse(asked.program)
-        self._call = self._engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
+        self.call = self._engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
         self._program_id = program.id
         self._encoding = asked.encoding
-        self.cached = self._call.compiled
+        self.cached = self.call.compiled
         self._x.seconds[PARSE] += perf_counter() - start
-
-    def replay_seconds(self) -> float:
-        """How long the replay will take; only what is compiled can tell."""
-        return self._call.seconds
 
     def whole(self) -> list[Body]:
         """All of it, in a thread."""
@@ -66,10 +62,15 @@ class Work:
     def finish(self, poll: Poll) -> list[Body]:
         """Compile what is not compiled, replay, and write the response."""
         start = perf_counter()
-        self._call.compile(poll)
+        self.call.compile(poll)
         compiled = perf_counter()
-        self.answer: Answer = self._call.replay(poll)
-        self._x.seconds[COMPILE] = compiled - start
-        self._x.seconds[REPLAY] = perf_counter() - compiled
+        answer = self.call.replay(poll)
+        return self.answered(answer, compiled - start, perf_counter() - compiled)
+
+    def answered(self, answer: Answer, compile_seconds: float, replay_seconds: float) -> list[Body]:
+        """Write the response, which also tells what it took."""
+        self.answer = answer
+        self._x.seconds[COMPILE] = compile_seconds
+        self._x.seconds[REPLAY] = replay_seconds
         reply = replies.evaluation if self._kind == "evaluate" else replies.derivative
         return self._x.written(reply(self._program_id, self.answer), self._encoding)

@@ -1,0 +1,206 @@
+"""Concurrent requests that share an executable, answered by one replay of all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+from gradwire_engine.answer import Poll
+from gradwire_engine.cache import Entry
+from gradwire_engine.joint_call import JointCall, padded
+
+from gradwire_service.capacity import Capacity, Deadline, InlineDeadline, TooLongInline
+from gradwire_service.routes.exchange import REPLAY, Exchange
+from gradwire_service.routes.work import Work
+from gradwire_service.settings import Settings
+from gradwire_service.telemetry import Metrics
+from gradwire_service.wire.body import Body
+
+#: What a request's waiting for others costs: replays that take less go alone.
+_JOINING_SECONDS = 30e-6
+#: What was replayed so often is generated code by now, so that its time tells of the next.
+_WARM = 4
+#: After so many groups in a row that came to nothing, only each so many requests wait.
+_FRUITLESS, _SELDOM = 16, 64
+
+#: The pieces of each body; None where a request is to go on alone.
+Replies: TypeAlias = Sequence[list[Body] | None]
+
+
+@dataclass(eq=False)
+class Pace:
+    """How long replays of one executable take, alone and together; whether waiting pays."""
+
+    #: Whether calls may be answered together at all.
+    joins: bool
+    #: How many were replayed alone, and the least seconds that this took.
+    replays: int = 0
+    alone: float = float("inf")
+    #: The same of joint replays, by the number of calls that they are padded to.
+    together: dict[int, tuple[int, float]] = field(default_factory=dict)
+    #: Groups since the last that was answered together, and requests ever.
+    fruitless: int = 0
+    requests: int = 0
+
+    def waits(self) -> bool:
+        """Whether the next request is to wait for others."""
+        self.requests += 1
+        if not self.joins or self.replays < _WARM or self.alone < _JOINING_SECONDS:
+            return False
+        return self.fruitless < _FRUITLESS or self.requests % _SELDOM == 0
+
+    def pays(self, count: int, predicted_seconds: float) -> bool:
+        """Whether so many are answered in less time together.
+
+        Until that was measured it is left to a prediction for one of them: NumPy takes half of it
+        at least to call its functions, where one alone may compute with Python's floats.
+        """
+        replays, least = self.together.get(padded(count), (0, 0.0))
+        if replays < _WARM:
+            least = predicted_seconds / 2
+        return count > 1 and least < count * (self.alone - _JOINING_SECONDS)
+
+    def went_alone(self, seconds: float) -> None:
+        """Learn from a replay of one."""
+        self.replays += 1
+        self.alone = min(self.alone, seconds)
+
+    def went_together(self, count: int, answered: int, seconds: float) -> None:
+        """Learn from a replay of ``count``, of which some have to go alone after all."""
+        if answered:
+            self.fruitless = 0
+        seconds += (count - answered) * self.alone
+        replays, least = self.together.get(padded(count), (0, seconds))
+        self.together[padded(count)] = replays + 1, min(least, seconds)
+
+
+class Member(NamedTuple):
+    """A request that waits for others, and where its reply goes."""
+
+    work: Work
+    x: Exchange
+    reply: asyncio.Future[list[Body] | None]
+
+
+class Group(NamedTuple):
+    """Requests that share an entry of the cache and wait for more of them."""
+
+    entry: Entry
+    pace: Pace
+    members: list[Member]
+
+
+class Gathering:
+    """Where requests wait for others of the same executable, the first at most for a window.
+
+    Only on the event loop, but for joint replays that are not predicted to be short.
+    """
+
+    def __init__(self, capacity: Capacity, metrics: Metrics, settings: Settings) -> None:
+        self._capacity = capacity
+        self._metrics = metrics
+        self._window_seconds = settings.batch_window_microseconds * 1e-6
+        self._most = settings.batch_requests
+        self._inline_seconds = settings.inline_microseconds * 1e-6
+        self._paces = WeakKeyDictionary[Entry, Pace]()
+        self._open: dict[Entry, Group] = {}
+        self._tasks = set[asyncio.Task[None]]()
+
+    async def pieces(
+        self, work: Work, x: Exchange, alone: Callable[[Work, Exchange], Awaitable[list[Body]]]
+    ) -> list[Body]:
+        """The reply to a request whose executable is at hand: with others', or had ``alone``."""
+        entry = work.call.entry
+        pace = self._paces.get(entry)
+        if pace is None:
+            pace = self._paces[entry] = Pace(JointCall.takes(work.call))
+        if entry in self._open or pace.waits():
+            reply = await self._join(entry, pace, work, x)
+            if reply is not None:
+                return reply
+        pieces = await alone(work, x)
+        pace.went_alone(x.seconds[REPLAY])
+        return pieces
+
+    def _join(
+        self, entry: Entry, pace: Pace, work: Work, x: Exchange
+    ) -> asyncio.Future[list[Body] | None]:
+        loop = asyncio.get_running_loop()
+        group = self._open.get(entry)
+        if group is None:
+            group = self._open[entry] = Group(entry, pace, [])
+            loop.call_soon(self._look_round, group)
+        reply = loop.create_future()
+        group.members.append(Member(work, x, reply))
+        if len(group.members) == self._most:
+            self._close(group)
+        return reply
+
+    def _look_round(self, group: Group) -> None:
+        """Once all that had come with the first are here, wait on if there are any others."""
+        if self._capacity.in_flight > len(group.members):
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._window_seconds, self._close, group)
+        else:
+            self._close(group)
+
+    def _close(self, group: Group) -> None:
+        """Let nobody in any more, and answer those who are still there."""
+        entry, pace, members = group
+        if self._open.get(entry) is not group:
+            return
+        del self._open[entry]
+        members = [member for member in members if not member.reply.done()]
+        pace.fruitless += 1
+        if members and pace.pays(len(members), members[0].work.call.seconds):
+            task = asyncio.create_task(self._answer(members, pace))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            _tell(members, [None] * len(members))
+
+    async def _answer(self, members: Sequence[Member], pace: Pace) -> None:
+        """Reply to all; whatever fails is left to each, so that errors are each's own."""
+        replies: Replies = [None] * len(members)
+        with suppress(Exception):
+            replies = await self._replies(members, pace)
+        self._metrics.joined(sum(reply is not None for reply in replies))
+        _tell(members, replies)
+
+    async def _replies(self, members: Sequence[Member], pace: Pace) -> Replies:
+        """On the event loop where that is short, else in a thread, in the least time of any."""
+        joint = JointCall([member.work.call for member in members])
+        if joint.compiled and joint.seconds < self._inline_seconds:
+            with suppress(TooLongInline):
+                return _written(joint, members, pace, InlineDeadline())
+        deadline = min([m.x.deadline for m in members], key=Deadline.remaining_seconds)
+        nbytes = sum([len(m.x.body) for m in members])
+        return await self._capacity.run(
+            lambda: _written(joint, members, pace, deadline), deadline, nbytes
+        )
+
+
+def _written(joint: JointCall, members: Sequence[Member], pace: Pace, poll: Poll) -> Replies:
+    """Compile what is not compiled, replay, and write the responses."""
+    start = perf_counter()
+    joint.compile(poll)
+    compiled = perf_counter()
+    answers = joint.answers(poll)
+    seconds = perf_counter() - compiled
+    pace.went_together(len(members), len(members) - answers.count(None), seconds)
+    return [
+        None if answer is None else member.work.answered(answer, compiled - start, seconds)
+        for member, answer in zip(members, answers, strict=True)
+    ]
+
+
+def _tell(members: Sequence[Member], replies: Replies) -> None:
+    """Give each its reply, but for those who have left."""
+    for member, reply in zip(members, replies, strict=True):
+        if not member.reply.done():
+            member.reply.set_result(reply)

@@ -1,0 +1,262 @@
+"""Concurrent requests answered by one replay: each as it would have been alone."""
+
+import asyncio
+import base64
+import re
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_service.batching import Pace
+from gradwire_service.wire.packing import pack
+from gradwire_service.wire.unpacking import unpack
+
+#: Enough calls of NumPy for a replay that is worth sharing.
+CHAIN = "h = x\n" + "\n".join(f"h = tanh(h * {k / 160} + x * w)" for k in range(80))
+RNG = np.random.default_rng(32)
+#: A window that nobody waits for who need not.
+WINDOW = {"batch_window_microseconds": 100_000}
+
+
+@pytest.fixture
+async def together(served):
+    """A client of a service that answers together."""
+    async with served(batch_window_microseconds=2000) as client:
+        yield client
+
+
+def asked(**more):
+    values = {"x": RNG.normal(size=8).tolist(), "w": RNG.normal(size=8).tolist()}
+    return {"program": CHAIN, "variables": values, **more}
+
+
+async def warmed(client, path="/v1/gradient", **request):
+    """Ask one by one until replays are no faster the next time."""
+    for _ in range(6):
+        response = await client.post(path, json=request)
+    return response
+
+
+async def joint(client):
+    """How many answers were had together so far."""
+    text = (await client.get("/metrics")).text
+    found = re.search(r"^gradwire_joint_total (\S+)", text, re.MULTILINE)
+    return float(found[1]) if found else 0
+
+
+async def at_once(client, requests, path="/v1/gradient"):
+    """The responses to all, asked a few times so that each length of a group is compiled."""
+    for _ in range(3):
+        responses = await asyncio.gather(*[client.post(path, json=r) for r in requests])
+    return responses
+
+
+def alike(one, other):
+    """The same document, but for digits."""
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            alike(one[key], other[key])
+    elif isinstance(one, str | None):
+        assert one == other
+    else:
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+KINDS: dict[str, Any] = {
+    "evaluate": {},
+    "gradient": {"sources": {"a": "x", "b": None, "c": {"w": "w"}}},
+    "jacobian": {"sources": "x"},
+    "jvp": {"tangents": {"x": [1.0] * 8}},
+    "hvp": {"vectors": {"w": [0.5] * 8}, "target": "h", "outputs": ["h"]},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_answers_together_are_those_alone(together, client, kind):
+    path, requests = f"/v1/{kind}", [asked(**KINDS[kind]) for _ in range(16)]
+    await warmed(together, path, **requests[0])
+    responses = await at_once(together, requests, path)
+    assert await joint(together) > 16
+    for request, response in zip(requests, responses, strict=True):
+        assert response.status_code == 200
+        alike(response.json(), (await client.post(path, json=request)).json())
+        phases = re.findall(r"(\w+);dur=([\d.]+)", response.headers["server-timing"])
+        assert [name for name, _ in phases] == ["parse", "compile", "replay", "encode"]
+        assert float(dict(phases)["replay"]) > 0
+    metrics = (await together.get("/metrics")).text
+    assert f'requests_total{{route="{path}",status="200"}} 54.0' in metrics
+    assert 'gradwire_executable_cache_total{outcome="hit"} 53.0' in metrics
+
+
+async def test_each_has_the_encoding_it_asked_for(together):
+    request = asked(sources="x")
+    await warmed(together, **request)
+    packed_request = b"".join(map(bytes, pack(request, as_lists=True)))
+    headers = {"content-type": "application/msgpack"}
+    for _ in range(3):
+        lists, octets, packed, *_ = await asyncio.gather(
+            together.post("/v1/gradient", json=request),
+            together.post("/v1/gradient", json={**request, "encoding": "base64"}),
+            together.post("/v1/gradient", content=packed_request, headers=headers),
+            *[together.post("/v1/gradient", json=request) for _ in range(9)],
+        )
+    assert await joint(together)
+    expected = lists.json()["gradients"]
+    found = base64.b64decode(octets.json()["gradients"]["base64"])
+    np.testing.assert_allclose(np.frombuffer(found), expected, rtol=1e-12)
+    found = unpack(packed.content)["gradients"]["data"]
+    np.testing.assert_allclose(np.frombuffer(found), expected, rtol=1e-12)
+
+
+async def test_what_is_not_finite_is_told_where_it_is(together, client):
+    requests = [asked() for _ in range(12)]
+    for request in requests:
+        request["program"] += "\nsum(log(w + 3)) + sum(h)"
+    for request in requests[::5]:
+        request["variables"]["w"][0] = -3.0
+    await warmed(together, **requests[1])
+    responses = await at_once(together, requests)
+    assert await joint(together)
+    for k, (request, response) in enumerate(zip(requests, responses, strict=True)):
+        assert ("nonfinite" in response.json()) == (k % 5 == 0)
+        alone = (await client.post("/v1/gradient", json=request)).json()
+        if k % 5:
+            alike(response.json(), alone)
+        else:
+            assert response.json()["nonfinite"] == alone["nonfinite"]
+
+
+async def test_errors_are_each_request_s_own(together):
+    requests = [asked() for _ in range(12)]
+    for k, request in enumerate(requests):
+        request["program"] += "\nsum(inv(m)) + sum(h)"
+        request["variables"]["m"] = [[1.0, 0.0], [0.0, float(k % 4)]]
+    await warmed(together, **requests[1])
+    responses = await at_once(together, requests)
+    assert [r.status_code == 200 for r in responses] == [k % 4 > 0 for k in range(12)]
+    for request, response in zip(requests, responses, strict=True):
+        alone = await together.post("/v1/gradient", json=request)
+        assert response.status_code == alone.status_code
+        if alone.status_code == 200:
+            alike(response.json(), alone.json())
+        else:
+            assert response.json()["code"] == alone.json()["code"]
+            assert response.json()["node"] == alone.json()["node"]
+
+
+async def test_only_those_whose_time_is_over_are_stopped(together):
+    program = "s = x\nfor i in range(n):\n    s = tanh(s + x * sin(s))\nsum(s)"
+    values = {"x": [0.1, 0.2], "n": {"value": 20_000, "dtype": "int64"}}
+    request = {"program": program, "variables": values}
+    await warmed(together, "/v1/evaluate", **request)
+    await at_once(together, 6 * [request], "/v1/evaluate")
+    assert await joint(together)
+    requests = [request | ({"timeout_ms": 5} if k == 2 else {}) for k in range(6)]
+    for _ in range(2):
+        made = [together.post("/v1/evaluate", json=r) for r in requests]
+        statuses = [r.status_code for r in await asyncio.gather(*made)]
+        assert statuses == [200, 200, 504, 200, 200, 200]
+
+
+async def test_those_who_leave_cost_nobody_an_answer(together):
+    requests = [asked() for _ in range(12)]
+    await warmed(together, **requests[0])
+    for _ in range(3):
+        made = [asyncio.create_task(together.post("/v1/gradient", json=r)) for r in requests]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        for task in made[::4]:
+            task.cancel()
+        outcomes: list[Any] = await asyncio.gather(*made, return_exceptions=True)
+        assert [isinstance(x, asyncio.CancelledError) for x in outcomes[::4]] == [True] * 3
+        assert all(x.status_code == 200 for k, x in enumerate(outcomes) if k % 4)
+    assert await joint(together)
+
+
+async def test_who_is_alone_does_not_wait(served):
+    async with served(**WINDOW) as client:
+        request = asked()
+        await warmed(client, **request)
+        spent = []
+        for _ in range(5):
+            start = time.monotonic()
+            await client.post("/v1/gradient", json=request)
+            spent.append(time.monotonic() - start)
+        assert min(spent) < 0.1
+        assert not await joint(client)
+
+
+async def test_others_are_waited_for_no_longer_than_the_window(served):
+    async with served(**WINDOW) as client:
+        slow = {"program": "s = x\nfor i in range(200000):\n    s = sin(s + x)\ns"}
+        request = asked()
+        await warmed(client, **request)
+        other = asyncio.create_task(
+            client.post("/v1/evaluate", json={**slow, "variables": {"x": [1.0, 2.0]}})
+        )
+        await asyncio.sleep(0.05)
+        response = await client.post("/v1/gradient", json=request)
+        assert response.status_code == 200
+        assert (await other).status_code == 200
+
+
+async def test_a_full_group_waits_no_longer(served):
+    async with served(**WINDOW, batch_requests=4) as client:
+        requests = [asked() for _ in range(16)]
+        await warmed(client, **requests[0])
+        responses = await at_once(client, requests)
+        assert {response.status_code for response in responses} == {200}
+        assert await joint(client) >= 16
+
+
+async def test_without_a_window_each_is_alone(client):
+    requests = [asked() for _ in range(16)]
+    await warmed(client, **requests[0])
+    await at_once(client, requests)
+    assert not await joint(client)
+
+
+def warm(alone, joins=True):
+    pace = Pace(joins)
+    for _ in range(4):
+        pace.went_alone(alone)
+    return pace
+
+
+def test_short_replays_do_not_wait():
+    assert not warm(1e-5).waits()
+    assert warm(1e-3).waits()
+    assert not warm(1e-3, joins=False).waits()
+    assert not Pace(joins=True).waits()
+
+
+def test_together_pays_where_less_is_taken_than_alone():
+    pace = warm(1e-4)
+    assert not pace.pays(1, 1e-5)
+    assert pace.pays(4, 4e-4)
+    assert not pace.pays(4, 1e-3)  # alone numbers are Python's
+    for seconds in (9e-3, 9e-3, 9e-3, 5e-4):
+        pace.went_together(3, 3, seconds)
+    assert not pace.pays(4, 4e-4)
+    assert pace.pays(5, 4e-4)
+    pace.went_together(3, 3, 1e-4)
+    assert pace.pays(4, 4e-4)
+
+
+def test_answers_that_are_missing_count_as_had_alone():
+    pace = warm(1e-3)
+    for _ in range(4):
+        pace.went_together(8, 1, 1.5e-3)
+    assert not pace.pays(8, 1e-5)
+
+
+def test_after_many_groups_in_vain_few_requests_wait():
+    pace = warm(1e-3)
+    pace.fruitless = 16
+    assert sum(pace.waits() for _ in range(640)) == 10
+    pace.went_together(4, 0, 1e-3)
+    assert sum(pace.waits() for _ in range(640)) == 10
+    pace.went_together(4, 4, 1e-3)
+    assert all(pace.waits() for _ in range(640))
