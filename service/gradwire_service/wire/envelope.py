@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from gradwire_engine.answer import Kind, Query, Repeats
 
 from gradwire_service.wire.codec import Encoding
+from gradwire_service.wire.directions import read_seeds, read_tangents
 from gradwire_service.wire.fields import (
     Reader,
     axes,
@@ -19,7 +20,7 @@ from gradwire_service.wire.fields import (
     positive,
     strings,
 )
-from gradwire_service.wire.leaves import read_seeds, read_tangents, read_variables
+from gradwire_service.wire.leaves import read_variables
 from gradwire_service.wire.numbers import describe
 from gradwire_service.wire.references import References
 from gradwire_service.wire.sources import Source, read_program

@@ -16,7 +16,6 @@ from gradwire_service.wire.numbers import (
     Array,
     Dtype,
     Malformed,
-    Misfit,
     array_or_none,
     complex_array,
     dtype_named,
@@ -48,37 +47,12 @@ def read_variables(document: Mapping[str, Any], references: References) -> dict[
             if type(value) is list and (array := array_or_none(value)) is not None:
                 variables[name] = Leaf(array)
             else:
-                variables[name] = _read(value, references, 1)
+                variables[name] = read_value(value, references)
     except Malformed as error:
         error.within(name)
         error.within("variables")
-        _refuse(error)
+        refuse(error)
     return variables
-
-
-def read_seeds(value: Any, target: Any, references: References) -> Any:
-    """``output_gradients`` as arrays, nested as ``target`` is; null stands for ones."""
-    try:
-        return _read_seeds(value, target, references)
-    except Malformed as error:
-        error.within("output_gradients")
-        _refuse(error)
-
-
-def read_tangents(
-    document: Mapping[str, Any], field: str, references: References
-) -> dict[str, Any]:
-    """``tangents`` or ``vectors``: arrays by name, nested as the variables of these names are."""
-    tangents: dict[str, Any] = {}
-    name = ""
-    try:
-        for name, value in document.items():
-            tangents[name] = _bare(_read(value, references, 1))
-    except Malformed as error:
-        error.within(name)
-        error.within(field)
-        _refuse(error)
-    return tangents
 
 
 def read_tensor(document: Any) -> Array:
@@ -89,19 +63,24 @@ def read_tensor(document: Any) -> Array:
     try:
         if type(document) is dict and "ref" in document:
             raise Malformed("a tensor is stored by its values")
-        read = _read(document, References(), 1)
+        read = read_value(document, References())
         if not isinstance(read, Leaf) or isinstance(read.value, str):
             raise Malformed("a tensor is one array", hint="store the parts of a value one by one")
     except Malformed as error:
-        _refuse(error)
+        refuse(error)
     return read.value
 
 
-def _refuse(error: Malformed) -> NoReturn:
+def refuse(error: Malformed) -> NoReturn:
+    """Raise what a request is answered whose value is malformed."""
     raise Refusal(error.code, error.detail, pointer=error.pointer, hint=error.hint) from None
 
 
-def _read(value: Any, references: References, depth: int) -> Any:
+def read_value(value: Any, references: References, depth: int = 1) -> Any:
+    """One member of ``variables``: a leaf, or leaves nested in lists and dicts.
+
+    Raises: ``Malformed``.
+    """
     kind = type(value)
     if kind is float or kind is int:
         return Leaf(np.array(value, FLOAT64))
@@ -127,7 +106,7 @@ def _read(value: Any, references: References, depth: int) -> Any:
 
 def _read_member(name: str | int, value: Any, references: References, depth: int) -> Any:
     try:
-        return _read(value, references, depth + 1)
+        return read_value(value, references, depth + 1)
     except Malformed as error:
         error.within(name)
         raise
@@ -200,7 +179,7 @@ def _composite(
 
 def _read_part(name: str, value: dict[str, Any], references: References) -> Array:
     try:
-        read = _read(value, references, 1)
+        read = read_value(value, references)
         if not isinstance(read, Leaf) or isinstance(read.value, str):
             raise Malformed("this is a list, or a leaf of its own")
     except Malformed as error:
@@ -242,40 +221,3 @@ def _resident(ref: Any, references: References, *, trainable: bool) -> Leaf:
         raise Malformed(f"a ref is {form}", "ref")
     array = references.found("tensors", ref)
     return Leaf(_UNKNOWN if array is None else array, trainable, resident=ref)
-
-
-def _read_seeds(value: Any, target: Any, references: References) -> Any:
-    if value is None:
-        return None
-    if isinstance(target, list):
-        if type(value) is not list or len(value) != len(target):
-            raise Misfit(f"the target is a list of {len(target)}, so must this be")
-        pairs = zip(value, target, strict=True)
-        return [_read_seed(i, *pair, references) for i, pair in enumerate(pairs)]
-    if isinstance(target, dict):
-        if type(value) is not dict or value.keys() != target.keys():
-            raise Misfit("the target is an object, so this must be one with the same members")
-        return {name: _read_seed(name, value[name], of, references) for name, of in target.items()}
-    return _bare(_read(value, references, 1))
-
-
-def _read_seed(name: str | int, value: Any, target: Any, references: References) -> Any:
-    try:
-        return _read_seeds(value, target, references)
-    except Malformed as error:
-        error.within(name)
-        raise
-
-
-def _bare(value: Any) -> Any:
-    if isinstance(value, Sparse | Ragged):
-        raise Malformed(
-            f"a direction in {value} is the array of its values", hint='send the "values" alone'
-        )
-    if isinstance(value, Leaf):
-        if isinstance(value.value, str):
-            raise Malformed("a string is no direction in which to differentiate")
-        return value.value
-    if isinstance(value, list):
-        return [_bare(item) for item in value]
-    return {name: _bare(item) for name, item in value.items()}

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from gradwire_engine.answer import Leaf
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.leaves import (
-    read_seeds,
-    read_tangents,
-    read_tensor,
-    read_variables,
-)
+from gradwire_service.wire.leaves import read_tensor, read_variables
 from gradwire_service.wire.references import References
 
 
@@ -146,9 +141,6 @@ def test_references_are_the_very_arrays_that_are_held():
     assert got["a"].value is ARRAYS[ONE]
     assert got["b"][0] == Leaf(ARRAYS[OTHER], False, resident=OTHER)
     assert got["b"][1].resident is None
-    assert read_seeds([{"ref": OTHER}, None], ["y", "z"], held())[0] is ARRAYS[OTHER]
-    assert read_seeds({"ref": OTHER}, "y", held()) is ARRAYS[OTHER]
-    assert read_tangents({"x": [{"ref": OTHER}]}, "tangents", held())["x"][0] is ARRAYS[OTHER]
 
 
 def test_parts_of_tensors_may_be_held():
@@ -165,11 +157,10 @@ def test_all_that_is_missing_is_told_at_once():
     references = References()
     sparse = {"indices": {"ref": OTHER}, "values": {"ref": ONE}, "shape": [2]}
     read_variables({"a": {"ref": ONE}, "b": [sparse, {"ref": ONE}]}, references)
-    read_seeds({"ref": THIRD}, "y", references)
     with pytest.raises(Refusal) as caught:
         references.check()
     assert caught.value.code == "unknown_ref"
-    assert caught.value.missing == [ONE, OTHER, THIRD]
+    assert caught.value.missing == [ONE, OTHER]
     held().check()
 
 
@@ -200,38 +191,3 @@ def test_what_is_no_tensor(document, pointer):
     with pytest.raises(Refusal) as caught:
         read_tensor(document)
     assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", pointer)
-
-
-def test_seeds_follow_the_target():
-    assert read_seeds(None, "y", References()) is None
-    np.testing.assert_array_equal(read_seeds([1, 2], "y", References()), [1.0, 2.0])
-    parts = read_seeds([[1, 2], None], ["y", "z"], References())
-    np.testing.assert_array_equal(parts[0], [1.0, 2.0])
-    assert parts[1] is None
-    assert read_seeds({"a": 1, "b": [2]}, {"a": "y", "b": ["z"]}, References())["b"][0] == 2.0
-    assert read_seeds([1, {"value": 2}], None, References())[1] == 2.0
-
-
-@pytest.mark.parametrize(
-    ("value", "target", "code", "pointer"),
-    [
-        ([1], ["y", "z"], "invalid_request", ""),
-        (1, ["y"], "invalid_request", ""),
-        ({"a": 1}, {"b": "y"}, "invalid_request", ""),
-        ([1, {"c": 1}], ["y", {"b": "z"}], "invalid_request", "/1"),
-        ("word", "y", "malformed_tensor", ""),
-        ([[1], [None, 1]], ["y", "z"], "malformed_tensor", "/1/0"),
-        ({"a": [[1], [2, 3]]}, {"a": "y"}, "malformed_tensor", "/a/1"),
-    ],
-)
-def test_seeds_that_do_not_fit(value, target, code, pointer):
-    with pytest.raises(Refusal) as caught:
-        read_seeds(value, target, References())
-    assert (caught.value.code, caught.value.pointer) == (code, "/output_gradients" + pointer)
-
-
-def test_a_direction_in_a_sparse_tensor_is_of_its_values():
-    document = {"a": {"indices": [[0]], "values": [1], "shape": [3]}}
-    with pytest.raises(Refusal) as caught:
-        read_tangents(document, "tangents", References())
-    assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", "/tangents/a")

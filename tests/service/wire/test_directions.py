@@ -1,0 +1,57 @@
+"""Cotangents and tangents as arrays, nested as what they belong to."""
+
+import numpy as np
+import pytest
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.directions import read_seeds, read_tangents
+from gradwire_service.wire.references import References
+
+
+def test_seeds_follow_the_target():
+    assert read_seeds(None, "y", References()) is None
+    np.testing.assert_array_equal(read_seeds([1, 2], "y", References()), [1.0, 2.0])
+    parts = read_seeds([[1, 2], None], ["y", "z"], References())
+    np.testing.assert_array_equal(parts[0], [1.0, 2.0])
+    assert parts[1] is None
+    assert read_seeds({"a": 1, "b": [2]}, {"a": "y", "b": ["z"]}, References())["b"][0] == 2.0
+    assert read_seeds([1, {"value": 2}], None, References())[1] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "code", "pointer"),
+    [
+        ([1], ["y", "z"], "invalid_request", ""),
+        (1, ["y"], "invalid_request", ""),
+        ({"a": 1}, {"b": "y"}, "invalid_request", ""),
+        ([1, {"c": 1}], ["y", {"b": "z"}], "invalid_request", "/1"),
+        ("word", "y", "malformed_tensor", ""),
+        ([[1], [None, 1]], ["y", "z"], "malformed_tensor", "/1/0"),
+        ({"a": [[1], [2, 3]]}, {"a": "y"}, "malformed_tensor", "/a/1"),
+    ],
+)
+def test_seeds_that_do_not_fit(value, target, code, pointer):
+    with pytest.raises(Refusal) as caught:
+        read_seeds(value, target, References())
+    assert (caught.value.code, caught.value.pointer) == (code, "/output_gradients" + pointer)
+
+
+def test_a_direction_in_a_sparse_tensor_is_of_its_values():
+    document = {"a": {"indices": [[0]], "values": [1], "shape": [3]}}
+    with pytest.raises(Refusal) as caught:
+        read_tangents(document, "tangents", References())
+    assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", "/tangents/a")
+
+
+def test_what_is_held_stands_in_place():
+    ref, array = "sha256:" + "1" * 64, np.array([3.0, 4.0])
+    references = References(lambda *of: {("tensors", ref): array}.get(of))
+    assert read_seeds([{"ref": ref}, None], ["y", "z"], references)[0] is array
+    assert read_seeds({"ref": ref}, "y", references) is array
+    assert read_tangents({"x": [{"ref": ref}]}, "tangents", references)["x"][0] is array
+    references.check()
+    missing = References()
+    read_seeds({"a": {"ref": ref}}, {"a": "y"}, missing)
+    read_tangents({"x": {"ref": ref}}, "vectors", missing)
+    with pytest.raises(Refusal) as caught:
+        missing.check()
+    assert caught.value.missing == [ref]
