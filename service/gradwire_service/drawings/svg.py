@@ -36,12 +36,13 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monosp
 --frame:#1b2129;--edge:#3c4653;--operation:#22354e;--variable:#473a17;--constant:#2a2f36;
 --function:#3a2f57;--output:#20382c;--source:#8a6412;--target:#1f7542}}
 text{fill:var(--ink);font-size:11px}.head{font-size:13px;font-weight:bold}
-.mark{font-weight:bold;letter-spacing:0}.small,.quiet,.title,.key{fill:var(--soft)}
+.mark{font-weight:bold}.small,.quiet,.title,.key{fill:var(--soft)}
 .box{fill:var(--operation);stroke:var(--edge)}.frame{fill:var(--frame);stroke:var(--edge);
 stroke-dasharray:5 3}.variable .box{fill:var(--variable)}.constant .box{fill:var(--constant)}
 .input .box,.reference .box{fill:var(--back);stroke-dasharray:2 2}
 .merge .box,.function .box{fill:var(--function)}.output .box{fill:var(--output);stroke-width:2}
-.source .box{fill:var(--source)}.target .box{fill:var(--target);stroke:var(--ink)}
+.source .small,.target .small{fill:var(--ink)}.source .box{fill:var(--source)}
+.target .box{fill:var(--target);stroke:var(--ink)}
 .edge{fill:none;stroke:var(--line);stroke-width:1.2}.head-of-edge{fill:var(--line)}
 """.replace("\n", "")
 
