@@ -17,6 +17,7 @@ NAMES = (
     "sparse",
     "tapes",
     "wire",
+    "batching",
     "gradbench.timings",
     "growth",
     "peers",

@@ -70,33 +70,40 @@ class Load:
             connection.exchange(request)
 
     def _ask_at_once(self) -> None:
-        """Keep a request under way on each connection."""
         requests = chain.from_iterable(islice(self._questions, self._at_once))
-        with selectors.DefaultSelector() as selector, ExitStack() as stack:
-            start = perf_counter()
-            for request in islice(requests, CONNECTIONS):
-                connection = stack.enter_context(closing(Connection(self._server.port)))
-                selector.register(connection.socket, selectors.EVENT_READ, connection)
-                connection.send(request)
-            self._keep_busy(selector, requests)
-            self.per_second.append(self._at_once / (perf_counter() - start))
+        seconds, _ = at_once(self._server, requests, CONNECTIONS)
+        self.per_second.append(self._at_once / seconds)
 
-    @staticmethod
-    def _keep_busy(selector: selectors.BaseSelector, requests: Iterator[bytes]) -> None:
-        """Send the next request where one was answered, until none is under way."""
+
+def at_once(
+    server: Server, requests: Iterator[bytes], connections: int
+) -> tuple[float, list[float]]:
+    """Keep a request under way on each connection; how long that took, and each of them."""
+    began: dict[Connection, float] = {}
+    latencies: list[float] = []
+    with selectors.DefaultSelector() as selector, ExitStack() as stack:
+        start = perf_counter()
+        for request in islice(requests, connections):
+            connection = stack.enter_context(closing(Connection(server.port)))
+            selector.register(connection.socket, selectors.EVENT_READ, connection)
+            began[connection] = perf_counter()
+            connection.send(request)
         while selector.get_map():
             ready = selector.select(timeout=60)
             if not ready:
                 raise TimeoutError("the server does not answer")
             for key, _ in ready:
-                connection: Connection = key.data
+                connection = key.data
                 if connection.receive_some() is None:
                     continue
-                request = next(requests, None)
-                if request is None:
+                latencies.append(perf_counter() - began[connection])
+                further = next(requests, None)
+                if further is None:
                     selector.unregister(key.fileobj)
                 else:
-                    connection.send(request)
+                    began[connection] = perf_counter()
+                    connection.send(further)
+        return perf_counter() - start, latencies
 
 
 def load(

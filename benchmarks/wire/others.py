@@ -27,8 +27,9 @@ from wire.forms import BINARY, LISTS, to_json
 from wire.loads import CONNECTIONS, Form, Load, Question, alternate, load
 from wire.sizes import points
 
-_API = Path(__file__).parents[1] / "peers" / "tesseract_api.py"
 PEERS = ("umbridge", "tesseract_core")
+
+_API = Path(__file__).parents[1] / "peers" / "tesseract_api.py"
 _BASE64 = "application/json+base64"
 
 
@@ -38,7 +39,7 @@ def report(*, quick: bool) -> list[str]:
     small: dict[str, Load] = {}
     large: dict[str, Load] = {}
     with ExitStack() as stack:
-        for name in (name for name in FORMS if name not in missing):
+        for name in [name for name in FORMS if name not in missing]:
             server = stack.enter_context(SERVERS[name]())
             for what, form in FORMS[name].items():
                 small[what] = load(server, form, points(10, 16), 50, 160)

@@ -1,0 +1,30 @@
+"""Peers are found in this environment, or in the one that a variable names."""
+
+import subprocess
+import sys
+
+from peers.interpreters import environment, installed, interpreter
+
+
+def test_a_variable_names_the_python_of_a_peer(monkeypatch, tmp_path):
+    other = tmp_path / "python"
+    other.symlink_to(sys.executable)
+    monkeypatch.setenv("GRADWIRE_BENCH_TESSERACT", str(other))
+    assert interpreter("tesseract_core") == str(other)
+    assert interpreter("umbridge") == sys.executable
+
+
+def test_what_is_installed_is_asked_of_the_interpreter(monkeypatch, tmp_path):
+    assert installed("json")
+    assert not installed("no_such_module")
+    without = tmp_path / "python"
+    without.write_text("#!/bin/sh\nexit 1\n")
+    without.chmod(0o755)
+    monkeypatch.setenv("GRADWIRE_BENCH_JSON", str(without))
+    assert not installed("json")
+
+
+def test_processes_find_the_benchmarks_and_have_one_thread_for_products():
+    script = "import os, measure; print(os.environ['OMP_NUM_THREADS'], os.environ['MORE'])"
+    told = subprocess.check_output([sys.executable, "-c", script], env=environment(MORE="so"))
+    assert told.split() == [b"1", b"so"]
