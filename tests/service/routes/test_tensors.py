@@ -210,10 +210,10 @@ async def test_what_one_key_stores_is_unknown_to_others(kept, served):
 
 
 async def test_tensors_that_are_not_used_expire(kept, served):
-    async with served(**kept, tensor_ttl_seconds=0.3) as client:
+    async with served(**kept, tensor_ttl_seconds=0.8) as client:
         used, idle = await put(client, ARRAY), await put(client, ARRAY + 1)
-        for _ in range(4):
-            await asyncio.sleep(0.1)
+        for _ in range(5):
+            await asyncio.sleep(0.2)
             assert await evaluated(client, used) == 15
         await evaluated(client, idle, 404)
 
