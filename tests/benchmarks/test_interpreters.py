@@ -10,6 +10,7 @@ def test_a_variable_names_the_python_of_a_peer(monkeypatch, tmp_path):
     other = tmp_path / "python"
     other.symlink_to(sys.executable)
     monkeypatch.setenv("GRADWIRE_BENCH_TESSERACT", str(other))
+    monkeypatch.delenv("GRADWIRE_BENCH_UMBRIDGE", raising=False)
     assert interpreter("tesseract_core") == str(other)
     assert interpreter("umbridge") == sys.executable
 
