@@ -1,0 +1,28 @@
+"""What is measured with requests batched: answers are finite, and each request is counted."""
+
+import batching
+import numpy as np
+import pytest
+from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.joint_call import JointCall
+from servers import BARE, running
+from wire.loads import at_once
+
+
+@pytest.mark.parametrize("what", batching.problems())
+def test_problems_may_be_answered_together(what):
+    text, values = batching.problems()[what]
+    engine = Engine()
+    given = {name: Leaf(np.asarray(value)) for name, value in values.items()}
+    call = engine.call(engine.parse(text), given, Query("gradient"))
+    answer = call.replay(lambda: None)
+    assert all(np.isfinite(x).all() for x in [answer.value, *answer.gradients.values()])
+    assert JointCall.takes(call)
+
+
+def test_each_request_has_its_latency():
+    asked = batching.requests("x", {"x": np.ones(10)}, distinct=7)
+    with running(BARE) as server:
+        seconds, latencies = at_once(server, iter(3 * asked), 4)
+    assert len(latencies) == 21
+    assert 0 < max(latencies) <= seconds
