@@ -4,8 +4,8 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -18,7 +18,7 @@ def process():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
-    options = ["--drain-seconds", "0.3", "--log-level", "warning"]
+    options = ["--drain-seconds", "1", "--log-level", "warning"]
     process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
     address = f"http://127.0.0.1:{port}"
     for _ in range(200):
@@ -33,28 +33,36 @@ def process():
     process.communicate()
 
 
+def awaited(ask, right):
+    """The first response that is ``right``, asked for again and again."""
+    end = time.monotonic() + 10
+    while not right(response := ask()):
+        assert time.monotonic() < end, response.text
+        time.sleep(0.02)
+    return response
+
+
+def refuses(response):
+    """Whether it is 503."""
+    return response.status_code == 503
+
+
 def test_sigterm_lets_work_finish_while_readiness_is_down(process):
     process, address = process
-    request = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 1500}
-    answers = []
-    working = threading.Thread(
-        target=lambda: answers.append(httpx.post(address + "/v1/gradient", json=request))
-    )
-    working.start()
-    time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
-    time.sleep(0.1)
-    assert httpx.get(address + "/readyz").status_code == 503
-    assert httpx.get(address + "/healthz").status_code == 200
-    taken = httpx.post(address + "/v1/evaluate", json={"program": "1 + 1"})
-    assert taken.status_code == 200
-    time.sleep(0.5)
-    refused = httpx.post(address + "/v1/evaluate", json={"program": "1 + 1"})
-    assert (refused.status_code, refused.json()["code"]) == (503, "draining")
-    assert refused.headers["retry-after"]
-    assert process.poll() is None
-    working.join(10)
-    assert answers[0].json()["code"] == "deadline_exceeded"
+    request = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 4000}
+    with httpx.Client(base_url=address, timeout=30) as client, ThreadPoolExecutor() as threads:
+        answers = threads.submit(httpx.post, address + "/v1/gradient", json=request, timeout=30)
+        awaited(lambda: client.get("/metrics"), lambda told: "gradwire_in_flight 1.0" in told.text)
+        process.send_signal(signal.SIGTERM)
+        awaited(lambda: client.get("/readyz"), refuses)
+        assert client.get("/healthz").status_code == 200
+        evaluation = {"program": "1 + 1"}
+        assert client.post("/v1/evaluate", json=evaluation).status_code == 200
+        refused = awaited(lambda: client.post("/v1/evaluate", json=evaluation), refuses)
+        assert refused.json()["code"] == "draining"
+        assert refused.headers["retry-after"]
+        assert process.poll() is None
+        assert answers.result().json()["code"] == "deadline_exceeded"
     assert process.wait(5) == 0
     assert process.stderr.read() == ""
 
