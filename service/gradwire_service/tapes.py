@@ -13,7 +13,7 @@ from gradwire_engine import Engine, Recording
 from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Held, Key, Record, Store
-from gradwire_service.wire.codec import CODECS
+from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.envelope import TapeEnvelope, read_tape
 
 #: What an instruction and its value take beside the value's elements.
@@ -103,7 +103,7 @@ class Tapes:
             if recording is not None:
                 self._recordings.move_to_end(key)
                 return Tape(key, recipe, held.expires_at, recording, kept=True)
-        document = CODECS[recipe.media_type].read(recipe.body)
+        document = DOCUMENTS.reads[recipe.media_type].read(recipe.body)
         program = document["program"]
         if type(program) is dict and "name" in program:
             document["program"] = {"ref": recipe.program}

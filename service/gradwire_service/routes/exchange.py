@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -16,7 +16,7 @@ from gradwire_service.capacity import Capacity, Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import server_timing
 from gradwire_service.wire.body import Body, read_body
-from gradwire_service.wire.codec import Encoding, negotiated
+from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiated
 from gradwire_service.wire.envelope import read_timeout
 from gradwire_service.wire.headers import headers_of
 
@@ -30,10 +30,16 @@ _NOBODY = sha256(b"").hexdigest()
 class Exchange:
     """A request as it is read, and what its response is made of."""
 
+    #: The codecs that are offered.
+    offer: ClassVar[Offer] = DOCUMENTS
+
     def __init__(self, scope: Scope, settings: Settings) -> None:
         self._header = header = headers_of(scope).get
         self.format = negotiated(
-            header(b"content-type", b""), header(b"content-encoding", b""), header(b"accept", b"")
+            header(b"content-type", b""),
+            header(b"content-encoding", b""),
+            header(b"accept", b""),
+            self.offer,
         )
         self.deadline = Deadline(settings.default_timeout_ms)
         self.seconds = [0.0, 0.0, 0.0, 0.0]
@@ -85,7 +91,7 @@ class Exchange:
         yield
         self.seconds[number] += perf_counter() - start
 
-    def written(self, document: Mapping[str, Any], encoding: Encoding | None = None) -> list[Body]:
+    def written(self, document: Any, encoding: Encoding | None = None) -> list[Body]:
         """The document of the answer as pieces of a body."""
         start = perf_counter()
         pieces = self.format.writer.write(document, encoding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -14,6 +14,8 @@ from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.compression import Coding, coding_named
 from gradwire_service.wire.members import check_members, check_size
+from gradwire_service.wire.npy import MEDIA_TYPE, read_npy, write_npy
+from gradwire_service.wire.numbers import Malformed
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.preferences import qualities, quality
 from gradwire_service.wire.unpacking import unpack
@@ -33,7 +35,7 @@ class Codec(ABC):
         """Raises: ``Refusal`` (malformed_body)."""
 
     @abstractmethod
-    def write(self, document: Mapping[str, Any], encoding: Encoding | None) -> list[Body]:
+    def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
         """The body in pieces, arrays in the form that is asked for, or this codec's own."""
 
 
@@ -58,7 +60,7 @@ class JsonCodec(Codec):
         check_members(body, document)
         return document
 
-    def write(self, document: Mapping[str, Any], encoding: Encoding | None) -> list[Body]:
+    def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
         return [write_json(document, as_bytes=encoding == "base64")]
 
 
@@ -70,8 +72,24 @@ class MessagePackCodec(Codec):
     def read(self, body: bytes | bytearray) -> Any:
         return unpack(body)
 
-    def write(self, document: Mapping[str, Any], encoding: Encoding | None) -> list[Body]:
+    def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
         return pack(document, as_lists=encoding == "list")
+
+
+class NpyCodec(Codec):
+    """``.npy`` files, each one array."""
+
+    media_types = (MEDIA_TYPE,)
+
+    def read(self, body: bytes | bytearray) -> Any:
+        """Raises: ``Refusal`` (malformed_tensor)."""
+        try:
+            return read_npy(body)
+        except Malformed as error:
+            raise Refusal(error.code, error.detail, hint=error.hint) from None
+
+    def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
+        return write_npy(document)
 
 
 def _json_hint(message: str) -> str | None:
@@ -82,9 +100,20 @@ def _json_hint(message: str) -> str | None:
 
 JSON = JsonCodec()
 MESSAGEPACK = MessagePackCodec()
-CODECS: dict[str, Codec] = {
-    media_type: codec for codec in (JSON, MESSAGEPACK) for media_type in codec.media_types
-}
+
+
+class Offer:
+    """The codecs by which a route reads and writes, by their media types."""
+
+    def __init__(self, reads: Sequence[Codec], writes: Sequence[Codec]) -> None:
+        self.reads = {media_type: codec for codec in reads for media_type in codec.media_types}
+        self.writes = {media_type: codec for codec in writes for media_type in codec.media_types}
+
+
+#: Of the routes that take and give documents, and of those that take or give one array.
+DOCUMENTS = Offer((JSON, MESSAGEPACK), (JSON, MESSAGEPACK))
+UPLOADS = Offer((JSON, MESSAGEPACK, NpyCodec()), (JSON, MESSAGEPACK))
+DOWNLOADS = Offer((JSON, MESSAGEPACK), (JSON, MESSAGEPACK, NpyCodec()))
 
 
 class Format(NamedTuple):
@@ -98,39 +127,44 @@ class Format(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def negotiated(content_type: bytes, content_encoding: bytes, accept: bytes) -> Format:
+def negotiated(
+    content_type: bytes, content_encoding: bytes, accept: bytes, offer: Offer = DOCUMENTS
+) -> Format:
     """The format of an exchange by the headers of its request.
 
-    A body without a type is taken as JSON, and answered in its own type unless ``accept`` says
-    otherwise.
+    A body without a type is taken as JSON, and answered in its own type, where that is written
+    there, unless ``accept`` says otherwise.
 
     Raises: ``Refusal`` (unsupported_media_type, not_acceptable).
     """
-    media_type = content_type.partition(b";")[0].strip().lower().decode("latin-1")
-    media_type = media_type or JSON.media_types[0]
-    reader = CODECS.get(media_type)
+    json_type = JSON.media_types[0]
+    media_type = content_type.partition(b";")[0].strip().lower().decode("latin-1") or json_type
+    reader = offer.reads.get(media_type)
     if reader is None:
         raise Refusal(
             "unsupported_media_type",
             f"the Content-Type {media_type} is not one that is read here",
-            hint=f"send the header Content-Type: {_NAMES} (curl -d sends another)",
+            hint=f"send the header Content-Type: {_names(offer.reads)} (curl -d sends another)",
         )
-    reply_type = _best(accept.decode("latin-1"), media_type) if accept else media_type
+    reply_type = media_type if media_type in offer.writes else json_type
+    if accept:
+        reply_type = _best(accept.decode("latin-1"), reply_type, offer.writes)
     coding = coding_named(content_encoding)
-    return Format(reader, media_type, coding, CODECS[reply_type], reply_type.encode())
+    return Format(reader, media_type, coding, offer.writes[reply_type], reply_type.encode())
 
 
-def _best(accept: str, own: str) -> str:
+def _best(accept: str, own: str, written: Mapping[str, Codec]) -> str:
     """The best media type that ``accept`` allows, at a tie the request's own."""
     ranges = qualities(accept)
-    best = max((own, *CODECS), key=lambda name: quality(name, ranges))
+    best = max((own, *written), key=lambda name: quality(name, ranges))
     if quality(best, ranges) == 0:
         raise Refusal(
             "not_acceptable",
             "the Accept header allows nothing that is written here",
-            hint=f"accept {_NAMES}",
+            hint=f"accept {_names(written)}",
         )
     return best
 
 
-_NAMES = " or ".join(codec.media_types[0] for codec in (JSON, MESSAGEPACK))
+def _names(codecs: Mapping[str, Codec]) -> str:
+    return " or ".join(codec.media_types[0] for codec in dict.fromkeys(codecs.values()))

@@ -27,8 +27,9 @@ from gradwire_service.wire.references import FORMS, References
 
 FLOAT64 = np.dtype(np.float64)
 
-_MARKS = frozenset(("value", "base64", "data", "ref", "indices", "row_splits"))
-_COMPLEX = frozenset(("re", "im"))
+#: Members that make an object a leaf, each alone, or both together.
+MARKS = frozenset(("value", "base64", "data", "ref", "indices", "row_splits"))
+COMPLEX = frozenset(("re", "im"))
 _UNKNOWN = np.zeros(())
 _SPLIT_HINT = "a nesting level with a member of that name is given by dotted paths as keys"
 
@@ -56,10 +57,12 @@ def read_variables(document: Mapping[str, Any], references: References) -> dict[
 
 
 def read_tensor(document: Any) -> Array:
-    """The array of a leaf that stands by itself.
+    """The array of a leaf that stands by itself, or that came as such.
 
     Raises: ``Refusal`` (malformed_tensor), with a pointer into the leaf.
     """
+    if isinstance(document, np.ndarray):
+        return document
     try:
         if type(document) is dict and "ref" in document:
             raise Malformed("a tensor is stored by its values")
@@ -93,7 +96,7 @@ def read_value(value: Any, references: References, depth: int = 1) -> Any:
     elif kind is str:
         return Leaf(np.array(WORDS[value]) if value in WORDS else value)
     elif kind is dict:
-        if not _MARKS.isdisjoint(value) or value.keys() >= _COMPLEX:
+        if not MARKS.isdisjoint(value) or value.keys() >= COMPLEX:
             return _read_object(value, references)
     else:
         raise Malformed("null is not a value", hint="leave the variable out, or give it a number")
@@ -123,7 +126,8 @@ def _read_object(leaf: dict[str, Any], references: References) -> Leaf | Sparse 
         known = {"value", "dtype", "shape"}
         return Leaf(_form(leaf, _value_form, known), trainable, "shape" in leaf)
     if "base64" in leaf or "data" in leaf:
-        return Leaf(_form(leaf, _raw_form, {"dtype", "shape", "base64", "data"}), trainable)
+        field = "base64" if "base64" in leaf else "data"
+        return Leaf(_form(leaf, _raw_form, {"dtype", "shape", field}), trainable)
     if "ref" in leaf:
         _check_fields(leaf, {"ref"})
         return _resident(leaf["ref"], references, trainable=trainable)
@@ -193,7 +197,7 @@ def _value_form(leaf: dict[str, Any]) -> Any:
     try:
         if type(value) is list:
             return list_array(value, dtype)
-        if type(value) is dict and value.keys() == _COMPLEX:
+        if type(value) is dict and value.keys() == COMPLEX:
             return complex_array(value["re"], value["im"], dtype)
         if type(value) is str and value not in WORDS and dtype is None:
             return value

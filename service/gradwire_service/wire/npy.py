@@ -53,7 +53,7 @@ def write_npy(array: Array) -> list[Body]:
     little = np.asarray(array, array.dtype.newbyteorder("<"), order="C")
     header = BytesIO()
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(little))
-    return [header.getvalue(), little.tobytes()]
+    return [header.getvalue(), little.reshape(-1).view(np.uint8).data]
 
 
 def _header(file: memoryview) -> tuple[dict[str, Any], int]:
