@@ -27,24 +27,34 @@ _KINDS = {
     "input": "into or out of a frame",
     "output": "output",
 }
-_STYLE = """
-svg{--ink:#1c2430;--soft:#5b6675;--line:#8793a3;--back:#ffffff;--frame:#f4f6f9;--edge:#b9c2ce;
---operation:#eaf1fb;--variable:#fff5da;--constant:#f3f3f3;--function:#efe9fb;--output:#e9f0ec;
---source:#ffd98a;--target:#9fdcb4;background:var(--back);
-font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-@media (prefers-color-scheme:dark){svg{--ink:#e6eaf0;--soft:#a3aebc;--line:#7d8998;--back:#14181e;
---frame:#1b2129;--edge:#3c4653;--operation:#22354e;--variable:#473a17;--constant:#2a2f36;
---function:#3a2f57;--output:#20382c;--source:#8a6412;--target:#1f7542}}
-text{fill:var(--ink);font-size:11px}.head{font-size:13px;font-weight:bold}
-.mark{font-weight:bold}.small,.quiet,.title,.key{fill:var(--soft)}
-.box{fill:var(--operation);stroke:var(--edge)}.frame{fill:var(--frame);stroke:var(--edge);
-stroke-dasharray:5 3}.variable .box{fill:var(--variable)}.constant .box{fill:var(--constant)}
-.input .box,.reference .box{fill:var(--back);stroke-dasharray:2 2}
-.merge .box,.function .box{fill:var(--function)}.output .box{fill:var(--output);stroke-width:2}
-.source .small,.target .small{fill:var(--ink)}.source .box{fill:var(--source)}
-.target .box{fill:var(--target);stroke:var(--ink)}
-.edge{fill:none;stroke:var(--line);stroke-width:1.2}.head-of-edge{fill:var(--line)}
-""".replace("\n", "")
+_LIGHT = {
+    "ink": "#1c2430", "soft": "#5b6675", "line": "#8793a3", "back": "#ffffff", "frame": "#f4f6f9",
+    "edge": "#b9c2ce", "operation": "#eaf1fb", "variable": "#fff5da", "constant": "#f3f3f3",
+    "function": "#efe9fb", "output": "#e9f0ec", "source": "#ffd98a", "target": "#9fdcb4",
+}  # fmt: skip
+_DARK = {
+    "ink": "#e6eaf0", "soft": "#a3aebc", "line": "#7d8998", "back": "#14181e", "frame": "#1b2129",
+    "edge": "#3c4653", "operation": "#22354e", "variable": "#473a17", "constant": "#2a2f36",
+    "function": "#3a2f57", "output": "#20382c", "source": "#8a6412", "target": "#1f7542",
+}  # fmt: skip
+#: Colours stand in each rule: not all that show pictures know variables.
+_COLOURS = """
+svg{background:%(back)s}text{fill:%(ink)s}.small,.quiet,.title,.key{fill:%(soft)s}
+.box{fill:%(operation)s;stroke:%(edge)s}.frame{fill:%(frame)s;stroke:%(edge)s}
+.variable .box{fill:%(variable)s}.constant .box{fill:%(constant)s}
+.input .box,.reference .box{fill:%(back)s}.merge .box,.function .box{fill:%(function)s}
+.output .box{fill:%(output)s}.source .small,.target .small{fill:%(ink)s}
+.source .box{fill:%(source)s}.target .box{fill:%(target)s;stroke:%(ink)s}
+.edge{stroke:%(line)s}.head-of-edge{fill:%(line)s}
+"""
+_SHAPES = """
+svg{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+text{font-size:11px}.head{font-size:13px;font-weight:bold}.mark{font-weight:bold}
+.frame{stroke-dasharray:5 3}.input .box,.reference .box{stroke-dasharray:2 2}
+.output .box{stroke-width:2}.edge{fill:none;stroke-width:1.2}
+"""
+_DARK_RULES = "@media (prefers-color-scheme:dark){" + _COLOURS % _DARK + "}"
+_STYLE = (_SHAPES + _COLOURS % _LIGHT + _DARK_RULES).replace("\n", "")
 
 
 def svg(graph: Graph, title: str) -> str:
