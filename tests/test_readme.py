@@ -34,19 +34,16 @@ CURL = [
 
 
 def run(command: str, url: str) -> dict[str, object]:
-    """Run a command of the page against the service at ``url``."""
-    done = subprocess.run(
-        ["bash", "-c", command.replace("127.0.0.1:8000", url.removeprefix("http://"))],
-        capture_output=True,
-        check=True,
-        timeout=60,
-    )
+    """Run a command of the page against the service at ``url``; gives what it prints."""
+    command = command.replace("127.0.0.1:8000", url.removeprefix("http://"))
+    command = command.replace("-o banana.svg", "-o /dev/null -w '{}'")
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, timeout=60)
     answer: dict[str, object] = json.loads(done.stdout)
     return answer
 
 
 def test_all_curl_commands_are_found():
-    assert len(CURL) == README.count("\ncurl ") == 5
+    assert len(CURL) == README.count("\ncurl ") == 8
 
 
 def test_the_gradient_by_curl_is_the_difference_quotient(service_url):
@@ -68,13 +65,19 @@ def test_the_gradient_by_curl_is_the_difference_quotient(service_url):
 
 
 def test_the_other_commands_answer_as_announced(service_url):
-    second, null, mistake, operations = [run(command, service_url) for command in CURL[1:]]
+    second, null, mistake, banana, gradient, _, operations = [
+        run(command, service_url) for command in CURL[1:]
+    ]
     assert second["outputs"] == pytest.approx(12 * 3.0**2)
     assert null["gradients"] == {"x": 5.0, "w": None}
     assert null["unconnected"]["w"]["reason"] == "stop_gradient"  # type: ignore[index]
     assert null["unconnected"]["w"]["node"]["line"] == 1  # type: ignore[index]
     assert mistake["code"] == "syntax_error"
     assert mistake["node"]["line"] == 1  # type: ignore[index]
+    assert banana["name"] == "banana"
+    assert gradient["program"] == banana["id"]
+    assert gradient["value"] == 100 * (2 - 1) ** 2 + 100 * (3 - 4) ** 2 + 1
+    assert gradient["gradients"] == {"x": [-400.0, 1002.0, -200.0]}
     assert len(operations["ops"]) > 150  # type: ignore[arg-type]
 
 
