@@ -62,6 +62,8 @@ class _Reader:
         op, args, attrs = node["op"], node.get("args", []), node.get("attrs", {})
         if not isinstance(op, str) or not op:
             raise _invalid(f"{at}/op", "op must be the name of an operation")
+        if not isinstance(node.get("id"), str | None):
+            raise _invalid(f"{at}/id", "an id is a string")
         if not isinstance(args, list):
             raise _invalid(f"{at}/args", "args must be a list")
         if not isinstance(attrs, dict):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from gradwire_engine.answer import Kind
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic import TypeAdapter
 from starlette.responses import Response as StarletteResponse
 
 from gradwire_service import examples
@@ -19,6 +18,7 @@ from gradwire_service.documents.resources import (
     TensorDocument,
 )
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.documents.values import Tensor
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 
 REF = "#/components/schemas/{model}"
@@ -26,10 +26,13 @@ REF = "#/components/schemas/{model}"
 
 def component_schemas() -> dict[str, Any]:
     """The schemas that the operations refer to, by name."""
-    models: list[type[BaseModel]] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
-    models += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
-    models += [RegisterRequest, ProgramDocument, ProgramPage, TensorDocument, GraphDocument]
-    _, schema = models_json_schema([(model, "validation") for model in models], ref_template=REF)
+    parts: list[Any] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
+    parts += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
+    parts += [RegisterRequest, ProgramDocument, ProgramPage, Tensor, TensorDocument]
+    parts += [GraphDocument]
+    mode: Literal["validation"] = "validation"
+    adapters = [(part.__name__, mode, TypeAdapter(part)) for part in parts]
+    _, schema = TypeAdapter.json_schemas(adapters, ref_template=REF)
     definitions: dict[str, Any] = schema["$defs"]
     return definitions
 

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from gradwire_engine.answer import Kind
 from pydantic import BaseModel, Field, create_model
 
-from gradwire_service.documents.values import (
-    Document,
-    Graph,
-    Names,
-    ProgramDigest,
-    ProgramName,
-    Value,
-)
+from gradwire_service.documents.programs import Names, NamesOrNull, Program
+from gradwire_service.documents.values import Cotangents, Direction, Document, Value
 from gradwire_service.wire.envelope import RECORDED
 
 _EXACT = (
     "No rewriting that changes rounding: bit for bit what the recorded operations give one by one "
     "in NumPy."
 )
+_Axes = Annotated[list[str], Field(min_length=1)] | Annotated[dict[str, int], Field(min_length=1)]
 
 
 class EvaluateRequest(Document):
     """What ``/v1/evaluate`` takes."""
 
-    program: str | Graph | ProgramDigest | ProgramName
+    program: Program
     variables: dict[str, Value] | None = Field(None, description="Values, nested as you like.")
-    outputs: Names = Field(None, description="Names whose values to return.")
-    batch: list[str] | dict[str, int] | None = Field(
+    outputs: Names | None = Field(None, description="Names whose values to return.")
+    batch: _Axes | None = Field(
         None,
         description="Variables, and output_gradients, tangents or vectors, with an axis of "
         "examples, the first or the one given: everything is answered for each example, along a "
@@ -46,7 +41,7 @@ class EvaluateRequest(Document):
 class DerivativeRequest(EvaluateRequest):
     """What everything that differentiates takes."""
 
-    target: Names = Field(None, description="What to differentiate; the sum where nested.")
+    target: Names | None = Field(None, description="What to differentiate; the sum where nested.")
     unconnected_gradients: Literal["none", "zero"] | None = Field(
         None, description="What a derivative that does not exist is given as."
     )
@@ -55,13 +50,15 @@ class DerivativeRequest(EvaluateRequest):
 class SourcesRequest(DerivativeRequest):
     """What differentiates with respect to sources."""
 
-    sources: Names = Field(None, description="With respect to what; all variables if left out.")
+    sources: NamesOrNull = Field(
+        None, description="With respect to what; all variables if left out."
+    )
 
 
 class PullbackRequest(SourcesRequest):
     """What pulls cotangents back."""
 
-    output_gradients: Value | None = Field(
+    output_gradients: Cotangents = Field(
         None, description="Cotangents in the target's structure; null stands for ones."
     )
 
@@ -109,7 +106,7 @@ class HessianRequest(MatrixRequest):
 class JvpRequest(DerivativeRequest):
     """What ``/v1/jvp`` takes."""
 
-    tangents: dict[str, Value] = Field(
+    tangents: dict[str, Direction] = Field(
         description="Directions by name, nested as the values of these names are."
     )
 
@@ -117,7 +114,7 @@ class JvpRequest(DerivativeRequest):
 class HvpRequest(DerivativeRequest):
     """What ``/v1/hvp`` takes."""
 
-    vectors: dict[str, Value] = Field(
+    vectors: dict[str, Direction] = Field(
         description="Directions by name, nested as the values of these names are."
     )
 
@@ -125,7 +122,7 @@ class HvpRequest(DerivativeRequest):
 class TapeRequest(Document):
     """What ``POST /v1/tapes`` takes."""
 
-    program: str | Graph | ProgramDigest | ProgramName
+    program: Program
     variables: dict[str, Value] | None = Field(None, description="Values, nested as you like.")
     persistent: bool | None = Field(None, description="Whether it answers more than once.")
     watch: list[str] | None = Field(

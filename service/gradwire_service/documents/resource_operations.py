@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwire_service.documents.operations import REF, content, resource_operation
+from gradwire_service.documents.operations import content, resource_operation
 from gradwire_service.documents.resources import (
     ProgramDocument,
     ProgramPage,
     RegisterRequest,
     TensorDocument,
 )
-from gradwire_service.documents.values import ComplexNumbers, RawBytes, Valued
+from gradwire_service.documents.values import RawBytes, Tensor
 from gradwire_service.wire import npy
 
 _FILE = {npy.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
-_LEAVES = [
-    {"type": "number"},
-    {"type": "boolean"},
-    {"type": "array"},
-    *({"$ref": REF.format(model=model.__name__)} for model in (Valued, ComplexNumbers, RawBytes)),
-]
 _KNOWN = {"description": "It was known already."}
 _UNCHANGED = {"description": "The client has it: `If-None-Match` bears its `ETag`."}
 
@@ -86,7 +80,7 @@ def _put(name: str, summary: str, description: str) -> dict[str, Any]:
     operation = resource_operation(
         name, summary, description, *(400, 413, 422), status=201, response=TensorDocument
     )
-    sent = {"application/json": {"schema": {"oneOf": _LEAVES}}} | _FILE
+    sent = content(Tensor) | _FILE
     return _with(
         operation,
         {200: _KNOWN | {"content": content(TensorDocument)}},

@@ -6,22 +6,14 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from gradwire_service.documents.values import (
-    Digest,
-    Document,
-    Dtype,
-    Graph,
-    Name,
-    Names,
-    ProgramDigest,
-    ProgramName,
-)
+from gradwire_service.documents.programs import Name, NamesOrNull, Program
+from gradwire_service.documents.values import Digest, Document, Dtype
 
 
 class RegisterRequest(Document):
     """What ``POST /v1/programs`` takes."""
 
-    program: str | Graph | ProgramDigest | ProgramName
+    program: Program
     name: Name | None = Field(None, description="What to call it from now on.")
     ref: Digest | None = Field(None, description="The id that it must turn out to have.")
 
@@ -33,7 +25,7 @@ class ProgramSummary(BaseModel):
     name: Name | None = Field(None, description="The name it was asked by, or the first of all.")
     names: list[Name] = Field(description="All its names.")
     variables: list[str] = Field(description="Names that it reads before it assigns them.")
-    outputs: Names = Field(description="Names that it returns; null for what has none.")
+    outputs: NamesOrNull = Field(description="Names that it returns; null for what has none.")
     nodes: int = Field(description="How many steps it is.")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from gradwire_engine.answer import Kind
 from pydantic import BaseModel, Field
 
-from gradwire_service.documents.values import Value, Word
+from gradwire_service.documents.values import Answered, Value, Word
 from gradwire_service.problems import KINDS
 
 
@@ -66,14 +66,14 @@ class Response(BaseModel):
 class EvaluateResponse(Response):
     """Values, in the structure of the names asked for."""
 
-    outputs: Value | None
+    outputs: Answered
 
 
 class DerivativeResponse(Response):
     """The target's value, and why derivatives do not exist."""
 
-    value: Value | None
-    outputs: Value | None = None
+    value: Answered
+    outputs: Answered = None
     unconnected: dict[str, Unconnected] | None = None
 
 

@@ -1,11 +1,14 @@
-"""Values and programs on the wire: what variables may be, and how programs are written."""
+"""Values on the wire: what variables, directions and tensors may be."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
+
+from gradwire_service.wire.leaves import COMPLEX, MARKS
+from gradwire_service.wire.numbers import MAX_DEPTH
 
 Dtype = Literal[
     "bool",
@@ -23,11 +26,25 @@ Dtype = Literal[
     "complex64",
     "complex128",
 ]
+ComplexDtype = Literal["complex64", "complex128"]
 Digest = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
-Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 Word = Literal["NaN", "Infinity", "-Infinity"]
 Numbers = TypeAliasType("Numbers", "float | bool | Word | list[Numbers]")
-Names = TypeAliasType("Names", "str | list[Names] | dict[str, Names] | None")
+Shape = Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MAX_DEPTH)]
+#: Where a list takes integers, booleans are 0 and 1.
+Index = Annotated[int, Field(ge=0)] | bool
+
+
+def _level(of: str) -> Any:
+    """A nesting level, which is an object that is no leaf."""
+    return WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": {"$ref": f"#/components/schemas/{of}"},
+            "propertyNames": {"not": {"enum": sorted(MARKS)}},
+            "not": {"required": sorted(COMPLEX)},
+        }
+    )
 
 
 class Document(BaseModel):
@@ -42,45 +59,60 @@ class Leaf(Document):
     trainable: bool = Field(True, description="Differentiated when no sources are named.")
 
 
-class Valued(Leaf):
-    """Numbers with a dtype."""
+class Changeable(Leaf):
+    """What assignments may change."""
 
-    value: Numbers | ComplexNumbers
-    dtype: Dtype | None = None
     shape: None = Field(None, description="`null`, if assignments may change the shape.")
 
 
-class ComplexNumbers(Leaf):
-    """Complex numbers, real and imaginary parts of one shape."""
+class Valued(Changeable):
+    """Numbers with a dtype."""
+
+    value: Numbers
+    dtype: Dtype | None = None
+
+
+class ComplexParts(Document):
+    """Real and imaginary parts of one shape."""
 
     re: Numbers
     im: Numbers
-    dtype: Literal["complex64", "complex128"] | None = None
+
+
+class ValuedComplex(Changeable):
+    """Complex numbers with a dtype."""
+
+    value: ComplexParts
+    dtype: ComplexDtype | None = None
+
+
+class ValuedText(Changeable):
+    """A text, which no operation takes."""
+
+    value: str
+    dtype: None = None
+
+
+class ComplexNumbers(ComplexParts, Leaf):
+    """Complex numbers, real and imaginary parts of one shape."""
+
+    dtype: ComplexDtype | None = None
 
 
 class RawBytes(Leaf):
     """The array's little-endian C-order bytes."""
 
     dtype: Dtype
-    shape: list[Annotated[int, Field(ge=0)]]
+    shape: Shape
     base64: str = Field(json_schema_extra={"contentEncoding": "base64"})
 
 
-class SparseTensor(Leaf):
-    """Numbers, or slices along the last axes, by their places; those of one place add up."""
+class RawData(Leaf):
+    """The same in MessagePack, as they are."""
 
-    indices: list[list[Annotated[int, Field(ge=0)]]] | Valued | RawBytes
-    values: list[Numbers] | Valued | ComplexNumbers | RawBytes
-    shape: list[Annotated[int, Field(ge=0)]] | Valued | RawBytes
-    dtype: Dtype | None = None
-
-
-class RaggedTensor(Leaf):
-    """Rows of any lengths: row ``i`` is of the values from ``row_splits[i]`` to the next."""
-
-    values: list[Numbers] | Valued | ComplexNumbers | RawBytes
-    row_splits: list[Annotated[int, Field(ge=0)]] | Valued | RawBytes
-    dtype: Dtype | None = None
+    dtype: Dtype
+    shape: Shape
+    data: bytes
 
 
 class TensorReference(Leaf):
@@ -89,37 +121,44 @@ class TensorReference(Leaf):
     ref: Digest
 
 
+Array = TypeAliasType(
+    "Array", "Valued | ValuedComplex | ComplexNumbers | RawBytes | RawData | TensorReference"
+)
+IntegerArray = TypeAliasType("IntegerArray", "Valued | RawBytes | RawData | TensorReference")
+
+
+class SparseTensor(Leaf):
+    """Numbers, or slices along the last axes, by their places; those of one place add up."""
+
+    indices: list[Annotated[list[Index], Field(min_length=1)]] | IntegerArray
+    values: list[Numbers] | Array
+    shape: Annotated[list[Index], Field(min_length=1, max_length=MAX_DEPTH)] | IntegerArray
+    dtype: Dtype | None = None
+
+
+class RaggedTensor(Leaf):
+    """Rows of any lengths: row ``i`` is of the values from ``row_splits[i]`` to the next."""
+
+    values: list[Numbers] | Array
+    row_splits: Annotated[list[Index], Field(min_length=1)] | IntegerArray
+    dtype: Dtype | None = None
+
+
 Value = TypeAliasType(
     "Value",
-    "float | bool | str | list[Value] | Valued | ComplexNumbers | RawBytes | SparseTensor"
-    " | RaggedTensor | TensorReference | dict[str, Value]",
+    "float | bool | str | list[Value] | Array | ValuedText | SparseTensor | RaggedTensor"
+    " | Annotated[dict[str, Value], _level('Value')]",
 )
-
-
-class Node(BaseModel):
-    """One operation of a graph."""
-
-    op: str
-    id: str | None = None
-    args: list[float | bool | str | Node] = []
-    attrs: dict[str, Any] = {}
-
-
-class Graph(BaseModel):
-    """A program as a graph, its nodes in dependency order."""
-
-    format: Literal["gradwire/1"] = "gradwire/1"
-    nodes: list[Node]
-    outputs: Names
-
-
-class ProgramDigest(Document):
-    """A registered program by its id."""
-
-    ref: Digest
-
-
-class ProgramName(Document):
-    """A registered program by its name."""
-
-    name: Name
+Direction = TypeAliasType(
+    "Direction",
+    "float | bool | Word | list[Direction] | Array"
+    " | Annotated[dict[str, Direction], _level('Direction')]",
+)
+Tensor = TypeAliasType(
+    "Tensor", "Numbers | Valued | ValuedComplex | ComplexNumbers | RawBytes | RawData"
+)
+#: Nested as names are, which may be the names of leaves' fields, too.
+Cotangents = TypeAliasType(
+    "Cotangents", "Direction | list[Cotangents] | dict[str, Cotangents] | None"
+)
+Answered = TypeAliasType("Answered", "Value | list[Answered] | dict[str, Answered] | None")

@@ -95,6 +95,7 @@ def test_attributes_of_functions_are_sub_programs(ask):
         ({"nodes": [], "outputs": "x", "more": 1}, "/program"),
         ({"nodes": {}, "outputs": "x"}, "/program/nodes"),
         ({"nodes": [5], "outputs": "x"}, "/program/nodes/0"),
+        (graph(node("a", "sin", {"op": "sin", "id": 5})), "/program/nodes/0/args/0/id"),
         ({"nodes": [], "outputs": None}, "/program/outputs"),
         ({"nodes": [], "outputs": {"a": ["x", 1]}}, "/program/outputs/a/1"),
         (graph(node("a", "sin", "b"), node("b", "sin", "a")), "/program/nodes/0/args/0"),

@@ -1,0 +1,60 @@
+"""Programs on the wire: how they are written, and how their values are named."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypeAliasType
+
+from gradwire_service.documents.values import Digest, Document
+
+Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
+Names = TypeAliasType("Names", "str | list[Names] | dict[str, Names]")
+NamesOrNull = TypeAliasType(
+    "NamesOrNull", "str | list[NamesOrNull] | dict[str, NamesOrNull] | None"
+)
+
+_Nonempty = Annotated[str, Field(min_length=1)]
+Argument = TypeAliasType(
+    "Argument", "float | bool | _Nonempty | InlineNode | list[Argument] | None"
+)
+Outputs = TypeAliasType("Outputs", "_Nonempty | list[Outputs] | dict[str, Outputs]")
+
+
+class InlineNode(Document):
+    """One operation of a graph, where its value is used."""
+
+    id: str | None = Field(None, description="Of nodes of the graph alone; here it names nothing.")
+    op: _Nonempty
+    args: list[Argument] = Field([], description="Names of variables or earlier nodes among them.")
+    attrs: dict[str, Any] = Field({}, description="What else the operation takes.")
+
+
+class Node(InlineNode):
+    """One operation of a graph, under a name."""
+
+    id: str = Field(pattern=r"^[^.\[\]]+$")
+
+
+class Graph(Document):
+    """A program as a graph, its nodes in dependency order."""
+
+    format: Literal["gradwire/1"] = "gradwire/1"
+    nodes: list[Node]
+    outputs: Outputs
+
+
+class ProgramDigest(Document):
+    """A registered program by its id."""
+
+    ref: Digest
+
+
+class ProgramName(Document):
+    """A registered program by its name."""
+
+    name: Name
+
+
+Program = TypeAliasType("Program", "str | Graph | ProgramDigest | ProgramName")
