@@ -7,7 +7,7 @@ import re
 import secrets
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from itertools import accumulate, count
 from operator import add
 
@@ -169,13 +169,13 @@ class RequestScope:
         scope["gradwire.request_id"] = request_id
         status = 0
 
-        async def send_with_id(message: Message) -> None:
+        def send_with_id(message: Message) -> Awaitable[None]:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = message.setdefault("headers", [])
+                headers = message.get("headers", ())
                 message["headers"] = [*headers, (b"x-request-id", request_id.encode())]
-            await send(message)
+            return send(message)
 
         try:
             await self._app(scope, receive, send_with_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from functools import lru_cache
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,14 +35,14 @@ class Compressing:
         self._app = app
         self._capacity = capacity
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         coding = None
         if scope["type"] == "http" and scope["method"] != "HEAD":
             accepted = headers_of(scope).get(b"accept-encoding")
             coding = _preferred(accepted.decode("latin-1")) if accepted else None
         if coding is not None:
             send = _Compressed(coding, self._capacity, send)
-        await self._app(scope, receive, send)
+        return self._app(scope, receive, send)
 
 
 class _Compressed:

@@ -6,7 +6,7 @@ small computation does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from typing import Any
 
 from fastapi.routing import APIRoute
@@ -34,11 +34,10 @@ class RawRoutes:
             ("POST", route.path): route for route in routes if isinstance(route, RawRoute)
         }
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http":
             route = self._routes.get((scope["method"], scope["path"]))
             if route is not None:
                 scope["route"] = route
-                await route.app(scope, receive, send)
-                return
-        await self._otherwise(scope, receive, send)
+                return route.app(scope, receive, send)
+        return self._otherwise(scope, receive, send)
