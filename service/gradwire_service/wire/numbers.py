@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import math
+import sys
 from array import array
 from itertools import chain
 from typing import Any
@@ -147,6 +148,8 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     check_rank(len(shape))
     raw = text if type(text) in (bytes, memoryview) else _base64_bytes(text, name)
     needed = math.prod(shape) * dtype.itemsize
+    if needed > sys.maxsize:
+        raise Malformed("no array can have this shape", "shape")
     if len(raw) != needed:
         raise Malformed(f"{dtype} of this shape has {needed} bytes, got {len(raw)}", name)
     try:
