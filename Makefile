@@ -5,15 +5,17 @@ PYTHON ?= python3
 VENV ?= .venv
 # Handed on to the program: make test ARGS="-k hessian -x"
 ARGS ?=
+FUZZ_SECONDS ?= 60
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+FUZZER := $(VENV)/fuzzer
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test coverage check format docs bench clean
+.PHONY: help setup serve test coverage check format fuzz docs bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -39,6 +41,12 @@ format: $(DEV) ## Format and apply the safe fixes
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
 
+fuzz: $(DEV) ## Fuzz every decoder for FUZZ_SECONDS each, where atheris has a wheel for this Python
+	@test -d $(FUZZER) || $(PIP) install --only-binary :all: --no-deps --target $(FUZZER) atheris || true
+	@if test -d $(FUZZER); \
+	then PYTHONPATH=$(FUZZER) $(BIN)/python fuzz/campaign.py --seconds $(FUZZ_SECONDS) $(ARGS); \
+	else echo "Skipped: atheris cannot be installed for this Python."; fi
+
 docs: $(DEV) ## Write docs/operations.md from the operations themselves
 	@$(BIN)/python tools/operations_page.py > docs/operations.md.new && mv docs/operations.md.new docs/operations.md
 
@@ -46,7 +54,7 @@ bench: $(DEV) ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean: ## Remove the environment and every cache
-	rm -rf $(VENV) .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
 
 # The link dangles when its Python was removed; then make sees no file and builds the environment anew.
 $(BIN)/python:

@@ -1,10 +1,15 @@
 """Whatever is sent, the answer is a short problem that says what is wrong and repeats nothing."""
 
 import json
+from contextlib import suppress
 
 import orjson
 import pytest
-from gradwire_service.problems import KINDS, MAX_BODY_BYTES
+from decoders import DECODERS, REQUESTS, decode, read_any_request
+from gradwire_service.problems import KINDS, MAX_BODY_BYTES, Refusal
+from hypothesis import given
+from hypothesis import strategies as st
+from seeds import seeds, words
 
 ECHO = "e1f0c3a7"  # sent a thousand times over, it may come back a few times, cut off
 MAX_ECHO = 28
@@ -292,3 +297,42 @@ async def test_deeply_nested_values_and_names(client):
     program = b'{"nodes": [{"id": "a", "op": "sin", "args": [' + node + b']}], "outputs": "a"}'
     response = await post(client, b'{"program": ' + program + b"}")
     assert response.status_code in (200, 422), response.text[:300]
+
+
+WORDS = st.sampled_from([word.decode() for word in words()])
+DOCUMENTS = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(allow_nan=False) | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=5),
+    max_leaves=30,
+)
+
+
+@st.composite
+def damaged(draw, bodies):
+    """A body that is right but for some bytes."""
+    body = bytearray(draw(st.sampled_from(bodies)))
+    for _ in range(draw(st.integers(0, 3))):
+        start = draw(st.integers(0, len(body)))
+        body[start : start + draw(st.integers(0, 4))] = draw(st.binary(max_size=4))
+    return bytes(body)
+
+
+SEEDS = seeds()
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@given(data=st.data())
+def test_any_bytes_are_refused_or_read_as_others_read_them(name, data):
+    decode(name, data.draw(st.binary(max_size=200) | damaged(SEEDS[name])))
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_bytes_that_are_right_are_read(name):
+    for body in SEEDS[name] if name != "request" else ():
+        DECODERS[name](body)
+
+
+@given(DOCUMENTS, st.integers(0, len(REQUESTS) - 1))
+def test_any_document_is_refused_or_read(document, number):
+    with suppress(Refusal):
+        read_any_request(document, number)

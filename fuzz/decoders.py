@@ -1,0 +1,123 @@
+"""Every decoder of what clients send, on any bytes: it refuses them, or agrees with another one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from io import BytesIO
+from typing import Any
+
+import msgpack
+import numpy as np
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.codec import JSON
+from gradwire_service.wire.compression import CODINGS
+from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape, read_timeout
+from gradwire_service.wire.leaves import read_tensor
+from gradwire_service.wire.npy import read_npy
+from gradwire_service.wire.numbers import Malformed
+from gradwire_service.wire.references import References
+from gradwire_service.wire.sources import read_registration
+from gradwire_service.wire.unpacking import unpack
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+#: What is decompressed at most.
+MOST_BYTES = 1 << 20
+
+
+def read_json(body: bytes) -> None:
+    """Python's own parser finds the same document, and no name twice."""
+    read = JSON.read(body)
+    assert repr(json.loads(body, object_pairs_hook=_once, parse_int=_wide)) == repr(read)
+
+
+def read_messagepack(body: bytes) -> None:
+    """Another reader finds the same document."""
+    read = _plain(unpack(bytearray(body)))
+    assert repr(_plain(msgpack.unpackb(body, strict_map_key=False))) == repr(read)
+
+
+def read_file(body: bytes) -> None:
+    """NumPy finds the same array."""
+    read = read_npy(body)
+    loaded = np.load(BytesIO(body), allow_pickle=False)
+    assert (read.dtype, read.shape) == (loaded.dtype.newbyteorder("="), loaded.shape)
+    assert read.tobytes() == loaded.astype(read.dtype).tobytes()
+
+
+def read_gzip(body: bytes) -> None:
+    """Python's own reader finds the same bytes."""
+    assert CODINGS["gzip"].decompress(body, MOST_BYTES) == gzip.decompress(body)
+
+
+def read_zstd(body: bytes) -> None:
+    """The library's reader of whole bodies finds the same bytes."""
+    assert CODINGS["zstd"].decompress(body, MOST_BYTES) == zstd.decompress(body)
+
+
+def read_request(body: bytes) -> None:
+    """A request of a kind that its first byte says."""
+    number, rest = body[0] if body else 0, bytearray(body[1:])
+    document = unpack(rest) if number & 128 else JSON.read(rest)
+    read_any_request(document, number & 127)
+
+
+def read_any_request(document: Any, number: int) -> None:
+    """``document`` as the request that ``number`` says, counted round."""
+    REQUESTS[number % len(REQUESTS)](document)
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(members)
+    assert len(read) == len(members)
+    return read
+
+
+def _wide(digits: str) -> float:
+    """An integer; a float where it has more than 64 bits."""
+    number = int(digits)
+    return number if -(1 << 63) <= number < 1 << 64 else float(digits)
+
+
+def _plain(value: Any) -> Any:
+    """``value`` with views of the body as bytes."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
+def _asking(kind: Any) -> list[Callable[[Any], object]]:
+    return [partial(read_envelope, kind=kind, of_tape=of_tape) for of_tape in (False, True)]
+
+
+REQUESTS: list[Callable[[Any], object]] = [
+    *(read for kind in FIELDS for read in _asking(kind)),
+    read_tape,
+    read_tensor,
+    read_timeout,
+    partial(read_registration, references=References()),
+]
+DECODERS: dict[str, Callable[[bytes], None]] = {
+    "json": read_json,
+    "messagepack": read_messagepack,
+    "npy": read_file,
+    "gzip": read_gzip,
+    "zstd": read_zstd,
+    "request": read_request,
+}
+
+
+def decode(name: str, body: bytes) -> None:
+    """Read ``body``; to refuse it is right, too."""
+    with suppress(Refusal, Malformed):
+        DECODERS[name](body)

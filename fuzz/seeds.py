@@ -1,0 +1,66 @@
+"""Where fuzzing begins: the requests of the documentation, in every form that is read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from decoders import REQUESTS
+from gradwire_service import examples
+from gradwire_service.wire.compression import CODINGS
+from gradwire_service.wire.numbers import DTYPES
+from gradwire_service.wire.packing import pack
+
+DOCS = Path(__file__).parent.parent / "docs"
+_BLOCK = re.compile(r"```json\n(.*?)```", re.DOTALL)
+
+
+def seeds() -> dict[str, list[bytes]]:
+    """Bodies that are right, by the decoder that reads them."""
+    documents = list(_documents())
+    written = [json.dumps(document).encode() for document in documents]
+    packed = [b"".join(pack(document)) for document in documents]
+    numbers = range(len(REQUESTS))
+    return {
+        "json": written,
+        "messagepack": packed,
+        "npy": list(_files()),
+        **{
+            name: [coding.compress(body) * (1 + i % 2) for i, body in enumerate(written)]
+            for name, coding in CODINGS.items()
+        },
+        "request": [bytes([number]) + body for body in written for number in numbers]
+        + [bytes([128 + number]) + body for body in packed for number in numbers],
+    }
+
+
+def words() -> list[bytes]:
+    """What bodies are made of: names of fields, and words that mean something."""
+    found = re.findall(r'"[A-Za-z0-9_/:-]{1,30}"', json.dumps(list(_documents())))
+    return sorted({word[1:-1].encode() for word in [*found, *map(json.dumps, DTYPES)]})
+
+
+def _documents() -> Iterator[Any]:
+    for requests in examples.REQUESTS.values():
+        for example in requests.values():
+            yield example["value"]
+    for page in sorted(DOCS.glob("*.md")):
+        for block in _BLOCK.findall(page.read_text()):
+            try:
+                yield json.loads(block)
+            except ValueError:
+                continue  # part of a document
+
+
+def _files() -> Iterator[bytes]:
+    for dtype in DTYPES.values():
+        for array in np.ones((2, 3), dtype), np.zeros((), dtype.newbyteorder(">")):
+            for order in "C", "F":
+                file = BytesIO()
+                np.save(file, np.asarray(array, order=order))
+                yield file.getvalue()
