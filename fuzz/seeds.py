@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from decoders import REQUESTS
 from gradwire_service import examples
+from gradwire_service.documents import component_schemas
 from gradwire_service.wire.compression import CODINGS
 from gradwire_service.wire.numbers import DTYPES
 from gradwire_service.wire.packing import pack
 
 DOCS = Path(__file__).parent.parent / "docs"
-_BLOCK = re.compile(r"```json\n(.*?)```", re.DOTALL)
+_REQUEST = re.compile(r"^```http\n[A-Z]+ /[^`]*?\n(\{.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def seeds() -> dict[str, list[bytes]]:
@@ -41,8 +42,8 @@ def seeds() -> dict[str, list[bytes]]:
 
 def words() -> list[bytes]:
     """What bodies are made of: names of fields, and words that mean something."""
-    found = re.findall(r'"[A-Za-z0-9_/:-]{1,30}"', json.dumps(list(_documents())))
-    return sorted({word[1:-1].encode() for word in [*found, *map(json.dumps, DTYPES)]})
+    said = json.dumps([*_documents(), component_schemas()])
+    return sorted({word.encode() for word in re.findall(r'"([a-z0-9_/-]{1,30})"', said)})
 
 
 def _documents() -> Iterator[Any]:
@@ -50,11 +51,7 @@ def _documents() -> Iterator[Any]:
         for example in requests.values():
             yield example["value"]
     for page in sorted(DOCS.glob("*.md")):
-        for block in _BLOCK.findall(page.read_text()):
-            try:
-                yield json.loads(block)
-            except ValueError:
-                continue  # part of a document
+        yield from map(json.loads, _REQUEST.findall(page.read_text()))
 
 
 def _files() -> Iterator[bytes]:
