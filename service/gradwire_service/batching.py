@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,11 +16,14 @@ from gradwire_engine.cache import Entry
 from gradwire_engine.joint_call import JointCall, padded
 
 from gradwire_service.capacity import Capacity, Deadline, InlineDeadline, TooLongInline
+from gradwire_service.problems import Refusal, problem_of
 from gradwire_service.routes.exchange import REPLAY, Exchange
 from gradwire_service.routes.work import Work
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import Body
+
+logger = logging.getLogger("gradwire")
 
 #: What a request's waiting for others costs: replays that take less go alone.
 _JOINING_SECONDS = 30e-6
@@ -46,6 +50,9 @@ class Pace:
     #: Groups since the last that was answered together, and requests ever.
     fruitless: int = 0
     requests: int = 0
+    #: Whether something is compiled for a group, and how many are answered, in threads.
+    compiling: bool = False
+    replaying: int = 0
 
     def waits(self) -> bool:
         """Whether the next request is to wait for others."""
@@ -78,6 +85,10 @@ class Pace:
         replays, least = self.together.get(padded(count), (0, seconds))
         self.together[padded(count)] = replays + 1, min(least, seconds)
 
+    def never(self, count: int) -> None:
+        """So many are not answered together again."""
+        self.together[padded(count)] = _WARM, float("inf")
+
 
 class Member(NamedTuple):
     """A request that waits for others, and where its reply goes."""
@@ -107,6 +118,7 @@ class Gathering:
         self._window_seconds = settings.batch_window_microseconds * 1e-6
         self._most = settings.batch_requests
         self._inline_seconds = settings.inline_microseconds * 1e-6
+        self._compile_ms = settings.default_timeout_ms
         self._paces = WeakKeyDictionary[Entry, Pace]()
         self._open: dict[Entry, Group] = {}
         self._tasks = set[asyncio.Task[None]]()
@@ -120,7 +132,12 @@ class Gathering:
         if pace is None:
             pace = self._paces[entry] = Pace(JointCall.takes(work.call))
         if entry in self._open or pace.waits():
-            reply = await self._join(entry, pace, work, x)
+            joined = self._join(entry, pace, work, x)
+            try:
+                async with asyncio.timeout(x.deadline.remaining_seconds()):
+                    reply = await joined
+            except TimeoutError:
+                raise x.deadline.exceeded() from None
             if reply is not None:
                 return reply
         pieces = await alone(work, x)
@@ -145,8 +162,16 @@ class Gathering:
         """Once all that had come with the first are here, wait on if there are any others."""
         if self._capacity.in_flight > len(group.members):
             loop = asyncio.get_running_loop()
-            loop.call_later(self._window_seconds, self._close, group)
+            loop.call_later(self._window_seconds, self._end, group)
         else:
+            self._close(group)
+
+    def _end(self, group: Group) -> None:
+        """When the window is over, close; but behind a group that is being answered, wait on.
+
+        Two replays at once take as long as one after the other, and until then more will come.
+        """
+        if not group.pace.replaying:
             self._close(group)
 
     def _close(self, group: Group) -> None:
@@ -155,52 +180,86 @@ class Gathering:
         if self._open.get(entry) is not group:
             return
         del self._open[entry]
-        members = [member for member in members if not member.reply.done()]
         pace.fruitless += 1
-        if members and pace.pays(len(members), members[0].work.call.seconds):
-            task = asyncio.create_task(self._answer(members, pace))
+        there = [member for member in members if not member.reply.done()]
+        if there and pace.pays(len(there), there[0].work.call.seconds):
+            task = asyncio.create_task(self._answer(Group(entry, pace, there)))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            _tell(members, [None] * len(members))
+            for member in there:
+                member.reply.set_result(None)
 
-    async def _answer(self, members: Sequence[Member], pace: Pace) -> None:
-        """Reply to all; whatever fails is left to each, so that errors are each's own."""
-        replies: Replies = [None] * len(members)
-        with suppress(Exception):
-            replies = await self._replies(members, pace)
-        self._metrics.joined(sum(reply is not None for reply in replies))
-        _tell(members, replies)
+    async def _answer(self, group: Group) -> None:
+        """Reply to all; whatever fails is left to each, so that errors are each's own.
 
-    async def _replies(self, members: Sequence[Member], pace: Pace) -> Replies:
-        """On the event loop where that is short, else in a thread, in the least time of any."""
+        Where nothing is compiled for so many, nobody waits for that.
+        """
+        entry, pace, members = group
         joint = JointCall([member.work.call for member in members])
-        if joint.compiled and joint.seconds < self._inline_seconds:
+        compiled = joint.compiled
+        replies: Replies = [None] * len(members)
+        if compiled:
+            try:
+                replies = await self._replies(joint, members, pace)
+            except Exception as error:  # noqa: BLE001 - each has its own again, or none
+                _log(error)
+        self._metrics.joined(len(members) - replies.count(None))
+        for member, reply in zip(members, replies, strict=True):
+            if not member.reply.done():
+                member.reply.set_result(reply)
+        if entry in self._open:
+            asyncio.get_running_loop().call_soon(self._look_round, self._open[entry])
+        if not compiled and not pace.compiling:
+            await self._compile(joint, members, pace)
+
+    async def _replies(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> Replies:
+        """On the event loop where that is short, else in a thread, as long as anybody has time."""
+        if joint.seconds < self._inline_seconds:
             with suppress(TooLongInline):
                 return _written(joint, members, pace, InlineDeadline())
-        deadline = min([m.x.deadline for m in members], key=Deadline.remaining_seconds)
-        nbytes = sum([len(m.x.body) for m in members])
-        return await self._capacity.run(
-            lambda: _written(joint, members, pace, deadline), deadline, nbytes
-        )
+        deadline = max([m.x.deadline for m in members], key=Deadline.remaining_seconds)
+        pace.replaying += 1
+        try:
+            return await self._capacity.run(
+                lambda: _written(joint, members, pace, deadline), deadline, _nbytes(members)
+            )
+        finally:
+            pace.replaying -= 1
+
+    async def _compile(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> None:
+        """Compile for groups to come, in a thread."""
+        deadline = Deadline(self._compile_ms)
+        pace.compiling = True
+        try:
+            await self._capacity.run(lambda: joint.compile(deadline), deadline, _nbytes(members))
+        except Refusal:  # too much else to do
+            pass
+        except Exception as error:  # noqa: BLE001 - nobody waits for it
+            pace.never(len(members))
+            _log(error)
+        finally:
+            pace.compiling = False
 
 
 def _written(joint: JointCall, members: Sequence[Member], pace: Pace, poll: Poll) -> Replies:
-    """Compile what is not compiled, replay, and write the responses."""
+    """Replay, and write the responses."""
     start = perf_counter()
-    joint.compile(poll)
-    compiled = perf_counter()
     answers = joint.answers(poll)
-    seconds = perf_counter() - compiled
+    seconds = perf_counter() - start
     pace.went_together(len(members), len(members) - answers.count(None), seconds)
     return [
-        None if answer is None else member.work.answered(answer, compiled - start, seconds)
+        None if answer is None else member.work.answered(answer, seconds)
         for member, answer in zip(members, answers, strict=True)
     ]
 
 
-def _tell(members: Sequence[Member], replies: Replies) -> None:
-    """Give each its reply, but for those who have left."""
-    for member, reply in zip(members, replies, strict=True):
-        if not member.reply.done():
-            member.reply.set_result(reply)
+def _nbytes(members: Sequence[Member]) -> int:
+    """Bytes of all bodies."""
+    return sum([len(member.x.body) for member in members])
+
+
+def _log(error: Exception) -> None:
+    """Tell of what should not have failed; what may fail, each request is told again."""
+    if not problem_of(error).expected:
+        logger.warning("what was to be done for several requests failed", exc_info=error)

@@ -64,13 +64,13 @@ class Work:
         start = perf_counter()
         self.call.compile(poll)
         compiled = perf_counter()
+        self._x.seconds[COMPILE] = compiled - start
         answer = self.call.replay(poll)
-        return self.answered(answer, compiled - start, perf_counter() - compiled)
+        return self.answered(answer, perf_counter() - compiled)
 
-    def answered(self, answer: Answer, compile_seconds: float, replay_seconds: float) -> list[Body]:
-        """Write the response, which also tells what it took."""
+    def answered(self, answer: Answer, seconds: float) -> list[Body]:
+        """Write the response to what was replayed in so many seconds."""
         self.answer = answer
-        self._x.seconds[COMPILE] = compile_seconds
-        self._x.seconds[REPLAY] = replay_seconds
+        self._x.seconds[REPLAY] = seconds
         reply = replies.evaluation if self._kind == "evaluate" else replies.derivative
         return self._x.written(reply(self._program_id, self.answer), self._encoding)
