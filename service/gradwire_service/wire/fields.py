@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
 
+#: Names that one field may have, and nesting levels of them.
+MOST_NAMES = 100_000
 #: Takes a value that is not null, and the name of its field; raises ``Refusal``.
 Reader: TypeAlias = Callable[[Any, str], Any]
 
@@ -85,10 +87,14 @@ def _names(value: Any, pointer: str, *, null_allowed: bool) -> Any:
     if type(value) is not list and type(value) is not dict:
         raise invalid(f"names are strings, nested as you like, got {describe(value)}", pointer)
     pending: list[tuple[Any, str, int]] = [(value, pointer, 1)]
+    count = 0
     while pending:
         outer, place, depth = pending.pop()
         if depth > MAX_DEPTH:
             raise invalid(f"names nest deeper than {MAX_DEPTH} levels", pointer)
+        count += len(outer)
+        if count > MOST_NAMES:
+            raise invalid(f"there are more than {MOST_NAMES} names", pointer)
         for key, item in outer.items() if type(outer) is dict else enumerate(outer):
             if type(item) is str or (item is None and null_allowed):
                 continue

@@ -10,8 +10,15 @@ _KEY = "gradwire.headers"
 
 
 def headers_of(scope: Scope) -> Mapping[bytes, bytes]:
-    """The headers of ``scope`` by their lower-case names, the last of each; made once."""
+    """The headers of ``scope`` by their lower-case names; made once.
+
+    Lines of one name are one list (RFC 9110, section 5.2).
+    """
     headers: Mapping[bytes, bytes] | None = scope.get(_KEY)
     if headers is None:
-        headers = scope[_KEY] = dict(scope["headers"])
+        lines = scope["headers"]
+        headers = dict(lines)
+        if len(headers) < len(lines):
+            headers = {name: b", ".join(v for n, v in lines if n == name) for name in headers}
+        scope[_KEY] = headers
     return headers

@@ -43,6 +43,7 @@ def read_variables(document: Mapping[str, Any], references: References) -> dict[
     """
     variables: dict[str, Any] = {}
     name = ""
+    references.count(len(document))
     try:
         for name, value in document.items():
             if type(value) is list and (array := array_or_none(value)) is not None:
@@ -102,6 +103,7 @@ def read_value(value: Any, references: References, depth: int = 1) -> Any:
         raise Malformed("null is not a value", hint="leave the variable out, or give it a number")
     if depth > MAX_DEPTH:
         raise Malformed(f"values nest deeper than {MAX_DEPTH} levels")
+    references.count(len(value))
     if kind is list:
         return [_read_member(i, item, references, depth) for i, item in enumerate(value)]
     return {name: _read_member(name, item, references, depth) for name, item in value.items()}

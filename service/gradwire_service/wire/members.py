@@ -1,4 +1,4 @@
-"""What a JSON parser does not refuse: a name that an object has twice, and far too many objects.
+"""What a JSON parser does not refuse: a name that an object has twice, and far too many values.
 
 A name that comes twice has no meaning that all parsers share (RFC 8259, section 4); orjson keeps
 the last. Parsing again by a slower parser that tells would take many times as long, so members are
@@ -15,8 +15,8 @@ from typing import Any
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.scanning import count
 
-#: Lists and objects in a large body; each may take thirty times its bytes in memory.
-MOST_NESTED = 1_000_000
+#: Lists, objects and strings in a large body; each may take thirty times its bytes in memory.
+MOST_PARTS = 1_000_000
 #: Bodies up to this size may have any number.
 _SMALL_BYTES = 1 << 20
 #: What lists are likely to have colons within, if it comes first.
@@ -30,8 +30,10 @@ def check_size(body: bytes | bytearray) -> None:
 
     Raises: ``Refusal`` (malformed_body).
     """
-    if len(body) > _SMALL_BYTES and count(body, b"[") + count(body, b"{") > MOST_NESTED:
-        detail = f"the body has more than {MOST_NESTED} lists and objects"
+    if len(body) <= _SMALL_BYTES:
+        return
+    if count(body, b"[") + count(body, b"{") + count(body, b'"') // 2 > MOST_PARTS:
+        detail = f"the body has more than {MOST_PARTS} lists, objects and strings"
         raise Refusal("malformed_body", detail, hint="send arrays as raw bytes")
 
 

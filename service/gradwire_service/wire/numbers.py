@@ -148,10 +148,9 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     check_rank(len(shape))
     raw = text if type(text) in (bytes, memoryview) else _base64_bytes(text, name)
     needed = math.prod(shape) * dtype.itemsize
-    if needed > sys.maxsize:
-        raise Malformed("no array can have this shape", "shape")
     if len(raw) != needed:
-        raise Malformed(f"{dtype} of this shape has {needed} bytes, got {len(raw)}", name)
+        wanted = f"{needed} bytes" if needed <= sys.maxsize else "more bytes than there can be"
+        raise Malformed(f"{dtype} of this shape has {wanted}, got {len(raw)}", name)
     try:
         read = np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
     except ValueError:

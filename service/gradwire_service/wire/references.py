@@ -17,6 +17,9 @@ is_digest = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
 #: None of these can be mistaken for a digest.
 is_name = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}").fullmatch
 
+#: Values of one request, a list of numbers being one; each takes a microsecond to read.
+MOST_VALUES = 100_000
+
 _DIGEST = is_digest, "sha256: and 64 hexadecimal digits in lower case"
 #: What is a reference there, and in words.
 FORMS: dict[Shelf, tuple[Callable[[str], object], str]] = {
@@ -31,13 +34,30 @@ def _nothing(_: Shelf, __: str) -> None:
 
 
 class References:
-    """The references of one request. What is not held is remembered, until all are looked up."""
+    """The references of one request, and how many values it has.
 
-    __slots__ = ("_find", "_missing")
+    What is not held is remembered, until all are looked up.
+    """
+
+    __slots__ = ("_find", "_missing", "_values")
 
     def __init__(self, find: Find = _nothing) -> None:
         self._find = find
         self._missing: dict[str, None] = {}
+        self._values = 0
+
+    def count(self, values: int) -> None:
+        """Count what is about to be read.
+
+        Raises: ``Refusal`` (over_budget) beyond ``MOST_VALUES``.
+        """
+        self._values += values
+        if self._values > MOST_VALUES:
+            raise Refusal(
+                "over_budget",
+                f"the request has more than {MOST_VALUES} values, not counting numbers in arrays",
+                hint="send many numbers as one array: lists of nothing but numbers, or raw bytes",
+            )
 
     def found(self, shelf: Shelf, reference: str) -> Any:
         """What is held under ``reference``, or None."""

@@ -7,12 +7,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_engine import Program
 
+from gradwire_service.problems import Refusal
 from gradwire_service.wire.fields import check_fields, invalid
 from gradwire_service.wire.numbers import describe
 from gradwire_service.wire.references import FORMS, References, Shelf
 
 #: What ``Engine.parse`` takes: source text, a graph, or a program that was referred to.
 Source: TypeAlias = str | Mapping[str, Any] | Program
+#: The longest source text, in characters: its syntax tree takes some 200 bytes for each.
+MOST_TEXT = 4_000_000
 _REGISTRATION = frozenset(("program", "name", "ref"))
 
 
@@ -27,10 +30,13 @@ class Registration(NamedTuple):
 def read_program(document: dict[str, Any], references: References) -> Source:
     """The program that a request brings or refers to; of one that is missing, any.
 
-    Raises: ``Refusal`` (invalid_request).
+    Raises: ``Refusal`` (invalid_request, over_budget).
     """
     program = document.get("program")
     if type(program) is str:
+        if len(program) > MOST_TEXT:
+            detail = f"a program has at most {MOST_TEXT} characters"
+            raise Refusal("over_budget", detail, pointer="/program")
         return program
     if type(program) is dict:
         if "nodes" not in program:

@@ -5,7 +5,9 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Query
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape, read_timeout
+from gradwire_service.wire.fields import MOST_NAMES
 from gradwire_service.wire.references import References
+from gradwire_service.wire.sources import MOST_TEXT
 
 
 def refusal(kind="gradient", **document):
@@ -121,6 +123,13 @@ def test_names_nest_so_deep_and_no_deeper():
     for _ in range(1000):
         names = [names]
     assert refusal(program="x", sources=names).pointer == "/sources"
+
+
+def test_names_and_texts_are_limited():
+    names = ["x"] * MOST_NAMES
+    assert read_envelope({"program": "x", "sources": names}, "gradient").query.sources == names
+    assert refusal(program="x", sources=[names]).pointer == "/sources"
+    assert refusal(program=" " * (MOST_TEXT + 1)).code == "over_budget"
 
 
 P, Q, T, S = (f"sha256:{digit * 64}" for digit in "1234")

@@ -5,7 +5,7 @@ import pytest
 from gradwire_engine.answer import Leaf
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.leaves import read_tensor, read_variables
-from gradwire_service.wire.references import References
+from gradwire_service.wire.references import MOST_VALUES, References
 
 
 def refusal(document):
@@ -113,6 +113,15 @@ def test_names_pass_as_they_are():
 )
 def test_refusals_point_at_what_is_wrong(value, pointer):
     assert refusal({"ok": 1, "x": value}).pointer == pointer
+
+
+def test_values_are_limited_and_numbers_of_arrays_are_not():
+    many = [1.5] * (MOST_VALUES + 1)
+    assert len(read_variables({"x": many}, References())["x"].value) == len(many)
+    for document in {"x": [*many, "text"]}, dict.fromkeys(map(str, range(len(many))), 1.5):
+        with pytest.raises(Refusal) as caught:
+            read_variables(document, References())
+        assert caught.value.code == "over_budget"
 
 
 def test_levels_are_limited():

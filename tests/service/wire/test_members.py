@@ -6,7 +6,7 @@ import time
 import orjson
 import pytest
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.members import MOST_NESTED, check_members, check_size
+from gradwire_service.wire.members import MOST_PARTS, check_members, check_size
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,8 +90,8 @@ def test_large_bodies_take_little_time():
 
 
 def test_objects_beyond_number():
-    for byte in b"[]", b"{}":
-        check_size(byte * (MOST_NESTED - 1) + b" " * 2_000_000)
+    for byte in b"[]", b"{}", b'""':
+        check_size(byte * (MOST_PARTS - 1) + b" " * 2_000_000)
         with pytest.raises(Refusal) as caught:
-            check_size(b"[" + byte * MOST_NESTED)
+            check_size(b"[" + byte * MOST_PARTS)
         assert caught.value.code == "malformed_body"
