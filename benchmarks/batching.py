@@ -16,7 +16,7 @@ from servers import GRADWIRE, Server, http_request, running
 from wire.forms import to_json
 from wire.loads import at_once
 
-WINDOW_MICROSECONDS = 200
+WINDOW_MICROSECONDS = 1000
 CONNECTIONS = (16, 64)
 
 _TITLE = "POST /v1/gradient on {} connections, batched within {} us, beside not batched"

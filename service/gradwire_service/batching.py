@@ -30,7 +30,7 @@ _JOINING_SECONDS = 30e-6
 #: What was replayed so often is generated code by now, so that its time tells of the next.
 _WARM = 4
 #: After so many groups in a row that came to nothing, only each so many requests wait.
-_FRUITLESS, _SELDOM = 16, 64
+_FRUITLESS, _SELDOM = 16, 1024
 
 #: The pieces of each body; None where a request is to go on alone.
 Replies: TypeAlias = Sequence[list[Body] | None]
@@ -54,12 +54,13 @@ class Pace:
     compiling: bool = False
     replaying: int = 0
 
-    def waits(self) -> bool:
-        """Whether the next request is to wait for others."""
+    def waits(self, most: int, predicted_seconds: float) -> bool:
+        """Whether the next request is to wait for others, up to so many."""
         self.requests += 1
-        if not self.joins or self.replays < _WARM or self.alone < _JOINING_SECONDS:
+        if self.fruitless >= _FRUITLESS and self.requests % _SELDOM:
             return False
-        return self.fruitless < _FRUITLESS or self.requests % _SELDOM == 0
+        warm = self.joins and self.replays >= _WARM
+        return warm and self.pays(most, predicted_seconds)
 
     def pays(self, count: int, predicted_seconds: float) -> bool:
         """Whether so many are answered in less time together.
@@ -131,7 +132,7 @@ class Gathering:
         pace = self._paces.get(entry)
         if pace is None:
             pace = self._paces[entry] = Pace(JointCall.takes(work.call))
-        if entry in self._open or pace.waits():
+        if entry in self._open or pace.waits(self._most, work.call.seconds):
             joined = self._join(entry, pace, work, x)
             try:
                 async with asyncio.timeout(x.deadline.remaining_seconds()):

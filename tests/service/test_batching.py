@@ -241,11 +241,12 @@ def warm(alone, joins=True):
     return pace
 
 
-def test_short_replays_do_not_wait():
-    assert not warm(1e-5).waits()
-    assert warm(1e-3).waits()
-    assert not warm(1e-3, joins=False).waits()
-    assert not Pace(joins=True).waits()
+def test_who_cannot_gain_does_not_wait():
+    assert warm(1e-3).waits(16, 1e-3)
+    assert not warm(1e-5).waits(16, 1e-3)
+    assert not warm(1e-4).waits(16, 1e-2)
+    assert not warm(1e-3, joins=False).waits(16, 1e-3)
+    assert not Pace(joins=True).waits(16, 1e-3)
 
 
 def test_together_pays_where_less_is_taken_than_alone():
@@ -279,8 +280,8 @@ def test_answers_that_are_missing_count_as_had_alone():
 def test_after_many_groups_in_vain_few_requests_wait():
     pace = warm(1e-3)
     pace.fruitless = 16
-    assert sum(pace.waits() for _ in range(640)) == 10
+    assert sum(pace.waits(16, 1e-3) for _ in range(2048)) == 2
     pace.went_together(4, 0, 1e-3)
-    assert sum(pace.waits() for _ in range(640)) == 10
+    assert sum(pace.waits(16, 1e-3) for _ in range(2048)) == 2
     pace.went_together(4, 4, 1e-3)
-    assert all(pace.waits() for _ in range(640))
+    assert all(pace.waits(16, 1e-3) for _ in range(2048))
