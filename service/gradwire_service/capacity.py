@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from time import monotonic
 from typing import TypeVar
 
@@ -106,19 +107,30 @@ class Capacity:
         time runs out, also where the work does not poll for it.
         """
         self._admit(nbytes)
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Result] = loop.create_future()
+
+        def done(future: Future[Result]) -> None:
+            self._release(nbytes)
+            with suppress(RuntimeError):  # the loop has ended, and nobody waits
+                loop.call_soon_threadsafe(_pass_on, future, answer)
+
+        def give_up() -> None:
+            seconds = deadline.remaining_seconds()
+            if seconds > 0:
+                nonlocal timer
+                timer = loop.call_later(seconds + GRACE_SECONDS, give_up)
+            elif not answer.done():
+                answer.set_exception(deadline.exceeded())
+
         future = self._pool.submit(work)
-        future.add_done_callback(lambda _: self._release(nbytes))
-        waiting = asyncio.wrap_future(future)
+        future.add_done_callback(done)
+        timer = loop.call_later(max(deadline.remaining_seconds(), 0) + GRACE_SECONDS, give_up)
         try:
-            while not waiting.done():
-                seconds = max(deadline.remaining_seconds(), 0) + GRACE_SECONDS
-                done, _ = await asyncio.wait([waiting], timeout=seconds)
-                if not done and deadline.remaining_seconds() <= 0:
-                    raise deadline.exceeded()
-            return waiting.result()
+            return await answer
         finally:
+            timer.cancel()
             future.cancel()  # at once: what has not begun must not begin
-            waiting.cancel()
 
     def close(self) -> None:
         """Let running work end and drop what still waits."""
@@ -142,3 +154,14 @@ class Capacity:
         with self._lock:
             self._requests -= 1
             self._bytes -= nbytes
+
+
+def _pass_on(future: Future[Result], answer: asyncio.Future[Result]) -> None:
+    """Give what a thread has come to, to whoever still waits for it."""
+    if answer.done() or future.cancelled():
+        return
+    error = future.exception()
+    if error is None:
+        answer.set_result(future.result())
+    else:
+        answer.set_exception(error)

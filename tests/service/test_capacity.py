@@ -1,8 +1,10 @@
 """Deadlines, the bounded queue, draining."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 
 import pytest
 from gradwire_engine.errors import DeadlineExceeded
@@ -33,6 +35,24 @@ def test_the_event_loop_is_not_held():
     time.sleep(0.01)
     with pytest.raises(TooLongInline):
         poll()
+
+
+async def test_an_error_holds_nothing_once_it_is_told(capacity):
+    class Request:
+        def work(self):
+            raise Refusal("malformed_body", "no")
+
+    request = Request()
+    gone = weakref.ref(request)
+    gc.disable()
+    try:
+        with pytest.raises(Refusal):
+            await capacity.run(request.work, Deadline(1000), 1)
+        del request
+        await asyncio.sleep(0.05)  # until the thread has let go of it
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 async def test_work_runs_in_a_thread(capacity):
