@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from time import monotonic
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from gradwire_engine.errors import DeadlineExceeded
 
@@ -107,30 +107,14 @@ class Capacity:
         time runs out, also where the work does not poll for it.
         """
         self._admit(nbytes)
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Result] = loop.create_future()
-
-        def done(future: Future[Result]) -> None:
-            self._release(nbytes)
-            with suppress(RuntimeError):  # the loop has ended, and nobody waits
-                loop.call_soon_threadsafe(_pass_on, future, answer)
-
-        def give_up() -> None:
-            seconds = deadline.remaining_seconds()
-            if seconds > 0:
-                nonlocal timer
-                timer = loop.call_later(seconds + GRACE_SECONDS, give_up)
-            elif not answer.done():
-                answer.set_exception(deadline.exceeded())
-
         future = self._pool.submit(work)
-        future.add_done_callback(done)
-        timer = loop.call_later(max(deadline.remaining_seconds(), 0) + GRACE_SECONDS, give_up)
+        future.add_done_callback(lambda _: self._release(nbytes))
+        waiting = _Waiting(future, deadline)
         try:
-            return await answer
+            return await waiting.answer
         finally:
-            timer.cancel()
-            future.cancel()  # at once: what has not begun must not begin
+            waiting.end()
+            del waiting, future  # whose error holds this frame
 
     def close(self) -> None:
         """Let running work end and drop what still waits."""
@@ -156,12 +140,41 @@ class Capacity:
             self._bytes -= nbytes
 
 
-def _pass_on(future: Future[Result], answer: asyncio.Future[Result]) -> None:
-    """Give what a thread has come to, to whoever still waits for it."""
-    if answer.done() or future.cancelled():
-        return
-    error = future.exception()
-    if error is None:
-        answer.set_result(future.result())
-    else:
-        answer.set_exception(error)
+class _Waiting(Generic[Result]):
+    """For what a thread comes to, on the event loop, until a deadline and a grace."""
+
+    def __init__(self, future: Future[Result], deadline: Deadline) -> None:
+        self._future = future
+        self._deadline = deadline
+        self._loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[Result] = self._loop.create_future()
+        self._wait_on()
+        future.add_done_callback(self._done)
+
+    def end(self) -> None:
+        """Wait no longer; at once, what has not begun must not begin."""
+        self._timer.cancel()
+        self._future.cancel()
+
+    def _wait_on(self) -> None:
+        seconds = max(self._deadline.remaining_seconds(), 0) + GRACE_SECONDS
+        self._timer = self._loop.call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        if self._deadline.remaining_seconds() > 0:
+            self._wait_on()
+        elif not self.answer.done():
+            self.answer.set_exception(self._deadline.exceeded())
+
+    def _done(self, _: Future[Result]) -> None:
+        with suppress(RuntimeError):  # the loop has ended, so nobody waits
+            self._loop.call_soon_threadsafe(self._tell)
+
+    def _tell(self) -> None:
+        if self.answer.done() or self._future.cancelled():
+            return
+        error = self._future.exception()
+        if error is None:
+            self.answer.set_result(self._future.result())
+        else:
+            self.answer.set_exception(error)
