@@ -26,7 +26,11 @@ class Entry(NamedTuple):
 
 
 class Near:
-    """Values by the keys of their records, the least recently used dropped first. Thread-safe."""
+    """Values by the keys of their records. Thread-safe.
+
+    Dropped first is what was asked for from the store longest ago; what is in use is asked for
+    again as soon as it is fresh no longer.
+    """
 
     def __init__(self, most_bytes: int, clock: Callable[[], float] = monotonic) -> None:
         self._most_bytes = most_bytes
@@ -37,12 +41,8 @@ class Near:
 
     def fresh(self, key: tuple[Kind, str, str]) -> Any:
         """The value of ``key`` while it is fresh, else None."""
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is None or entry.fresh_until <= self._clock():
-                return None
-            self._entries.move_to_end(key)
-            return entry.value
+        entry = self._entries.get(key)
+        return entry.value if entry is not None and entry.fresh_until > self._clock() else None
 
     def known(self, key: Key) -> Entry | None:
         """What is at hand of ``key``, fresh or not."""

@@ -156,12 +156,12 @@ def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
         store.close()
 
 
-def test_room_is_made_by_what_was_used_longest_ago():
+def test_room_is_made_by_what_was_asked_for_longest_ago():
     near = Near(100)
     a, b, c = (Key("tensors", "me", id) for id in "abc")
     near.keep(a, "A", 50, 1)
     near.keep(b, "B", 50, 1)
-    assert near.fresh(a) == "A"
+    near.keep(a, "A", 50, 1)
     near.keep(c, "C", 50, 1)
     assert [near.fresh(key) for key in (a, b, c)] == ["A", None, "C"]
     near.keep(a, "A again", 10, 1)
