@@ -155,6 +155,7 @@ class _Waiting(Generic[Result]):
         """Wait no longer; at once, what has not begun must not begin."""
         self._timer.cancel()
         self._future.cancel()
+        del self._future  # which holds its callback, so this, and the error with the request's body
 
     def _wait_on(self) -> None:
         seconds = max(self._deadline.remaining_seconds(), 0) + GRACE_SECONDS

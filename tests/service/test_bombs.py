@@ -296,6 +296,21 @@ def test_chunks_without_end(server):
     server.refuses(TOO_LARGE, chunks, ("Transfer-Encoding", "chunked"))
 
 
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("Accept", "*/*, "),
+        ("Accept-Encoding", "gzip, "),
+        ("Content-Type", "application/json; "),
+    ],
+)
+def test_long_headers_are_not_remembered(server, name, start):
+    before = server.resident("VmRSS")
+    for number in range(40):
+        server.ask(GOOD, (name, f"{start}{number}".ljust(MEBIBYTE, "a")))
+    assert server.resident("VmRSS") - before < 20 * MEBIBYTE
+
+
 def test_what_follows_a_body_is_no_request(server):
     status, _, answer = server.ask(GOOD, ("Content-Length", "7"))
     assert status == 400

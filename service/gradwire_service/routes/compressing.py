@@ -12,7 +12,7 @@ from gradwire_service.problems import Refusal
 from gradwire_service.routes.exchange import Header
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.compression import Coding, preferred
-from gradwire_service.wire.headers import headers_of
+from gradwire_service.wire.headers import MOST_BYTES, headers_of
 
 #: Smaller bodies fit into one packet as they are.
 LEAST_BYTES = 1024
@@ -39,7 +39,7 @@ class Compressing:
         coding = None
         if scope["type"] == "http" and scope["method"] != "HEAD":
             accepted = headers_of(scope).get(b"accept-encoding")
-            coding = _preferred(accepted.decode("latin-1")) if accepted else None
+            coding = _preferred(accepted[:MOST_BYTES].decode("latin-1")) if accepted else None
         if coding is not None:
             send = _Compressed(coding, self._capacity, send)
         return self._app(scope, receive, send)

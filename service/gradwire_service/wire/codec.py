@@ -13,6 +13,7 @@ from gradwire_service.problems import Refusal
 from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.compression import Coding, coding_named
+from gradwire_service.wire.headers import MOST_BYTES
 from gradwire_service.wire.members import check_members, check_size
 from gradwire_service.wire.npy import MEDIA_TYPE, read_npy, write_npy
 from gradwire_service.wire.numbers import Malformed
@@ -137,6 +138,12 @@ def negotiated(
 
     Raises: ``Refusal`` (unsupported_media_type, not_acceptable).
     """
+    for header, code in (
+        (content_type + content_encoding, "unsupported_media_type"),
+        (accept, "not_acceptable"),
+    ):
+        if len(header) > MOST_BYTES:
+            raise Refusal(code, f"a header of more than {MOST_BYTES} bytes is not read")
     json_type = JSON.media_types[0]
     media_type = content_type.partition(b";")[0].strip().lower().decode("latin-1") or json_type
     reader = offer.reads.get(media_type)

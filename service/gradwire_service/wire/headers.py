@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from starlette.types import Scope
 
+#: So much is read of a header that says what formats there are: what it says is remembered.
+MOST_BYTES = 4096
 _KEY = "gradwire.headers"
 
 
