@@ -23,6 +23,7 @@ BODIES = {
 async def answer(scope, receive, send):
     """An application with a body of each size, in one piece or in several."""
     _, size, *more = scope["path"].split("/")
+    response: Response
     headers = {"etag": '"abc"', "x-other": "kept"}
     if "packed" in more:
         headers["content-encoding"] = "gzip"

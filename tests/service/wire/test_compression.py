@@ -3,15 +3,19 @@
 import gzip
 import os
 import struct
+import sys
 import tracemalloc
 import zlib
+from importlib import import_module
+from typing import Any
 
 import pytest
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.compression import CODINGS, MOST_MEMBERS, coding_named, preferred, zstd
+from gradwire_service.wire.compression import CODINGS, MOST_MEMBERS, preferred
 from hypothesis import given
 from hypothesis import strategies as st
 
+zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 BOUND = 5_000_000
 codings = pytest.mark.parametrize("coding", CODINGS.values(), ids=CODINGS)
 
@@ -39,10 +43,10 @@ def test_bodies_of_every_size_up_to_the_bound(coding, size, byte):
 
 def test_what_others_compress_is_read():
     body = os.urandom(1000) * 300
-    assert coding_named(b"gzip").decompress(gzip.compress(body), BOUND) == body
+    assert CODINGS["gzip"].decompress(gzip.compress(body), BOUND) == body
     compressor = zstd.ZstdCompressor(level=19)  # in parts, so without its size
     frame = compressor.compress(body[:1000]) + compressor.compress(body[1000:]) + compressor.flush()
-    assert coding_named(b"zstd").decompress(frame, BOUND) == body
+    assert CODINGS["zstd"].decompress(frame, BOUND) == body
 
 
 @codings
@@ -89,7 +93,7 @@ def test_a_frame_that_wants_too_large_a_window():
     frame = compressor.compress(os.urandom(1000)) + compressor.flush()
     with pytest.raises(Refusal) as caught:
         CODINGS["zstd"].decompress(frame, BOUND)
-    assert "8388608" in caught.value.hint
+    assert "8388608" in str(caught.value.hint)
 
 
 def test_zlib_without_the_header_of_gzip_is_refused():
