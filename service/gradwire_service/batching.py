@@ -205,7 +205,8 @@ class Gathering:
                 replies = await self._replies(joint, members, pace)
             except Exception as error:  # noqa: BLE001 - each has its own again, or none
                 _log(error)
-        self._metrics.joined(len(members) - replies.count(None))
+        if any(replies):
+            self._metrics.joined(len(members) - replies.count(None))
         for member, reply in zip(members, replies, strict=True):
             if not member.reply.done():
                 member.reply.set_result(reply)

@@ -104,6 +104,7 @@ class Metrics:
             "direction",
         )
         self._joint = Tally("gradwire_joint", "Computations by a replay that others shared.")
+        self._shared = Tally("gradwire_joint_replays", "Replays that several computations shared.")
         self._phases = PhaseDurations()
         for collector in (
             self._requests,
@@ -112,6 +113,7 @@ class Metrics:
             self._tapes,
             self._nonfinite,
             self._joint,
+            self._shared,
             self._phases,
         ):
             registry.register(collector)
@@ -136,7 +138,8 @@ class Metrics:
         self._cache.counts["hit" if cached else "miss",] += 1
 
     def joined(self, computations: int) -> None:
-        """Count computations by one replay."""
+        """Count one replay and the computations that shared it."""
+        self._shared.counts[()] += 1
         self._joint.counts[()] += computations
 
     def asked_tape(self, *, kept: bool) -> None:

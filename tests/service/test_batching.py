@@ -14,6 +14,11 @@ from gradwire_service.wire.unpacking import unpack
 
 #: Enough calls of NumPy for a replay that is worth sharing.
 CHAIN = "h = x\n" + "\n".join(f"h = tanh(h * {k / 160} + x * w)" for k in range(80))
+#: Some 40 ms of work.
+LONG = {
+    "program": "s = x\nfor i in range(20000):\n    s = tanh(s + x * sin(s))\nsum(s)",
+    "variables": {"x": [0.1, 0.2]},
+}
 RNG = np.random.default_rng(32)
 #: A window that nobody waits for who need not.
 WINDOW = {"batch_window_microseconds": 100_000}
@@ -48,6 +53,11 @@ async def counts(client, *names):
 async def joint(client):
     """How many answers were had together so far."""
     return (await counts(client, "gradwire_joint")).get("", 0)
+
+
+async def replays(client):
+    """How many replays they took."""
+    return (await counts(client, "gradwire_joint_replays")).get("", 0)
 
 
 async def at_once(client, requests, path="/v1/gradient"):
@@ -219,12 +229,44 @@ async def test_others_are_waited_for_no_longer_than_the_window(served):
         assert (await other).status_code == 200
 
 
-async def test_a_full_group_waits_no_longer(served):
+async def test_groups_have_a_largest_size(served):
     async with served(**WINDOW, batch_requests=4) as client:
         requests = [asked() for _ in range(16)]
         await warmed(client, **requests[0])
         responses = await at_once_till_joint(client, requests)
         assert {response.status_code for response in responses} == {200}
+        assert await joint(client) == 4 * await replays(client)
+
+
+async def test_behind_a_replay_others_gather(served):
+    async with served(batch_window_microseconds=500) as client:
+        await warmed(client, "/v1/evaluate", **LONG)
+        await at_once_till_joint(client, 6 * [LONG], "/v1/evaluate")
+        shared = set()
+        for _ in range(8):
+            before = await joint(client)
+            first = asyncio.create_task(at_once(client, 6 * [LONG], "/v1/evaluate"))
+            await asyncio.sleep(0.002)
+            second = asyncio.create_task(at_once(client, 3 * [LONG], "/v1/evaluate"))
+            await asyncio.sleep(0.01)  # more than the window
+            third = await at_once(client, 3 * [LONG], "/v1/evaluate")
+            responses = [*await first, *await second, *third]
+            assert {response.status_code for response in responses} == {200}
+            shared.add(await joint(client) - before)
+            if 12 in shared:
+                break
+        assert 12 in shared
+
+
+async def test_what_is_too_long_for_many_is_answered_alone(served):
+    async with served(batch_window_microseconds=1000, max_instructions=1600) as client:
+        requests = [asked() for _ in range(8)]
+        await warmed(client, **requests[0])
+        for _ in range(5):
+            responses = await at_once(client, requests)
+            await asyncio.sleep(0.02)
+            assert {response.status_code for response in responses} == {200}
+        assert not await joint(client)
 
 
 async def test_without_a_window_each_is_alone(client):
