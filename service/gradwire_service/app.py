@@ -78,6 +78,7 @@ class Application(FastAPI):
             )
             schemas = schema.setdefault("components", {}).setdefault("schemas", {})
             schemas.update(documents.component_schemas())
+            documents.add_headers(schema)
             self.openapi_schema = schema
         return self.openapi_schema
 

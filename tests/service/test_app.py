@@ -37,7 +37,9 @@ async def test_the_schema_is_complete(client):
     paths += [f"/v1/programs/{{program}}/graph.{form}" for form in ("svg", "dot", "json")]
     assert set(document["paths"]) == {*paths, *[f"/v1/{kind}" for kind in FIELDS]}
     schemas = document["components"]["schemas"]
-    assert set(references(document)) <= {f"#/components/schemas/{name}" for name in schemas}
+    assert set(references(document)) <= {
+        f"#/components/{kind}/{name}" for kind, of in document["components"].items() for name in of
+    }
     assert schemas["Problem"]["properties"]["code"]["enum"] == list(KINDS)
 
 

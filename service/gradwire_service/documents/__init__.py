@@ -1,5 +1,6 @@
 """The documents on the wire as pydantic models: for the published schema, never on the way."""
 
+from gradwire_service.documents.headers import add_headers
 from gradwire_service.documents.operations import (
     OPERATIONS,
     TAPE_OPERATIONS,
@@ -33,6 +34,7 @@ __all__ = [
     "TapeRequest",
     "TapeResponse",
     "TensorDocument",
+    "add_headers",
     "component_schemas",
     "problems",
 ]

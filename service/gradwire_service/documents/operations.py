@@ -20,6 +20,7 @@ from gradwire_service.documents.resources import (
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
 from gradwire_service.documents.values import Tensor
 from gradwire_service.problems import KINDS, MEDIA_TYPE
+from gradwire_service.wire.codec import JSON, MESSAGEPACK
 
 REF = "#/components/schemas/{model}"
 
@@ -49,8 +50,15 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
+def content(model: Any) -> dict[str, Any]:
+    """A body that is a document of this model, in either encoding."""
+    schema = {"$ref": REF.format(model=model.__name__)}
+    return {codec.media_types[0]: {"schema": schema} for codec in (JSON, MESSAGEPACK)}
+
+
 def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
-    request, response = (REF.format(model=of[kind].__name__) for of in (REQUESTS, RESPONSES))
+    asked = content(REQUESTS[kind])
+    asked[JSON.media_types[0]]["examples"] = examples.REQUESTS[kind]
     return {
         "name": kind,
         "operation_id": kind,
@@ -60,21 +68,11 @@ def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
         "responses": {
             200: {
                 "description": "The answer.",
-                "content": {"application/json": {"schema": {"$ref": response}}},
+                "content": content(RESPONSES[kind]),
             },
             **problems(400, 404, 406, 413, 415, 422, 500, 503, 504),
         },
-        "openapi_extra": {
-            "requestBody": {
-                "required": True,
-                "content": {
-                    "application/json": {
-                        "schema": {"$ref": request},
-                        "examples": examples.REQUESTS[kind],
-                    }
-                },
-            }
-        },
+        "openapi_extra": {"requestBody": {"required": True, "content": asked}},
     }
 
 
@@ -124,7 +122,6 @@ def resource_operation(
     status: int,
     request: Any = None,
     response: Any = None,
-    required: bool = True,
 ) -> dict[str, Any]:
     """One operation about something that is kept."""
     answer: dict[str, Any] = {"description": "The answer." if response else "It is gone."}
@@ -140,14 +137,9 @@ def resource_operation(
         "responses": {status: answer, **problems(404, 406, 415, 500, 503, 504, *refusals)},
     }
     if request is not None:
-        body = {"required": required, "content": content(request)}
+        body = {"required": True, "content": content(request)}
         operation["openapi_extra"] = {"requestBody": body}
     return operation
-
-
-def content(model: Any) -> dict[str, Any]:
-    """A body that is a document of this model."""
-    return {"application/json": {"schema": {"$ref": REF.format(model=model.__name__)}}}
 
 
 TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
@@ -169,7 +161,6 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
             status=200,
             request=TAPE_REQUESTS[kind],
             response=RESPONSES[kind],
-            required=False,
         )
         for kind in TAPE_KINDS
     },

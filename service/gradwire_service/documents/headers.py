@@ -1,0 +1,72 @@
+"""The headers that requests and responses may bear, in the published schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradwire_service.problems import MEDIA_TYPE
+from gradwire_service.wire.compression import CODINGS
+
+
+def _header(description: str, **schema: Any) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "string"} | schema}
+
+
+#: Headers of requests, by the names of their components.
+_ASKED = {
+    "X-Request-ID": _header(
+        "Comes back, and joins the request to its log lines; without one it is made here.",
+        pattern="^[A-Za-z0-9._:-]{1,128}$",
+    ),
+    "Accept-Encoding": _header(f"How the response may be compressed: {', '.join(CODINGS)}."),
+    "Content-Encoding": _header("How the body is compressed.", enum=[*CODINGS, "identity"]),
+    "If-None-Match": _header("Tags of what the client has: for these 304 is all the answer."),
+}
+#: Headers of responses.
+_ANSWERED = {
+    "X-Request-ID": _header("The request's, or the one that was made for it."),
+    "Server-Timing": _header("Milliseconds of the phases parse, compile, replay and encode."),
+    "ETag": _header("The tag of what was asked for, weak: it is that of its meaning."),
+    "Location": _header("Where it is from now on."),
+    "Retry-After": _header("Seconds to wait.", type="integer", minimum=1),
+}
+_TIMED = {"compute", "tapes", "programs", "tensors"}
+
+
+def add_headers(schema: dict[str, Any]) -> None:
+    """Describe in the OpenAPI document what headers its operations take and give."""
+    components = schema.setdefault("components", {})
+    components["parameters"] = {
+        name: {"name": name, "in": "header"} | header for name, header in _ASKED.items()
+    }
+    components["headers"] = _ANSWERED
+    for model in "HTTPValidationError", "ValidationError":
+        components["schemas"].pop(model, None)
+    for path in schema["paths"].values():
+        for operation in path.values():
+            _add(operation)
+
+
+def _add(operation: dict[str, Any]) -> None:
+    responses = operation["responses"]
+    if MEDIA_TYPE not in responses.get("422", {}).get("content", {}):
+        responses.pop("422", None)  # FastAPI's own, which no path here can be answered with
+    tagged = "304" in responses
+    asked = ["X-Request-ID", "Accept-Encoding"]
+    asked += ["Content-Encoding"] * ("requestBody" in operation) + ["If-None-Match"] * tagged
+    parameters = [{"$ref": f"#/components/parameters/{name}"} for name in asked]
+    operation["parameters"] = [*operation.get("parameters", []), *parameters]
+    timed = not _TIMED.isdisjoint(operation.get("tags", ()))
+    for status, response in responses.items():
+        answered = ["X-Request-ID"]
+        if int(status) < 400:
+            answered += ["Server-Timing"] * timed + ["ETag"] * (tagged and status != "201")
+            answered += ["Location"] * (status == "201" and "200" in responses)
+        elif status == "503":
+            answered.append("Retry-After")
+        response["headers"] = _references(answered)
+
+
+def _references(names: Iterable[str]) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
