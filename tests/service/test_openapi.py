@@ -96,8 +96,8 @@ async def test_responses_are_as_described(client, document):
         await ask("HEAD", *tensor)
         for path in (tensor, known):
             await ask("DELETE", *path, headers=headers)
-    for path in "/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics":
-        await ask("GET", path)
+    for plain in "/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics":
+        await ask("GET", plain)
     assert seen == {name for name, _ in operations(document)}
 
 

@@ -146,7 +146,8 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     if type(shape) is not list or any(type(n) is not int or n < 0 for n in shape):
         raise Malformed("a shape is a list of integers that are not negative", "shape")
     check_rank(len(shape))
-    raw = text if type(text) in (bytes, memoryview) else _base64_bytes(text, name)
+    as_they_are = name == "data" and type(text) in (bytes, memoryview)
+    raw = text if as_they_are else _base64_bytes(text, name)
     needed = math.prod(shape) * dtype.itemsize
     if len(raw) != needed:
         wanted = f"{needed} bytes" if needed <= sys.maxsize else "more bytes than there can be"

@@ -183,6 +183,7 @@ def test_raw_bytes_are_read_bit_for_bit(dtype):
         (5, "uint8", [3], "/base64"),
         ("", "uint8", [0, 10**30], "/shape"),
         ("", "uint8", [1] * 65 + [0], "/shape"),
+        (b"abc", "uint8", [3], "/base64"),
         ("", "uint8", [10**4000] * 2, "/base64"),  # more digits than Python writes
         ("", "uint8", [2**62] * 1_000_000, "/shape"),  # their product would take minutes
         ("AgIC", "bool", [3], "/base64"),
