@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.cache import Entry
+from gradwire_engine.call import Call
 from gradwire_engine.joint_call import JointCall, padded
 
 from gradwire_service.capacity import Capacity, Deadline, InlineDeadline, TooLongInline
@@ -54,15 +55,16 @@ class Pace:
     compiling: bool = False
     replaying: int = 0
 
-    def waits(self, most: int, predicted_seconds: float) -> bool:
+    def waits(self, call: Call, most: int) -> bool:
         """Whether the next request is to wait for others, up to so many."""
         self.requests += 1
+        if not self.joins or self.replays < _WARM or self.alone < _JOINING_SECONDS:
+            return False
         if self.fruitless >= _FRUITLESS and self.requests % _SELDOM:
             return False
-        warm = self.joins and self.replays >= _WARM
-        return warm and self.pays(most, predicted_seconds)
+        return self.pays(call, most)
 
-    def pays(self, count: int, predicted_seconds: float) -> bool:
+    def pays(self, call: Call, count: int) -> bool:
         """Whether so many are answered in less time together.
 
         Until that was measured it is left to a prediction for one of them: NumPy takes half of it
@@ -70,7 +72,7 @@ class Pace:
         """
         replays, least = self.together.get(padded(count), (0, 0.0))
         if replays < _WARM:
-            least = predicted_seconds / 2
+            least = call.seconds / 2
         return count > 1 and least < count * (self.alone - _JOINING_SECONDS)
 
     def went_alone(self, seconds: float) -> None:
@@ -80,8 +82,7 @@ class Pace:
 
     def went_together(self, count: int, answered: int, seconds: float) -> None:
         """Learn from a replay of ``count``, of which some have to go alone after all."""
-        if answered:
-            self.fruitless = 0
+        self.fruitless = 0 if answered else self.fruitless + 1
         seconds += (count - answered) * self.alone
         replays, least = self.together.get(padded(count), (0, seconds))
         self.together[padded(count)] = replays + 1, min(least, seconds)
@@ -132,7 +133,7 @@ class Gathering:
         pace = self._paces.get(entry)
         if pace is None:
             pace = self._paces[entry] = Pace(JointCall.takes(work.call))
-        if entry in self._open or pace.waits(self._most, work.call.seconds):
+        if entry in self._open or pace.waits(work.call, self._most):
             joined = self._join(entry, pace, work, x)
             try:
                 async with asyncio.timeout(x.deadline.remaining_seconds()):
@@ -181,13 +182,13 @@ class Gathering:
         if self._open.get(entry) is not group:
             return
         del self._open[entry]
-        pace.fruitless += 1
         there = [member for member in members if not member.reply.done()]
-        if there and pace.pays(len(there), there[0].work.call.seconds):
+        if there and pace.pays(there[0].work.call, len(there)):
             task = asyncio.create_task(self._answer(Group(entry, pace, there)))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
+            pace.fruitless += 1
             for member in there:
                 member.reply.set_result(None)
 
@@ -204,6 +205,7 @@ class Gathering:
             try:
                 replies = await self._replies(joint, members, pace)
             except Exception as error:  # noqa: BLE001 - each has its own again, or none
+                pace.fruitless += 1
                 _log(error)
         if any(replies):
             self._metrics.joined(len(members) - replies.count(None))

@@ -4,10 +4,12 @@ import asyncio
 import base64
 import re
 import time
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Query
 from gradwire_service.batching import Pace
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.unpacking import unpack
@@ -179,10 +181,12 @@ async def test_only_those_whose_time_is_over_are_stopped(together):
     await warmed(together, "/v1/evaluate", **request)
     await at_once_till_joint(together, 6 * [request], "/v1/evaluate")
     requests = [request | ({"timeout_ms": 5} if k == 2 else {}) for k in range(6)]
-    for _ in range(2):
-        made = [together.post("/v1/evaluate", json=r) for r in requests]
-        statuses = [r.status_code for r in await asyncio.gather(*made)]
+    before = await joint(together)
+    for _ in range(3):
+        responses = await at_once(together, requests, "/v1/evaluate")
+        statuses = [response.status_code for response in responses]
         assert statuses == [200, 200, 504, 200, 200, 200]
+    assert await joint(together) > before
 
 
 async def test_those_who_leave_cost_nobody_an_answer(together):
@@ -276,6 +280,17 @@ async def test_without_a_window_each_is_alone(client):
     assert not await joint(client)
 
 
+@cache
+def call(operations):
+    """A compiled call of twice as many operations, each predicted to take 1 µs."""
+    text = "\n".join(["h = x", *operations * ["h = sin(h) + x"], "h"])
+    engine = Engine()
+    made = engine.call(engine.parse(text), {"x": Leaf(np.ones(2))}, Query("evaluate"))
+    for _ in range(3):
+        made.replay(lambda: None)
+    return made
+
+
 def warm(alone, joins=True):
     pace = Pace(joins)
     for _ in range(4):
@@ -284,46 +299,46 @@ def warm(alone, joins=True):
 
 
 def test_who_cannot_gain_does_not_wait():
-    assert warm(1e-3).waits(16, 1e-3)
-    assert not warm(1e-5).waits(16, 1e-3)
-    assert not warm(1e-4).waits(16, 1e-2)
-    assert not warm(1e-3, joins=False).waits(16, 1e-3)
-    assert not Pace(joins=True).waits(16, 1e-3)
+    assert warm(1e-3).waits(call(100), 16)
+    assert not warm(1e-5).waits(call(100), 16)
+    assert not warm(5e-5).waits(call(1000), 16)
+    assert not warm(1e-3, joins=False).waits(call(100), 16)
+    assert not Pace(joins=True).waits(call(100), 16)
 
 
 def test_together_pays_where_less_is_taken_than_alone():
     pace = warm(1e-4)
-    assert not pace.pays(1, 1e-5)
-    assert pace.pays(4, 4e-4)
-    assert not pace.pays(4, 1e-3)  # alone numbers are Python's
+    assert not pace.pays(call(100), 1)
+    assert pace.pays(call(100), 4)
+    assert not pace.pays(call(1000), 4)  # alone numbers are Python's
     for seconds in (9e-3, 9e-3, 9e-3, 5e-4):
         pace.went_together(3, 3, seconds)
-    assert not pace.pays(4, 4e-4)
-    assert pace.pays(5, 4e-4)
+    assert not pace.pays(call(100), 4)
+    assert pace.pays(call(100), 5)
     pace.went_together(3, 3, 1e-4)
-    assert pace.pays(4, 4e-4)
+    assert pace.pays(call(100), 4)
 
 
 def test_what_cannot_be_compiled_is_not_tried_again():
     pace = warm(1e-3)
     pace.never(8)
-    assert not pace.pays(8, 1e-5)
-    assert not pace.pays(5, 1e-5)
-    assert pace.pays(4, 1e-5)
+    assert not pace.pays(call(100), 8)
+    assert not pace.pays(call(100), 5)
+    assert pace.pays(call(100), 4)
 
 
 def test_answers_that_are_missing_count_as_had_alone():
     pace = warm(1e-3)
     for _ in range(4):
         pace.went_together(8, 1, 1.5e-3)
-    assert not pace.pays(8, 1e-5)
+    assert not pace.pays(call(100), 8)
 
 
 def test_after_many_groups_in_vain_few_requests_wait():
     pace = warm(1e-3)
-    pace.fruitless = 16
-    assert sum(pace.waits(16, 1e-3) for _ in range(2048)) == 2
-    pace.went_together(4, 0, 1e-3)
-    assert sum(pace.waits(16, 1e-3) for _ in range(2048)) == 2
+    for _ in range(16):
+        assert pace.waits(call(100), 16)
+        pace.went_together(4, 0, 1e-3)
+    assert sum(pace.waits(call(100), 16) for _ in range(2048)) == 2
     pace.went_together(4, 4, 1e-3)
-    assert all(pace.waits(16, 1e-3) for _ in range(2048))
+    assert all(pace.waits(call(100), 16) for _ in range(2048))
