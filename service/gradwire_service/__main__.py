@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from gradwire_service import __version__
 from gradwire_service.app import create_app
 from gradwire_service.capacity import Capacity
+from gradwire_service.connection import Connection
 from gradwire_service.settings import Settings
 
 
@@ -70,6 +71,7 @@ def serve(settings: Settings) -> None:
         host=settings.host,
         port=settings.port,
         workers=1,
+        http=Connection,
         access_log=False,
         log_config=None,
         server_header=False,
