@@ -6,7 +6,8 @@ import binascii
 import math
 import sys
 from array import array
-from itertools import chain
+from itertools import chain, compress, repeat
+from operator import indexOf, is_
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ _NUMBERS = frozenset((float, int))
 _REALS = frozenset((float, int, bool))
 _INTEGERS = frozenset((int, bool))
 _ELEMENTS = frozenset((float, int, bool, str))
+_NESTED = _ELEMENTS | {list}
 
 
 class Malformed(Exception):
@@ -99,7 +101,7 @@ def array_or_none(
         kinds = set(map(type, level))
         lengths = set(map(len, level)) if kinds == {list} else ()
         if len(lengths) != 1:
-            if kinds <= _ELEMENTS and (str not in kinds or all(map(is_number, level))):
+            if kinds <= _ELEMENTS and (str not in kinds or _are_words(level)):
                 flat = _flat_array(level, kinds, dtype, shape)
                 break
             if strict or _holds_numbers_only(level):
@@ -243,27 +245,37 @@ def _misfit(detail: str, flat_index: int, shape: list[int]) -> Malformed:
 
 
 def _holds_numbers_only(level: list[Any]) -> bool:
-    pending = [level]
-    while pending:
-        for item in pending.pop():
-            if type(item) is list:
-                pending.append(item)
-            elif not is_number(item):
-                return False
+    """Whether all in a list, to any depth, are numbers; each level is looked at in C."""
+    while level:
+        kinds = set(map(type, level))
+        if not kinds <= _NESTED or (str in kinds and not _are_words(level)):
+            return False
+        inner = [item for item in level if type(item) is list] if list in kinds else []
+        level = list(chain.from_iterable(inner))
     return True
+
+
+def _are_words(level: list[Any]) -> bool:
+    """Whether all strings on a level are number words."""
+    are_texts = map(is_, map(type, level), repeat(str))
+    return WORDS.keys() >= set(compress(level, are_texts))
 
 
 def _first_odd(level: list[Any], shape: list[int]) -> Malformed:
     """What is wrong on a level of a list: something that is no number, or an uneven length."""
-    for i, item in enumerate(level):
-        if type(item) is not list and not is_number(item):
-            return _misfit(f"{describe(item)} is not a number", i, shape)
-    first = _length(level[0])
-    i = next(i for i, item in enumerate(level) if _length(item) != first)
+    kinds = set(map(type, level))
+    places = [indexOf(map(type, level), kind) for kind in kinds - _NESTED]
+    if str in kinds and not _are_words(level):
+        texts = (i for i, item in enumerate(level) if type(item) is str and item not in WORDS)
+        places.append(next(texts))
+    if places:
+        i = min(places)
+        return _misfit(f"{describe(level[i])} is not a number", i, shape)
+    if type(level[0]) is not list:
+        i = indexOf(map(type, level), list)
+    else:
+        first = len(level[0])
+        i = next(i for i, item in enumerate(level) if type(item) is not list or len(item) != first)
     ragged = _misfit("the list is ragged: this differs in length from those before it", i, shape)
     ragged.hint = 'lists on one level have one length; send each of several arrays as {"value": …}'
     return ragged
-
-
-def _length(item: Any) -> int | None:
-    return len(item) if type(item) is list else None
