@@ -4,6 +4,7 @@ import base64
 
 import pytest
 from gradwire_service.problems import MEDIA_TYPE
+from jsonschema import Draft202012Validator
 
 JSON, MESSAGEPACK = "application/json", "application/msgpack"
 TENSOR = {"dtype": "uint8", "shape": [3], "base64": base64.b64encode(b"abc").decode()}
@@ -46,7 +47,7 @@ def test_every_refusal_is_a_problem(document):
 
 
 async def test_responses_are_as_described(client, document):
-    """The status, the media type, and the headers of every response that succeeds."""
+    """The status, media type, headers and document of every response that succeeds."""
     seen = set()
 
     async def ask(method, path, template=None, **request):
@@ -58,7 +59,11 @@ async def test_responses_are_as_described(client, document):
         ), name
         content = described.get("content")
         if content:
-            assert response.headers["content-type"].partition(";")[0] in content
+            media_type = response.headers["content-type"].partition(";")[0]
+            assert media_type in content
+            if media_type == JSON:
+                schema = content[JSON]["schema"] | {"components": document["components"]}
+                Draft202012Validator(schema).validate(response.json())
         else:
             assert not response.content
         seen.add(name)
