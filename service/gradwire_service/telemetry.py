@@ -190,6 +190,8 @@ class RequestScope:
                 logger.exception("request %s failed", request_id)
             if status:
                 raise
+            # Frames on its way hold the error, so itself, and the body of the request.
+            error.__traceback__ = None
             await send_problem(problem, request_id, send_with_id)
             self._metrics.refused(problem.code)
         route = scope.get("route")

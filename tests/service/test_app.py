@@ -1,5 +1,7 @@
 """The application as a whole: its schema, its ids, its answers to what does not exist."""
 
+import asyncio
+import gc
 import json
 import re
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 from gradwire_service import documents, examples
 from gradwire_service.documents import TAPE_KINDS
 from gradwire_service.problems import KINDS
+from gradwire_service.routes.exchange import Exchange
 from gradwire_service.wire.envelope import FIELDS
 from pydantic import TypeAdapter
 
@@ -109,6 +112,20 @@ async def test_a_bug_is_a_problem_with_its_id_in_the_log(app, client, caplog):
     assert "secret" not in response.text
     assert "r7" in caplog.text
     assert "a secret" in caplog.text
+
+
+@pytest.mark.parametrize("path", ["/v1/gradient", "/v1/tapes", "/v1/programs"])
+@pytest.mark.parametrize("body", [b"{", b"[" * 100_000])
+async def test_a_request_that_is_refused_goes_without_the_collector(client, path, body):
+    await client.post(path, content=body)
+    gc.collect()
+    gc.disable()
+    try:
+        assert (await client.post(path, content=body)).status_code == 400
+        await asyncio.sleep(0.05)  # until a thread has let go of it
+        assert not [found for found in gc.get_objects() if isinstance(found, Exchange)]
+    finally:
+        gc.enable()
 
 
 async def test_added_middleware_surrounds_computations_too(app, client):
