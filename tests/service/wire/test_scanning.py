@@ -23,3 +23,11 @@ def test_counts_of_many(length):
 def test_words(body):
     for rare in range(4):
         assert contains(body, b"null", rare) == (b"null" in body)
+
+
+@pytest.mark.parametrize("rare", range(4))
+@given(st.text("nul", max_size=8).map(str.encode), st.integers(0, 60))
+def test_words_behind_many_of_their_bytes(rare, part, times):
+    body = part * times + b"null"[:rare] * 200 + b"null"
+    assert contains(body, b"null", rare)
+    assert contains(body[:-1], b"null", rare) == (b"null" in body[:-1])
