@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
+from gradwire_service.problems import Refusal
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
     NOTHING,
@@ -39,12 +40,16 @@ class MemoryStore(Store):
     def put(self, key: Key, record: Record) -> float:
         with self._lock:
             now = self._sweep()
+            replaced = self._records[key.kind].get(key)
             self._drop(key)
-            self._make_room(key, record)
+            try:
+                self._make_room(key, record)
+            except Refusal:
+                if replaced is not None:
+                    self._put_back(key, *replaced)
+                raise
             expires_at = self._expiry(key.kind, now)
-            self._records[key.kind][key] = record, expires_at
-            owned = self._owned[key.kind]
-            owned[key.owner] = owned.get(key.owner, NOTHING).plus(Amount(1, record.nbytes))
+            self._keep(key, record, expires_at)
         return expires_at
 
     def find(self, key: Key, *, body: bool = True) -> Held | None:
@@ -88,6 +93,17 @@ class MemoryStore(Store):
 
     def _amounts(self, kind: Kind) -> dict[str, Amount]:
         return dict(self._owned[kind])
+
+    def _keep(self, key: Key, record: Record, expires_at: float) -> None:
+        self._records[key.kind][key] = record, expires_at
+        owned = self._owned[key.kind]
+        owned[key.owner] = owned.get(key.owner, NOTHING).plus(Amount(1, record.nbytes))
+
+    def _put_back(self, key: Key, record: Record, expires_at: float) -> None:
+        self._keep(key, record, expires_at)
+        records = self._records[key.kind]
+        for later in [other for other, (_, end) in records.items() if end > expires_at]:
+            records.move_to_end(later)
 
     def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
         oldest = self._drop(next(key for key in self._records[kind] if key.owner == owner))

@@ -13,7 +13,7 @@ from gradwire_service.store import Key, Kind, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import CONSUMED_SECONDS, Amount, Listed, Policy
 from gradwire_service.store.sqlite import SqliteStore
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 OWNED, ALL, TTL = Amount(3, 300), Amount(5, 400), 10
@@ -259,6 +259,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
+@example([("put", Key("tapes", "m", "a"), 0), ("put", Key("tapes", "m", "a"), 301)])
 def test_all_stores_do_the_same(steps):
     clock = Clock()
     stores = MemoryStore(POLICIES, clock), SqliteStore(":memory:", POLICIES, clock)
