@@ -99,6 +99,11 @@ class Call:
         """Predicted time of the replay, once compiled, with what is still to be computed once."""
         return self._entry.paths[0].executable.seconds
 
+    @property
+    def answer_bytes(self) -> int:
+        """Bytes of the arrays in the answer, once compiled."""
+        return self._entry.paths[0].executable.output_bytes
+
     def compile(self, poll: Poll) -> None:
         """Make sure that there is an executable."""
         if not self._entry.paths:

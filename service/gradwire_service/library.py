@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 from gradwire_engine import Engine
 
@@ -12,20 +12,12 @@ from gradwire_service.near import Near, Shelf
 from gradwire_service.programs import Programs
 from gradwire_service.store import Store
 from gradwire_service.tensors import Tensors
-from gradwire_service.wire.references import References
+from gradwire_service.wire.references import Owned, References
 from gradwire_service.wire.references import Shelf as ShelfName
 
 
 class NotNear(Exception):
     """Something that a request refers to is not at hand: the store must be asked, in a thread."""
-
-
-class Owned(Protocol):
-    """What has an owner, as a request has."""
-
-    @property
-    def owner(self) -> str:
-        """A digest of the key that came with it."""
 
 
 class Library:
@@ -60,7 +52,7 @@ class Library:
                 return value
             return self._value("programs", request.owner, value, waits=waits)
 
-        return References(found)
+        return References(found, request)
 
     def _value(self, shelf: ShelfName, owner: str, reference: str, *, waits: bool) -> Any:
         there = self._shelves[shelf]

@@ -56,6 +56,13 @@ class Tape(NamedTuple):
     kept: bool
 
 
+class Kept(NamedTuple):
+    """A recording with its values, and what both take."""
+
+    recording: Recording
+    nbytes: int
+
+
 class Tapes:
     """Makes tapes and finds them again, with their values where this process still has them."""
 
@@ -65,7 +72,7 @@ class Tapes:
         self._library = library
         self._most_bytes = values_bytes
         self._lock = threading.Lock()
-        self._recordings: OrderedDict[Key, Recording] = OrderedDict()
+        self._recordings: OrderedDict[Key, Kept] = OrderedDict()
         self._bytes = 0
 
     def recording(self, asked: TapeEnvelope) -> Recording:
@@ -83,7 +90,7 @@ class Tapes:
         """Keep a new tape under an unguessable token; gives its key and when it expires."""
         key = Key("tapes", owner, secrets.token_urlsafe(_TOKEN_BYTES))
         expires_at = self._store.put(key, recipe.record())
-        self.keep(key, recording)
+        self.keep(key, recipe, recording)
         return key, expires_at
 
     def find(self, key: Key) -> Tape:
@@ -99,10 +106,10 @@ class Tapes:
             raise _consumed()
         recipe = Recipe.of(held)
         with self._lock:
-            recording = self._recordings.get(key)
-            if recording is not None:
+            found = self._recordings.get(key)
+            if found is not None:
                 self._recordings.move_to_end(key)
-                return Tape(key, recipe, held.expires_at, recording, kept=True)
+                return Tape(key, recipe, held.expires_at, found.recording, kept=True)
         document = DOCUMENTS.reads[recipe.media_type].read(recipe.body)
         program = document["program"]
         if type(program) is dict and "name" in program:
@@ -110,12 +117,16 @@ class Tapes:
         recording = self.recording(read_tape(document, self._library.references(key)))
         return Tape(key, recipe, held.expires_at, recording, kept=False)
 
-    def keep(self, key: Key, recording: Recording) -> None:
-        """Hold on to the values of a tape, in place of others where there is no room."""
+    def keep(self, key: Key, recipe: Recipe, recording: Recording) -> None:
+        """Hold on to the values of a tape, in place of others where there is no room.
+
+        Values that came in MessagePack are views of the body, so all of it is held with them.
+        """
         with self._lock:
             self._discard(key)
-            self._recordings[key] = recording
-            self._bytes += _size(recording)
+            kept = Kept(recording, len(recipe.body) + _size(recording))
+            self._recordings[key] = kept
+            self._bytes += kept.nbytes
             while self._bytes > self._most_bytes:
                 self._discard(next(iter(self._recordings)))
 
@@ -144,9 +155,9 @@ class Tapes:
             self._discard(key)
 
     def _discard(self, key: Key) -> None:
-        recording = self._recordings.pop(key, None)
-        if recording is not None:
-            self._bytes -= _size(recording)
+        kept = self._recordings.pop(key, None)
+        if kept is not None:
+            self._bytes -= kept.nbytes
 
 
 def _size(recording: Recording) -> int:

@@ -13,6 +13,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import Key, policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.sqlite import SqliteStore
+from gradwire_service.wire.leaves import read_variables
 
 TTL = 100.0
 
@@ -169,6 +170,17 @@ def test_room_is_made_by_what_was_asked_for_longest_ago():
     assert [near.fresh(key) for key in (a, b, c)] == ["A again", "B", "C"]
     near.keep(b, "too large", 101, 1)
     assert [near.fresh(key) for key in (a, b, c)] == ["A again", None, "C"]
+
+
+def test_what_is_compiled_for_one_owner_is_not_for_another(library):
+    """Else how long compiling takes would tell one what the other has."""
+    leaves = []
+    for request in ME, YOU:
+        tensor, _ = library.tensors.put(request.owner, ARRAY)
+        document = {"x": {"ref": tensor.ref}}
+        leaves.append(read_variables(document, library.references(request))["x"])
+    assert leaves[0].resident != leaves[1].resident
+    np.testing.assert_array_equal(leaves[0].value, leaves[1].value)
 
 
 def test_threads_find_what_is_held(library):

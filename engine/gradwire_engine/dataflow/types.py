@@ -73,7 +73,10 @@ def _ones(kind: ArrayType, limits: Limits) -> Leaf:
     if kind.nbytes > limits.array_bytes:
         raise OverBudget(f"an array of {kind.nbytes} bytes is more than is allowed")
     one = np.array(kind.dtype.kind in "fc", kind.dtype)
-    return Leaf(np.broadcast_to(one, kind.shape))
+    try:
+        return Leaf(np.broadcast_to(one, kind.shape))
+    except ValueError:
+        raise OverBudget("no array can have so many elements along its axes") from None
 
 
 def _nested(leaves: Mapping[str, Leaf]) -> dict[str, Any]:

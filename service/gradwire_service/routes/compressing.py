@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from functools import lru_cache
 
+from gradwire_engine.errors import DeadlineExceeded
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwire_service.capacity import Capacity, Deadline
@@ -92,7 +93,7 @@ class _Compressed:
             return await self._capacity.run(
                 lambda: compress(b"".join(pieces)), Deadline(_DEADLINE_MS), length
             )
-        except Refusal:
+        except (Refusal, DeadlineExceeded):
             return None
 
 

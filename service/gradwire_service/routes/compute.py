@@ -8,12 +8,12 @@ from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from gradwire_service import documents
-from gradwire_service.batching import Gathering
 from gradwire_service.capacity import Capacity, InlineDeadline, TooLongInline
 from gradwire_service.library import Library, NotNear
+from gradwire_service.routes.batching import Gathering
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.raw import RawRoute
-from gradwire_service.routes.work import Work
+from gradwire_service.routes.work import Work, is_short
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import Body
@@ -41,7 +41,6 @@ class Compute:
         self._metrics = metrics
         self._settings = settings
         self._gathering = gathering
-        self._inline_seconds = settings.inline_microseconds * 1e-6
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         x = Exchange(scope, self._settings)
@@ -72,7 +71,7 @@ class Compute:
 
     async def _alone(self, work: Work, x: Exchange) -> list[Body]:
         """What was read, by a replay of its own."""
-        if work.cached and work.call.seconds < self._inline_seconds:
+        if work.cached and is_short(work.call, self._settings):
             try:
                 return work.finish(InlineDeadline())
             except TooLongInline:

@@ -44,11 +44,16 @@ class TapeExchange(ResourceExchange):
     asked: Asked | None = None
 
     async def receive(self, receive: Receive, capacity: Capacity) -> None:
-        """Read the body, to be kept as it came: what can be written to may be moved about."""
+        """Read the body; of a short one also the document, which may tell how long to wait."""
         await super().receive(receive, capacity)
-        self.body = bytes(self.body)
         if 0 < len(self.body) <= self._settings.inline_body_bytes:
-            _ = self.document  # its time is that of waiting for a thread, too
+            self.fix_body()
+            _ = self.document
+
+    def fix_body(self) -> bytes:
+        """The body as it is to be kept: what can be written to may be moved about when read."""
+        self.body = bytes(self.body)
+        return self.body
 
 
 class Answering:
@@ -60,7 +65,7 @@ class Answering:
 
     def create(self, x: TapeExchange) -> list[Body]:
         """Record a program, run it, and keep both."""
-        document = x.document
+        body, document = x.fix_body(), x.document
         with x.phase(PARSE):
             asked = read_tape(document, self._library.references(x))
             recording = self._tapes.recording(asked)
@@ -70,7 +75,7 @@ class Answering:
             recording.run(x.deadline)
             answer = recording.call(Query("evaluate")).replay(x.deadline)
         program = recording.program.id
-        recipe = Recipe(x.format.media_type, bytes(x.body), asked.persistent, program)
+        recipe = Recipe(x.format.media_type, body, asked.persistent, program)
         key, expires_at = self._tapes.add(x.owner, recipe, recording)
         told = replies.evaluation(program, answer)
         told |= {
@@ -127,7 +132,7 @@ class Answering:
         if not tape.kept:
             with x.phase(REPLAY):
                 tape.recording.run(x.deadline)
-            self._tapes.keep(tape.key, tape.recording)
+            self._tapes.keep(tape.key, tape.recipe, tape.recording)
         return tape
 
 

@@ -6,9 +6,11 @@ from time import perf_counter
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
+from gradwire_engine.call import Call
 
 from gradwire_service.library import Library
 from gradwire_service.routes.exchange import COMPILE, PARSE, REPLAY, Exchange
+from gradwire_service.settings import Settings
 from gradwire_service.wire import replies
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.envelope import read_envelope
@@ -74,3 +76,9 @@ class Work:
         self._x.seconds[REPLAY] = seconds
         reply = replies.evaluation if self._kind == "evaluate" else replies.derivative
         return self._x.written(reply(self._program_id, self.answer), self._encoding)
+
+
+def is_short(call: Call, settings: Settings) -> bool:
+    """Whether what is compiled is replayed, and its answer written, in no time."""
+    seconds = settings.inline_microseconds * 1e-6
+    return call.seconds < seconds and call.answer_bytes <= settings.inline_body_bytes

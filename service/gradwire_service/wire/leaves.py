@@ -11,6 +11,7 @@ from gradwire_engine import Leaf, Ragged, Sparse
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.composites import read_ragged, read_sparse
 from gradwire_service.wire.numbers import (
+    FLOAT64,
     MAX_DEPTH,
     WORDS,
     Array,
@@ -24,8 +25,6 @@ from gradwire_service.wire.numbers import (
     scalar_array,
 )
 from gradwire_service.wire.references import FORMS, References
-
-FLOAT64 = np.dtype(np.float64)
 
 #: Members that make an object a leaf, each alone, or both together.
 MARKS = frozenset(("value", "base64", "data", "ref", "indices", "row_splits"))
@@ -226,4 +225,4 @@ def _resident(ref: Any, references: References, *, trainable: bool) -> Leaf:
     if type(ref) is not str or not is_digest(ref):
         raise Malformed(f"a ref is {form}", "ref")
     array = references.found("tensors", ref)
-    return Leaf(_UNKNOWN if array is None else array, trainable, resident=ref)
+    return Leaf(_UNKNOWN if array is None else array, trainable, resident=references.resident(ref))

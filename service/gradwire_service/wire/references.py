@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from gradwire_service.problems import Refusal
 
 #: What is referred to: a tensor or program by its digest, or a program by its name.
 Shelf: TypeAlias = Literal["tensors", "programs", "names"]
+
+
+class Owned(Protocol):
+    """What has an owner, as a request has."""
+
+    @property
+    def owner(self) -> str:
+        """A digest of the key that came with it."""
+
+
 #: Gives what is held there under a digest or name: an array or a ``Program``, or None.
 Find: TypeAlias = Callable[[Shelf, str], Any]
 
@@ -39,10 +49,11 @@ class References:
     What is not held is remembered, until all are looked up.
     """
 
-    __slots__ = ("_find", "_missing", "_values")
+    __slots__ = ("_find", "_missing", "_values", "_whose")
 
-    def __init__(self, find: Find = _nothing) -> None:
+    def __init__(self, find: Find = _nothing, whose: Owned | None = None) -> None:
         self._find = find
+        self._whose = whose
         self._missing: dict[str, None] = {}
         self._values = 0
 
@@ -65,6 +76,13 @@ class References:
         if held is None:
             self._missing[reference] = None
         return held
+
+    def resident(self, ref: str) -> str:
+        """What stands for a tensor's digest in what is compiled: of each owner another.
+
+        Else the time that compiling takes would tell who else has the tensor.
+        """
+        return ref if self._whose is None else f"{ref} of {self._whose.owner}"
 
     def check(self) -> None:
         """Raise ``Refusal`` (unknown_ref) with all that is missing."""

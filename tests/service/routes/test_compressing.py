@@ -1,11 +1,14 @@
 """Responses compressed for those who ask."""
 
+import asyncio
 import gzip
 import os
+import threading
 
 import httpx
 import pytest
-from gradwire_service.capacity import Capacity
+from gradwire_service.capacity import Capacity, Deadline
+from gradwire_service.routes import compressing
 from gradwire_service.routes.compressing import INLINE_BYTES, LEAST_BYTES, Compressing
 from gradwire_service.wire.compression import CODINGS
 from starlette.responses import Response, StreamingResponse
@@ -111,3 +114,19 @@ async def test_every_route_compresses(client):
         assert response.headers["server-timing"]
         for path in "/v1/ops", "/openapi.json":
             assert (await client.get(path, headers=headers)).headers["content-encoding"] == name
+
+
+async def test_without_time_the_body_goes_as_it_is(monkeypatch):
+    monkeypatch.setattr(compressing, "_DEADLINE_MS", 1)
+    ends = threading.Event()
+    patient = Capacity(threads=1, queue_requests=5, queue_bytes=1 << 30)
+    busy = asyncio.ensure_future(patient.run(ends.wait, Deadline(10_000), 0))
+    await asyncio.sleep(0)  # until it has the thread
+    try:
+        response, raw = await got(patient, "/large", "gzip")
+        assert raw == LARGE
+        assert "content-encoding" not in response.headers
+    finally:
+        ends.set()
+        await busy
+        patient.close()

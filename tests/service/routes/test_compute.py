@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import threading
 import time
 
 import httpx
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
+from gradwire_service.wire.codec import JsonCodec
 
 
 async def ask(client, path="/v1/gradient", **request):
@@ -310,3 +312,26 @@ async def test_exact_answers_have_the_bits_of_numpy_every_time(client):
         asked = {"program": "tanh(x)", "variables": {"x": x}, "exact": True}
         answers = [await ask(client, "/v1/evaluate", **asked) for _ in range(3)]
         assert [answer["outputs"] for answer in answers] == [float(np.tanh(x))] * 3
+
+
+async def test_large_answers_are_written_in_a_thread(served, monkeypatch):
+    """However short the replay: here only of what is kept of a tensor."""
+    written = []
+
+    write = JsonCodec.write
+
+    def recorded(codec, document, encoding):
+        written.append(threading.current_thread().name)
+        return write(codec, document, encoding)
+
+    monkeypatch.setattr(JsonCodec, "write", recorded)
+    async with served(inline_body_bytes=8000) as client:
+        ref = (await client.put("/v1/tensors", json=[0.5] * 2000)).json()["ref"]
+        written.clear()
+        for program in "x * 2.0", "sum(x * 2.0)":
+            request = {"program": program, "variables": {"x": {"ref": ref}}}
+            for _ in range(5):
+                response = await client.post("/v1/evaluate", json=request)
+                assert response.status_code == 200
+    assert {name.startswith("gradwire") for name in written[:5]} == {True}
+    assert "MainThread" in written[5:]

@@ -104,6 +104,7 @@ async def test_a_picture_is_a_picture(client, program):
         ({"type": "x:[2,3]"}, 422, "unknown_name"),
         ({"type": ["x:[2,3]", "layers.0.w:[4]"]}, 422, "shape_mismatch"),
         ({"type": "x:[999999999999999999,999999999999999999]"}, 413, "over_budget"),
+        ({"type": "x:[0,999999999999999999,999999999999999999]"}, 413, "over_budget"),
         ({"target": "nothing"}, 422, "unknown_name"),
         ({"source": "x.y"}, 422, "unknown_name"),
     ],

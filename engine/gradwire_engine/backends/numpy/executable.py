@@ -53,6 +53,8 @@ class Executable:
             moved = [i.type.nbytes for i in tape.instructions if i.op.elementwise]
             if sum(moved) >= _GROUPED_AT_ONCE:
                 self._group()
+        #: Bytes of what is answered.
+        self.output_bytes: int = sum([tape.instructions[slot].type.nbytes for slot in tape.outputs])
         #: Instructions that loops execute, as predicted.
         self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])
         self._walked = False

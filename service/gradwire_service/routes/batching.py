@@ -19,7 +19,7 @@ from gradwire_engine.joint_call import JointCall, padded
 from gradwire_service.capacity import Capacity, Deadline, InlineDeadline, TooLongInline
 from gradwire_service.problems import Refusal, problem_of
 from gradwire_service.routes.exchange import REPLAY, Exchange
-from gradwire_service.routes.work import Work
+from gradwire_service.routes.work import Work, is_short
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import Body
@@ -119,7 +119,7 @@ class Gathering:
         self._metrics = metrics
         self._window_seconds = settings.batch_window_microseconds * 1e-6
         self._most = settings.batch_requests
-        self._inline_seconds = settings.inline_microseconds * 1e-6
+        self._settings = settings
         self._compile_ms = settings.default_timeout_ms
         self._paces = WeakKeyDictionary[Entry, Pace]()
         self._open: dict[Entry, Group] = {}
@@ -198,15 +198,17 @@ class Gathering:
         Where nothing is compiled for so many, nobody waits for that.
         """
         entry, pace, members = group
-        joint = JointCall([member.work.call for member in members])
-        compiled = joint.compiled
         replies: Replies = [None] * len(members)
-        if compiled:
-            try:
+        missing: JointCall | None = None
+        try:
+            joint = JointCall([member.work.call for member in members])
+            if joint.compiled:
                 replies = await self._replies(joint, members, pace)
-            except Exception as error:  # noqa: BLE001 - each has its own again, or none
-                pace.fruitless += 1
-                _log(error)
+            else:
+                missing = joint
+        except Exception as error:  # noqa: BLE001 - each has its own again, or none
+            pace.fruitless += 1
+            _log(error)
         if any(replies):
             self._metrics.joined(len(members) - replies.count(None))
         for member, reply in zip(members, replies, strict=True):
@@ -214,12 +216,12 @@ class Gathering:
                 member.reply.set_result(reply)
         if entry in self._open:
             asyncio.get_running_loop().call_soon(self._look_round, self._open[entry])
-        if not compiled and not pace.compiling:
-            await self._compile(joint, members, pace)
+        if missing is not None and not pace.compiling:
+            await self._compile(missing, members, pace)
 
     async def _replies(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> Replies:
         """On the event loop where that is short, else in a thread, as long as anybody has time."""
-        if joint.seconds < self._inline_seconds:
+        if is_short(joint, self._settings):
             with suppress(TooLongInline):
                 return _written(joint, members, pace, InlineDeadline())
         deadline = max([m.x.deadline for m in members], key=Deadline.remaining_seconds)

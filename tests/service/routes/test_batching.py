@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_service.batching import Pace
+from gradwire_service.routes.batching import Pace
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.unpacking import unpack
 
