@@ -12,8 +12,7 @@ from gradwire_service.near import Near, Shelf
 from gradwire_service.programs import Programs
 from gradwire_service.store import Store
 from gradwire_service.tensors import Tensors
-from gradwire_service.wire.references import Owned, References
-from gradwire_service.wire.references import Shelf as ShelfName
+from gradwire_service.wire.references import Owned, References, ShelfName
 
 
 class NotNear(Exception):

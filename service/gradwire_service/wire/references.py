@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from gradwire_service.problems import Refusal
 
 #: What is referred to: a tensor or program by its digest, or a program by its name.
-Shelf: TypeAlias = Literal["tensors", "programs", "names"]
+ShelfName: TypeAlias = Literal["tensors", "programs", "names"]
 
 
 class Owned(Protocol):
@@ -21,7 +21,7 @@ class Owned(Protocol):
 
 
 #: Gives what is held there under a digest or name: an array or a ``Program``, or None.
-Find: TypeAlias = Callable[[Shelf, str], Any]
+Find: TypeAlias = Callable[[ShelfName, str], Any]
 
 is_digest = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
 #: None of these can be mistaken for a digest.
@@ -32,14 +32,14 @@ MOST_VALUES = 100_000
 
 _DIGEST = is_digest, "sha256: and 64 hexadecimal digits in lower case"
 #: What is a reference there, and in words.
-FORMS: dict[Shelf, tuple[Callable[[str], object], str]] = {
+FORMS: dict[ShelfName, tuple[Callable[[str], object], str]] = {
     "tensors": _DIGEST,
     "programs": _DIGEST,
     "names": (is_name, "a letter or digit, then up to 127 letters, digits and . _ -"),
 }
 
 
-def _nothing(_: Shelf, __: str) -> None:
+def _nothing(_: ShelfName, __: str) -> None:
     """Where nothing is held."""
 
 
@@ -70,7 +70,7 @@ class References:
                 hint="send many numbers as one array: lists of nothing but numbers, or raw bytes",
             )
 
-    def found(self, shelf: Shelf, reference: str) -> Any:
+    def found(self, shelf: ShelfName, reference: str) -> Any:
         """What is held under ``reference``, or None."""
         held = self._find(shelf, reference)
         if held is None:
