@@ -6,6 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from heapq import heapify, heappop, heapreplace
 from typing import Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import Refusal
@@ -129,8 +130,16 @@ class Store(ABC):
         """Give back what the store has open."""
 
     @abstractmethod
+    def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
+        """How much there is of a kind, of one owner's, or under one key."""
+
+    @abstractmethod
     def _amounts(self, kind: Kind) -> dict[str, Amount]:
         """How much of a kind each owner has; those who have nothing are left out."""
+
+    @abstractmethod
+    def _drop(self, key: Key) -> None:
+        """Drop what ``key`` holds, if anything, also that it is used up."""
 
     @abstractmethod
     def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
@@ -140,40 +149,49 @@ class Store(ABC):
         return now + self.policies[kind].ttl_seconds
 
     def _make_room(self, key: Key, record: Record) -> None:
-        """Drop what has to make room for one more record, or refuse it.
+        """Refuse ``record``, or drop what ``key`` holds and whatever else has to make room.
 
         An owner's own records make room within its quota. Where all is full, those of whoever has
         the largest share do, with the record that is to come: who has less than others loses
-        nothing to them.
+        nothing to them. What is refused has dropped nothing.
         """
         kind, owner, _ = key
-        policy, wanted = self.policies[kind], Amount(1, record.nbytes)
-        held = self._amounts(kind)
-        while True:
-            mine, everything = held.get(owner, NOTHING), _sum(held)
-            if not mine.plus(wanted).within(policy.owned):
-                whose, now, most, crowd = f"the {kind} of your key", mine, policy.owned, {owner}
-            elif not everything.plus(wanted).within(policy.all):
-                whose, now, most, crowd = f"all {kind}", everything, policy.all, set(held)
+        policy, wanted, replaced = self.policies[kind], Amount(1, record.nbytes), self._amount(*key)
+        mine = self._amount(kind, owner).minus(replaced)
+        everything = self._amount(kind).minus(replaced)
+        for whose, held, most in (
+            (f"the {kind} of your key", mine, policy.owned),
+            (f"all {kind}", everything, policy.all),
+        ):
+            after = held.plus(wanted)
+            if not after.within(most) and not (policy.yields and wanted.within(most)):
+                raise _over_budget(whose, kind, after, most)
+        self._drop(key)
+        while not mine.plus(wanted).within(policy.owned):
+            dropped = self._drop_oldest(kind, owner)
+            mine, everything = mine.minus(dropped), everything.minus(dropped)
+        if not everything.plus(wanted).within(policy.all):
+            self._drop_of_largest(kind, owner, wanted, everything)
+
+    def _drop_of_largest(self, kind: Kind, owner: str, wanted: Amount, everything: Amount) -> None:
+        """Drop what was used longest ago by whoever has the largest share, until there is room."""
+        most, held = self.policies[kind].all, self._amounts(kind)
+
+        def ranked(one: str) -> tuple[float, str]:
+            amount = held[one].plus(wanted) if one == owner else held[one]
+            return -amount.share(most), one
+
+        shares = [ranked(one) for one in held]
+        heapify(shares)
+        while not everything.plus(wanted).within(most):
+            _, largest = shares[0]
+            dropped = self._drop_oldest(kind, largest)
+            everything = everything.minus(dropped)
+            held[largest] = held[largest].minus(dropped)
+            if held[largest].records:
+                heapreplace(shares, ranked(largest))
             else:
-                return
-            if not policy.yields or not wanted.within(most):
-                raise _over_budget(whose, kind, now.plus(wanted), most)
-            shares = {
-                one: held[one].plus(wanted if one == owner else NOTHING).share(policy.all)
-                for one in crowd
-            }
-            largest = max(sorted(shares), key=shares.__getitem__)
-            held[largest] = held[largest].minus(self._drop_oldest(kind, largest))
-            if not held[largest].records:
-                del held[largest]
-
-
-def _sum(held: Mapping[str, Amount]) -> Amount:
-    total = NOTHING
-    for amount in held.values():
-        total = total.plus(amount)
-    return total
+                heappop(shares)
 
 
 def _over_budget(whose: str, kind: Kind, after: Amount, most: Amount) -> Refusal:

@@ -42,10 +42,13 @@ CREATE TABLE IF NOT EXISTS records (
 )""",
     "CREATE TABLE IF NOT EXISTS bodies (number INTEGER PRIMARY KEY, body BLOB NOT NULL)",
     "CREATE INDEX IF NOT EXISTS records_expiry ON records (expires_at)",
-    "CREATE INDEX IF NOT EXISTS records_amounts ON records (kind, owner, nbytes)",
+    "DROP INDEX IF EXISTS records_amounts",
+    "CREATE INDEX IF NOT EXISTS records_ages ON records (kind, owner, expires_at, nbytes)",
     "CREATE TRIGGER IF NOT EXISTS bodies_with_records AFTER DELETE ON records"
     " BEGIN DELETE FROM bodies WHERE number = old.number; END",
 )
+_AMOUNT = "SELECT count(nbytes), coalesce(sum(nbytes), 0) FROM records"
+_OF_KEY = " WHERE kind = ?", " AND owner = ?", " AND id = ?"
 
 
 class Transaction(NamedTuple):
@@ -92,7 +95,6 @@ class SqliteStore(Store):
     def put(self, key: Key, record: Record) -> float:
         with self._transaction(key.kind) as (execute, now):
             execute("DELETE FROM records WHERE expires_at <= ?", (now,))
-            execute("DELETE FROM records WHERE kind = ? AND owner = ? AND id = ?", key)
             self._make_room(key, record)
             expires_at = self._expiry(key.kind, now)
             row = (*key, record.head, record.nbytes, expires_at)
@@ -153,6 +155,11 @@ class SqliteStore(Store):
     def close(self) -> None:
         self._connection.close()
 
+    def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
+        given = [text for text in (kind, owner, id) if text is not None]
+        rows = self._connection.execute(_AMOUNT + "".join(_OF_KEY[: len(given)]), given)
+        return Amount(*rows.fetchone())
+
     def _amounts(self, kind: Kind) -> dict[str, Amount]:
         rows = self._connection.execute(
             "SELECT owner, count(nbytes), coalesce(sum(nbytes), 0) FROM records"
@@ -160,6 +167,9 @@ class SqliteStore(Store):
             (kind,),
         )
         return {owner: Amount(records, nbytes) for owner, records, nbytes in rows}
+
+    def _drop(self, key: Key) -> None:
+        self._connection.execute("DELETE FROM records WHERE kind = ? AND owner = ? AND id = ?", key)
 
     def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
         (nbytes,) = self._connection.execute(

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from gradwire_service.problems import Refusal
@@ -223,6 +224,55 @@ def test_nobody_loses_more_than_others_keep(store, clock):
         store.put(key(str(number), YOU, "tensors"), of_size(100))
     assert ids(store, "tensors") == ["small"]
     assert len(ids(store, "tensors", YOU)) == 2
+
+
+def test_what_is_refused_drops_nothing(store, clock):
+    for kind in "tapes", "tensors":
+        store.put(key("a", kind=kind), RECORD)
+        clock.now += 1
+        store.put(key("b", kind=kind), RECORD)
+        refused(store, key("a", kind=kind), of_size(301))
+        assert kept(store, key("a", kind=kind)) == RECORD
+        assert ids(store, kind) == ["a", "b"]
+        store.put(key("c", kind=kind), RECORD)
+        refused(store, key("d", kind=kind), of_size(301))
+        assert ids(store, kind) == ["a", "b", "c"]
+
+
+def test_what_was_used_up_may_be_put_again(store):
+    store.put(key(), RECORD)
+    store.consume(key())
+    store.put(key(), RECORD)
+    assert kept(store, key()) == RECORD
+
+
+@pytest.mark.parametrize("kind_of_store", [MemoryStore, partial(SqliteStore, ":memory:")])
+def test_room_among_many_owners_is_made_in_one_pass(kind_of_store, clock):
+    """To drop 75 records of 10,000 owners takes little more than to drop one."""
+    most = Amount(10_000, 10_000 * 100)
+    store = kind_of_store({"tensors": Policy(most, most, 1e9, yields=True)}, clock)
+    owners = sorted(f"owner {number}" for number in range(most.records))
+    for owner in owners:
+        store.put(key(owner=owner, kind="tensors"), of_size(100))
+    one = calls_and_steps(store, key("b", "z", "tensors"), of_size(100))
+    many = calls_and_steps(store, key("c", kind="tensors"), of_size(7500))
+    assert [owner for owner in owners if not ids(store, "tensors", owner)] == owners[:76]
+    assert all(after <= 1.5 * before for before, after in zip(one, many, strict=True))
+    store.close()
+
+
+def calls_and_steps(store, key, record):
+    """How many calls Python makes to put a record, and how many thousands of steps SQLite does."""
+    calls, steps = [], []
+    if isinstance(store, SqliteStore):
+        store._connection.set_progress_handler(lambda: steps.append(1), 1000)
+    before = sys.getprofile()
+    sys.setprofile(lambda _, event, __: calls.append(event))
+    try:
+        store.put(key, record)
+    finally:
+        sys.setprofile(before)
+    return len(calls), len(steps)
 
 
 def test_one_of_many_threads_uses_a_record_up(store):
