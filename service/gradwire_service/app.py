@@ -29,7 +29,7 @@ from gradwire_service.routes import (
     tensors,
 )
 from gradwire_service.routes.compressing import Compressing
-from gradwire_service.routes.raw import RawRoutes
+from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
 from gradwire_service.telemetry import Metrics, RequestScope
@@ -149,6 +149,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
-async def _pass_on(_: Request, error: Exception) -> Response:
+async def _pass_on(request: Request, error: Exception) -> Response:
     """Leave a path or method that does not exist to ``RequestScope``, as any other refusal."""
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        methods = methods_of(request.app.routes, request.scope)
+        methods |= {"HEAD"} if "GET" in methods else set()
+        error.headers = {"Allow": ", ".join(sorted(methods))}  # Starlette's own has one route's
     raise error

@@ -147,3 +147,34 @@ async def test_added_middleware_surrounds_computations_too(app, client):
 
 def test_the_schema_itself_is_json(app):
     assert json.loads(json.dumps(app.openapi())) == app.openapi()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("PUT", "/v1/programs", "GET, HEAD, POST"),
+        ("POST", "/v1/programs/x", "DELETE, GET, HEAD"),
+        ("POST", "/v1/tensors/sha256:a", "DELETE, GET, HEAD, PUT"),
+        ("PUT", "/v1/tapes/x", "DELETE, GET, HEAD"),
+        ("GET", "/v1/gradient", "POST"),
+        ("POST", "/healthz", "GET, HEAD"),
+    ],
+)
+async def test_all_methods_of_a_path_are_allowed(client, method, path, allow):
+    response = await client.request(method, path)
+    assert (response.status_code, response.headers["allow"]) == (405, allow)
+
+
+async def test_what_can_be_had_can_be_asked_for_by_head(client):
+    made = await client.post("/v1/programs", json={"program": "x + 1", "name": "f"})
+    paths = ["/healthz", "/readyz", "/v1/limits", "/v1/ops", "/docs", "/openapi.json", "/metrics"]
+    for path in [*paths, "/v1/programs", "/v1/programs/f", "/v1/programs/f/graph.svg"]:
+        plain = {"accept-encoding": "identity"}
+        head = await client.head(path, headers=plain)
+        whole = await client.get(path, headers=plain)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-type"] == whole.headers["content-type"]
+        if path != "/metrics":  # which count this, too
+            assert head.headers["content-length"] == whole.headers["content-length"]
+    assert made.headers["location"]
+    assert (await client.head("/v1/programs/none")).status_code == 404

@@ -30,7 +30,7 @@ BEYOND_SCHEMAS = {
     "|number is too large|only 0, 1, true and false",
     "what a text encodes, and how many bytes a shape needs": "not base64|of this shape has"
     "|bytes of a bool|no array can have",
-    "raw bytes, which JSON does not have": "/data: raw bytes are",
+    "raw bytes, which JSON does not have": "/data: data is raw bytes",
     "what the parts of a tensor are, and how they go together": "have the shape|outside the shape"
     "|row_splits (do not|are a list)|of a ragged|are integers, got|the values are|a shape is a list"
     "|/shape: an array has at most",

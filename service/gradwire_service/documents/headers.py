@@ -62,7 +62,7 @@ def _add(operation: dict[str, Any]) -> None:
         answered = ["X-Request-ID"]
         if int(status) < 400:
             answered += ["Server-Timing"] * timed + ["ETag"] * (tagged and status != "201")
-            answered += ["Location"] * (status == "201" and "200" in responses)
+            answered += ["Location"] * (status == "201")
         elif status == "503":
             answered.append("Retry-After")
         response["headers"] = _references(answered)

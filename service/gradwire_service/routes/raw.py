@@ -6,12 +6,14 @@ small computation does.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any
 
 from fastapi.routing import APIRoute
-from starlette.routing import BaseRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
 
 
 class RawRoute(APIRoute):
@@ -26,10 +28,15 @@ class RawRoute(APIRoute):
 
 
 class RawRoutes:
-    """Finds raw routes by their whole path; everything else goes the usual way."""
+    """Finds raw routes by their whole path; everything else goes the usual way.
 
-    def __init__(self, routes: Iterable[BaseRoute], otherwise: ASGIApp) -> None:
+    What may be had by ``GET`` may be asked for by ``HEAD`` (RFC 9110, 9.3.2), if by no route of
+    its own, then by the same.
+    """
+
+    def __init__(self, routes: Sequence[BaseRoute], otherwise: ASGIApp) -> None:
         self._otherwise = otherwise
+        self._all = routes
         self._routes = {
             ("POST", route.path): route for route in routes if isinstance(route, RawRoute)
         }
@@ -40,4 +47,26 @@ class RawRoutes:
             if route is not None:
                 scope["route"] = route
                 return route.app(scope, receive, send)
+            if scope["method"] == "HEAD" and "HEAD" not in methods_of(self._all, scope):
+                return self._otherwise({**scope, "method": "GET"}, receive, _without_bodies(send))
         return self._otherwise(scope, receive, send)
+
+
+def methods_of(routes: Iterable[BaseRoute], scope: Scope) -> set[str]:
+    """The methods that the path of ``scope`` takes: routes are asked for one after the other."""
+    asked = {method: {**scope, "method": method} for method in _METHODS}
+    return {
+        method
+        for method in _METHODS
+        if any(route.matches(asked[method])[0] is Match.FULL for route in routes)
+    }
+
+
+def _without_bodies(send: Send) -> Send:
+    async def send_head(message: Message) -> None:
+        if message["type"] != "http.response.body":
+            await send(message)
+        elif not message.get("more_body"):
+            await send({"type": "http.response.body", "body": b""})
+
+    return send_head

@@ -77,6 +77,7 @@ class Answering:
         program = recording.program.id
         recipe = Recipe(x.format.media_type, body, asked.persistent, program)
         key, expires_at = self._tapes.add(x.owner, recipe, recording)
+        x.made(f"/v1/tapes/{key.id}", new=True)
         told = replies.evaluation(program, answer)
         told |= {
             "tape": key.id,

@@ -145,8 +145,14 @@ def negotiated(
         if len(header) > MOST_BYTES:
             raise Refusal(code, f"a header of more than {MOST_BYTES} bytes is not read")
     json_type = JSON.media_types[0]
-    media_type = content_type.partition(b";")[0].strip().lower().decode("latin-1") or json_type
+    media_type, *parameters = (
+        part.strip() for part in content_type.decode("latin-1").lower().split(";")
+    )
+    media_type = media_type or json_type
     reader = offer.reads.get(media_type)
+    charset = next((p[8:].strip('"') for p in parameters if p.startswith("charset=")), "utf-8")
+    if charset not in ("utf-8", "us-ascii"):
+        raise Refusal("unsupported_media_type", "text is read as UTF-8 here", hint="send UTF-8")
     if reader is None:
         raise Refusal(
             "unsupported_media_type",

@@ -98,6 +98,9 @@ def read_value(value: Any, references: References, depth: int = 1) -> Any:
     elif kind is dict:
         if not MARKS.isdisjoint(value) or value.keys() >= COMPLEX:
             return _read_object(value, references)
+    elif kind is memoryview:
+        hint = 'send {"dtype": "float64", "shape": [2, 3], "data": …}'
+        raise Malformed("raw bytes have no dtype and shape of their own", hint=hint)
     else:
         raise Malformed("null is not a value", hint="leave the variable out, or give it a number")
     if depth > MAX_DEPTH:
@@ -158,22 +161,24 @@ def _composite(
     sparse = "indices" in leaf
     further = {"indices", "shape"} if sparse else {"row_splits"}
     _check_fields(leaf, {"values", "dtype"} | further)
-    arrays = {
+    leaves = {
         name: _read_part(name, value, references)
         for name, value in leaf.items()
         if type(value) is dict
     }
-    if any(array is _UNKNOWN for array in arrays.values()):
+    if any(part.value is _UNKNOWN for part in leaves.values()):
         return Leaf(_UNKNOWN)
+    if "values" in leaves:
+        trainable &= leaves["values"].trainable
 
     def part(name: str, dtype: Dtype | None) -> Array:
-        if name in arrays:
-            return arrays[name]
+        if name in leaves:
+            return leaves[name].value  # type: ignore[return-value]  # never a string
         value = leaf.get(name)
         try:
             if type(value) is list:
                 return list_array(value, dtype)
-            raise Malformed("this is a list, or a leaf of its own")
+            raise _no_part(leaf, name)
         except Malformed as error:
             error.within(name)
             raise
@@ -182,7 +187,13 @@ def _composite(
     return read(leaf, part, trainable=trainable)
 
 
-def _read_part(name: str, value: dict[str, Any], references: References) -> Array:
+def _no_part(leaf: dict[str, Any], name: str) -> Malformed:
+    if leaf.get(name) is None:
+        return Malformed(f"a tensor in parts needs its {name}")
+    return Malformed("this is a list, or a leaf of its own")
+
+
+def _read_part(name: str, value: dict[str, Any], references: References) -> Leaf:
     try:
         read = read_value(value, references)
         if not isinstance(read, Leaf) or isinstance(read.value, str):
@@ -190,7 +201,7 @@ def _read_part(name: str, value: dict[str, Any], references: References) -> Arra
     except Malformed as error:
         error.within(name)
         raise
-    return read.value
+    return read
 
 
 def _value_form(leaf: dict[str, Any]) -> Any:

@@ -28,13 +28,13 @@ _ESCAPED_COLON = re.compile(rb"\\u003[aA]")
 def check_size(body: bytes | bytearray) -> None:
     """Refuse a body that would take far more memory than its bytes.
 
-    Raises: ``Refusal`` (malformed_body).
+    Raises: ``Refusal`` (over_budget).
     """
     if len(body) <= _SMALL_BYTES:
         return
     if count(body, b"[") + count(body, b"{") + count(body, b'"') // 2 > MOST_PARTS:
         detail = f"the body has more than {MOST_PARTS} lists, objects and strings"
-        raise Refusal("malformed_body", detail, hint="send arrays as raw bytes")
+        raise Refusal("over_budget", detail, hint="send arrays as raw bytes")
 
 
 def check_members(body: bytes | bytearray, document: Any) -> None:

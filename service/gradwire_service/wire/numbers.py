@@ -190,8 +190,11 @@ def describe(value: Any) -> str:
 
 
 def _base64_bytes(text: Any, name: str) -> bytes:
-    if type(text) is not str or name == "data":
-        raise Malformed("raw bytes are a base64 string in the field base64", name)
+    if name == "data":
+        hint = "as text they are base64, in the field base64"
+        raise Malformed("data is raw bytes, as MessagePack has them", name, hint=hint)
+    if type(text) is not str:
+        raise Malformed(f"base64 is a string, got {describe(text)}", name)
     try:
         return binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):

@@ -57,8 +57,11 @@ def unpack(body: Body) -> Any:
     read before, where ``body`` may be written.
 
     Raises: ``Refusal`` (malformed_body) where it is cut short or followed by something, where a
-    key comes twice or is no string, and for extension types.
+    key comes twice or is no string, and for extension types; (over_budget) where it has too many
+    values.
     """
+    if not body:
+        raise Refusal("malformed_body", "the body is empty", hint="send an object")
     reader = _Reader(body)
     try:
         value = reader.value(0)
@@ -172,9 +175,9 @@ class _Reader:
             key = self.value(inner)
             if type(key) is not str:
                 _refuse("a key is not a string", _KEY_HINT)
+            if key in read:
+                _refuse(f"an object has the key {key!r} twice")
             read[key] = self.value(inner)
-        if len(read) != length:
-            _refuse("an object has a key twice")
         return read
 
     def _check(self, count: int, level: int) -> None:
@@ -185,4 +188,5 @@ class _Reader:
             _refuse(f"it nests deeper than {MOST_LEVELS} levels")
         self._values += 1 + count
         if self._values > MOST_VALUES:
-            _refuse(f"it has more than {MOST_VALUES} values", "send arrays as raw bytes")
+            detail = f"the body has more than {MOST_VALUES} values, not counting rows of float64"
+            raise Refusal("over_budget", detail, hint="send arrays as raw bytes")

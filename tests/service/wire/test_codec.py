@@ -18,6 +18,7 @@ def code(*headers):
         (b"", JSON),
         (b"application/json", JSON),
         (b"Application/JSON; charset=utf-8", JSON),
+        (b'application/json;Charset="UTF-8"', JSON),
         (b"application/msgpack", MESSAGEPACK),
         (b"application/vnd.msgpack", MESSAGEPACK),
         (b"application/x-msgpack", MESSAGEPACK),
@@ -31,7 +32,14 @@ def test_what_is_read_and_answered_alike(content_type, codec):
 
 @pytest.mark.parametrize(
     "content_type",
-    [b"text/json", b"text/plain", b"application/x-www-form-urlencoded", b"\xff\xfe", b"json"],
+    [
+        b"application/json; charset=latin-1",
+        b"text/json",
+        b"text/plain",
+        b"application/x-www-form-urlencoded",
+        b"\xff\xfe",
+        b"json",
+    ],
 )
 def test_other_types_are_not_read(content_type):
     assert code(content_type, b"", b"") == "unsupported_media_type"

@@ -200,3 +200,12 @@ def test_what_is_no_tensor(document, pointer):
     with pytest.raises(Refusal) as caught:
         read_tensor(document)
     assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", pointer)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("values", [True, False])
+def test_parts_say_what_is_differentiated(whole, values):
+    part = {"value": [1, 2], "trainable": values}
+    leaf = {"indices": [[0], [1]], "values": part, "shape": [3], "trainable": whole}
+    read = read_variables({"a": leaf}, References())["a"]
+    assert read["values"].trainable == (whole and values)

@@ -94,4 +94,4 @@ def test_objects_beyond_number():
         check_size(byte * (MOST_PARTS - 1) + b" " * 2_000_000)
         with pytest.raises(Refusal) as caught:
             check_size(b"[" + byte * MOST_PARTS)
-        assert caught.value.code == "malformed_body"
+        assert caught.value.code == "over_budget"

@@ -31,10 +31,10 @@ def plain(value):
     return bytes(value) if isinstance(value, memoryview) else value
 
 
-def refusal(body):
+def refusal(body, code="malformed_body"):
     with pytest.raises(Refusal) as caught:
         unpack(body)
-    assert caught.value.code == "malformed_body"
+    assert caught.value.code == code
     return caught.value.detail
 
 
@@ -63,7 +63,7 @@ def test_any_bytes_are_read_or_refused(body):
     try:
         read = unpack(body)
     except Refusal as refused:
-        assert refused.code == "malformed_body"  # noqa: PT017 - either is right
+        assert refused.code in ("malformed_body", "over_budget")  # noqa: PT017 - either is right
     else:
         assert repr(plain(read)) == repr(plain(msgpack.unpackb(body, strict_map_key=True)))
 
@@ -72,18 +72,18 @@ def test_any_bytes_are_read_or_refused(body):
 def test_bodies_cut_short_and_followed_by_something(document, data):
     body = msgpack.packb(document)
     cut = data.draw(st.integers(0, len(body) - 1))
-    assert "cut short" in refusal(body[:cut])
+    assert ("cut short" if cut else "empty") in refusal(body[:cut])
     assert "follows" in refusal(body + b"\xc0")
 
 
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
-        (b"", "cut short"),
+        (b"", "empty"),
         (b"\xc1", "unused"),
         (msgpack.packb(msgpack.ExtType(1, b"x")), "extension"),
         (msgpack.packb(msgpack.Timestamp(1)), "extension"),
-        (b"\x82\xa1a\x01\xa1a\x02", "twice"),
+        (b"\x82\xa1a\x01\xa1a\x02", "'a' twice"),
         (b"\x81\x01\x01", "string"),
         (b"\x81\xc4\x01a\x01", "string"),
         (b"\x81\x90\x01", "string"),
@@ -114,9 +114,9 @@ def test_many_small_values_are_refused_in_time(byte):
     count = 20 * MOST_VALUES
     body = b"\xdd" + struct.pack(">I", count) + byte * count
     start = time.process_time()
-    assert "more than" in refusal(body)
+    assert "more than" in refusal(body, "over_budget")
     nested = b"\xdc" + struct.pack(">H", 1000) + (b"\xdc\x4e\x20" + byte * 20_000) * 1000
-    assert "more than" in refusal(nested)
+    assert "more than" in refusal(nested, "over_budget")
     assert time.process_time() - start < 5
 
 
