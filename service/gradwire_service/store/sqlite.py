@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import sqlite3
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from gradwire_service.problems import Refusal
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
     Amount,
@@ -22,8 +24,18 @@ from gradwire_service.store.records import (
     Store,
 )
 
-#: How long to wait for another process that writes.
-_BUSY_SECONDS = 10.0
+logger = logging.getLogger("gradwire")
+
+#: How long to wait for another process that writes: less than what a request has.
+_BUSY_SECONDS = 5.0
+#: What a client may wait for to end, by SQLite's primary result code.
+_TROUBLES = {
+    sqlite3.SQLITE_BUSY: "the store is busy",
+    sqlite3.SQLITE_CANTOPEN: "the store cannot be opened",
+    sqlite3.SQLITE_FULL: "the disk of the store is full",
+    sqlite3.SQLITE_IOERR: "the disk of the store fails",
+    sqlite3.SQLITE_READONLY: "the store cannot be written to",
+}
 
 #: Of the tables; one more with each change of them.
 _VERSION = 3
@@ -72,11 +84,12 @@ class SqliteStore(Store):
         path: str,
         policies: Mapping[Kind, Policy],
         clock: Callable[[], float] = time.time,
+        busy_seconds: float = _BUSY_SECONDS,
     ) -> None:
         super().__init__(policies, clock)
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(
-            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
         )
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._create()
@@ -182,15 +195,25 @@ class SqliteStore(Store):
 
     @contextmanager
     def _transaction(self, kind: Kind | None = None) -> Iterator[Transaction]:
-        """One write transaction; of a kind that never expires, it ends on the disk."""
+        """One write transaction; of a kind that never expires, it ends on the disk.
+
+        Raises: ``Refusal`` (overloaded) where it failed for what may end.
+        """
         durable = kind is not None and self.policies[kind].ttl_seconds == math.inf
+        execute = self._connection.execute
         with self._lock:
-            execute = self._connection.execute
-            execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            execute("BEGIN IMMEDIATE")
             try:
+                execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                execute("BEGIN IMMEDIATE")
                 yield Transaction(execute, self._clock())
-            except BaseException:
-                execute("ROLLBACK")
-                raise
-            execute("COMMIT")
+                execute("COMMIT")
+            except sqlite3.OperationalError as error:
+                trouble = _TROUBLES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+                if trouble is None:
+                    raise
+                logger.error("%s: %s", trouble, error)
+                hint = "repeat after the time given in Retry-After"
+                raise Refusal("overloaded", trouble, hint=hint, retry_after_seconds=1) from error
+            finally:
+                if self._connection.in_transaction:  # some failures have ended it
+                    execute("ROLLBACK")

@@ -412,6 +412,69 @@ def test_two_stores_on_one_file_see_each_other(tmp_path, clock):
         store.close()
 
 
+def test_a_busy_file_makes_nobody_wait_for_long(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    store = SqliteStore(path, POLICIES, clock, busy_seconds=0.01)
+    store.put(key(), RECORD)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    for work in (
+        lambda: store.put(key("b"), RECORD),
+        lambda: store.find(key()),
+        lambda: store.listed("tapes", ME, "", 1),
+        lambda: store.consume(key()),
+        lambda: store.remove(key()),
+    ):
+        assert overloaded(work) == "the store is busy"
+    other.execute("COMMIT")
+    other.close()
+    assert kept(store, key()) == RECORD
+    assert ids(store, "tapes") == ["a"]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("pragma", "ended", "detail"),
+    [
+        ("max_page_count", 1 << 30, "the disk of the store is full"),
+        ("query_only", 0, "the store cannot be written to"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_and_logged(
+    tmp_path, clock, caplog, pragma, ended, detail
+):
+    most = Amount(10, 1 << 20)
+    store = SqliteStore(str(tmp_path / "records.db"), {"programs": Policy(most, most)}, clock)
+    store.put(key(kind="programs"), RECORD)
+    store._connection.execute(f"PRAGMA {pragma} = 1")
+    assert overloaded(lambda: store.put(key("b", kind="programs"), of_size(100_000))) == detail
+    assert detail in caplog.text
+    store._connection.execute(f"PRAGMA {pragma} = {ended}")
+    assert kept(store, key(kind="programs")) == RECORD
+    assert ids(store, "programs") == ["a"]
+    store.close()
+
+
+def test_mistakes_of_ours_are_no_overload(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    store = SqliteStore(path, POLICIES, clock)
+    other = sqlite3.connect(path)
+    other.execute("DROP TABLE records")
+    other.close()
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        store.find(key())
+    store.close()
+
+
+def overloaded(work):
+    """How work is refused that may be repeated."""
+    with pytest.raises(Refusal) as refusal:
+        work()
+    assert refusal.value.code == "overloaded"
+    assert refusal.value.retry_after_seconds == 1
+    return refusal.value.detail
+
+
 def test_a_file_of_tapes_alone_begins_anew(tmp_path, clock):
     path = str(tmp_path / "records.db")
     old = sqlite3.connect(path)
