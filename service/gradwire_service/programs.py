@@ -77,8 +77,9 @@ class Programs(Shelf):
     ) -> tuple[Registered, bool]:
         """Keep a program, to be called ``name`` from now on; whether it is new.
 
-        Raises: ``EngineError`` where the source is no program; ``Refusal`` (over_budget, and
-        invalid_request where ``ref`` is not its id).
+        Raises: ``EngineError`` where the source is no program; ``Refusal`` (over_budget;
+        invalid_request where ``ref`` is not its id; unknown_ref where ``source`` was referred to
+        and has gone meanwhile).
         """
         program = self._engine.parse(source)
         if ref is not None and ref != program.id:
@@ -87,9 +88,16 @@ class Programs(Shelf):
         key = Key(self.kind, owner, program.id)
         new = self._store.find(key, body=False) is None
         if new:
+            if source is program:
+                raise unknown_refs([program.id])
             self._store.put(key, Record(json.dumps(_head(program)), _body(source)))
         if name is not None:
-            self.names.put(owner, name, program.id)
+            try:
+                self.names.put(owner, name, program.id)
+            except Refusal:
+                if new:
+                    self.forget(owner, program.id)
+                raise
         return self.find(owner, program.id), new
 
     def find(self, owner: str, reference: str) -> Registered:

@@ -203,6 +203,29 @@ async def test_programs_are_limited(kept, served):
         await register(client, "x + w")
 
 
+async def test_a_program_whose_name_is_refused_is_not_kept(kept, served):
+    async with served(**kept, max_programs_per_key=2) as client:
+        for name in "a", "b":
+            await register(client, "x", name=name, status=201 if name == "a" else 200)
+        assert (await register(client, name="c", status=413))["code"] == "over_budget"
+        await show(client, ID, 404)
+        await register(client, name="b")
+        assert (await register(client, name="c", status=413))["code"] == "over_budget"
+        assert (await show(client, ID))["names"] == ["b"]
+
+
+async def test_a_program_that_another_process_deleted_is_unknown(tmp_path, served):
+    settings = {"store": f"sqlite:{tmp_path / 'kept.db'}"}
+    async with served(**settings) as client, served(**settings) as other:
+        for program in {"ref": ID}, {"name": "layer"}:
+            await register(client, name="layer")
+            await evaluated(client, program)
+            assert (await other.delete(f"/v1/programs/{ID}")).status_code == 204
+            problem = await register(client, program, 404, name="again")
+            assert (problem["code"], problem["missing"]) == ("unknown_ref", [ID])
+            await show(client, "again", 404)
+
+
 @pytest.mark.parametrize(
     ("document", "code", "pointer"),
     [
