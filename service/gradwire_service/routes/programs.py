@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -50,7 +52,7 @@ class Answering:
     def show(self, x: ResourceExchange, reference: str) -> list[Body]:
         """One program."""
         registered = self._programs.find(x.owner, reference)
-        return [] if x.tag(registered.id) else x.written(_shown(registered, reference))
+        return [] if x.tag(_tag(registered)) else x.written(_shown(registered, reference))
 
     def remove(self, x: ResourceExchange, reference: str) -> list[Body]:
         """Forget a program and its names."""
@@ -100,7 +102,14 @@ def _shown(registered: Registered, asked: str | None = None) -> dict[str, Any]:
     return document
 
 
+def _tag(registered: Registered) -> str:
+    """The id, and a digest of what may be said of it another time: its names and its text."""
+    changing = json.dumps([registered.names, registered.text]).encode()
+    return f"{registered.id}-{sha256(changing).hexdigest()[:16]}"
+
+
 def _limit(text: str) -> int:
-    if text.isascii() and text.isdigit() and 0 < int(text[:10]) <= _MOST_OF_PAGE:
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(_MOST_OF_PAGE))
+    if digits and 0 < int(text) <= _MOST_OF_PAGE:
         return int(text)
     raise Refusal("invalid_request", f"limit is a number from 1 to {_MOST_OF_PAGE}")
