@@ -38,6 +38,8 @@ class Near:
         self._lock = threading.Lock()
         self._entries: OrderedDict[tuple[Kind, str, str], Entry] = OrderedDict()
         self._bytes = 0
+        #: How often this process has changed what the store holds.
+        self.changes = 0
 
     def fresh(self, key: tuple[Kind, str, str]) -> Any:
         """The value of ``key`` while it is fresh, else None."""
@@ -48,12 +50,15 @@ class Near:
         """What is at hand of ``key``, fresh or not."""
         return self._entries.get(key)
 
-    def keep(self, key: Key, value: Any, nbytes: int, fresh_seconds: float) -> None:
+    def keep(self, key: Key, value: Any, nbytes: int, fresh_seconds: float, changes: int) -> None:
         """Have ``value`` at hand for as long as there is room, fresh for a while.
 
-        One that would take all the room and more is not kept at all.
+        One that would take all the room and more is not kept at all, nor one for which the store
+        was asked at fewer ``changes`` than there are now: it may have gone.
         """
         with self._lock:
+            if changes != self.changes:
+                return
             self._discard(key)
             if nbytes > self._most_bytes:
                 return
@@ -65,6 +70,12 @@ class Near:
     def drop(self, key: Key) -> None:
         """Have ``key`` at hand no longer."""
         with self._lock:
+            self._discard(key)
+
+    def changed(self, key: Key) -> None:
+        """As ``drop``, where this process has changed what the store holds under ``key``."""
+        with self._lock:
+            self.changes += 1
             self._discard(key)
 
     def _discard(self, key: tuple[Kind, str, str]) -> None:
@@ -100,18 +111,19 @@ class Shelf(ABC):
         Each use that asks the store is one that moves the record's expiry on.
         """
         key = Key(self.kind, owner, id)
+        changes = self._near.changes
         known = self._near.known(key) if self.fixed else None
         held = self._store.find(key, body=known is None)
         if held is None:
             self._near.drop(key)
             return None
         value, nbytes = self._read(held) if known is None else known[:2]
-        self._near.keep(key, value, nbytes, self._fresh_seconds)
+        self._near.keep(key, value, nbytes, self._fresh_seconds, changes)
         return value
 
     def forget(self, owner: str, id: str) -> bool:
         """Remove a record; whether there was one."""
         key = Key(self.kind, owner, id)
         removed = self._store.remove(key)
-        self._near.drop(key)
+        self._near.changed(key)
         return removed

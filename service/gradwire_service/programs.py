@@ -49,7 +49,7 @@ class Names(Shelf):
         """
         key = Key(self.kind, owner, name)
         self._store.put(key, Record(id, b""))
-        self._near.drop(key)
+        self._near.changed(key)
 
     def all(self, owner: str) -> Iterator[tuple[str, str]]:
         """The owner's names in their order, each with the id that it stands for."""

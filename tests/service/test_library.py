@@ -140,6 +140,38 @@ def test_what_is_deleted_or_moved_here_is_seen_at_once(library):
     assert references.found("programs", first.id).id == first.id
 
 
+class Interrupted(MemoryStore):
+    """A store during whose next answer something else is done."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.meanwhile = []
+
+    def find(self, key, *, body=True):
+        held = super().find(key, body=body)
+        while self.meanwhile:
+            self.meanwhile.pop()()
+        return held
+
+
+def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
+    store = Interrupted(policies(Settings()), clock)
+    library = Library(Engine(), store, 1 << 20, clock)
+    tensor, _ = library.tensors.put("me", ARRAY)
+    first, _ = library.programs.put("me", "sum(x)", "f")
+    second, _ = library.programs.put("me", "x", "g")
+    for shelf, reference, change in (
+        (library.tensors, tensor.ref, lambda: library.tensors.remove("me", tensor.ref)),
+        (library.programs.names, "f", lambda: library.programs.names.put("me", "f", second.id)),
+        (library.programs, first.id, lambda: library.programs.remove("me", first.id)),
+    ):
+        store.meanwhile.append(change)
+        assert shelf.value("me", reference) is not None, "it was there when the store was asked"
+        assert shelf.at_hand("me", reference) is None
+    assert library.references(ME).found("names", "f").id == second.id
+    assert library.references(ME).found("programs", first.id) is None
+
+
 def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
     stores = [SqliteStore(str(tmp_path / "kept.db"), policies(Settings())) for _ in range(2)]
     one, two = (Library(Engine(), store, 1 << 20, clock) for store in stores)
@@ -160,15 +192,15 @@ def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
 def test_room_is_made_by_what_was_asked_for_longest_ago():
     near = Near(100)
     a, b, c = (Key("tensors", "me", id) for id in "abc")
-    near.keep(a, "A", 50, 1)
-    near.keep(b, "B", 50, 1)
-    near.keep(a, "A", 50, 1)
-    near.keep(c, "C", 50, 1)
+    near.keep(a, "A", 50, 1, near.changes)
+    near.keep(b, "B", 50, 1, near.changes)
+    near.keep(a, "A", 50, 1, near.changes)
+    near.keep(c, "C", 50, 1, near.changes)
     assert [near.fresh(key) for key in (a, b, c)] == ["A", None, "C"]
-    near.keep(a, "A again", 10, 1)
-    near.keep(b, "B", 40, 1)
+    near.keep(a, "A again", 10, 1, near.changes)
+    near.keep(b, "B", 40, 1, near.changes)
     assert [near.fresh(key) for key in (a, b, c)] == ["A again", "B", "C"]
-    near.keep(b, "too large", 101, 1)
+    near.keep(b, "too large", 101, 1, near.changes)
     assert [near.fresh(key) for key in (a, b, c)] == ["A again", None, "C"]
 
 
