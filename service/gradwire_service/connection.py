@@ -14,6 +14,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from gradwire_service.wire.body import Body
 
 _CONTINUE = b"HTTP/1.1 100"
+#: Smaller pieces are copied behind their head, which takes less than to write two.
+_LARGE_BYTES = 1 << 14
 
 
 class JoiningTransport:
@@ -31,7 +33,10 @@ class JoiningTransport:
         """Write the next piece of a response; the first is its head."""
         if self._head is not None:
             head, self._head = self._head, None
-            self._transport.writelines((head, piece))
+            if len(piece) < _LARGE_BYTES:
+                self._transport.write(b"".join((head, piece)))
+            else:
+                self._transport.writelines((head, piece))
         elif self._begun or piece[: len(_CONTINUE)] == _CONTINUE:
             self._transport.write(piece)
         else:

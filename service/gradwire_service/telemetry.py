@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from itertools import accumulate, count
-from operator import add
 
+import numpy as np
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
@@ -27,6 +26,8 @@ PHASES = ("parse", "compile", "replay", "encode")
 #: Bounds of the phases' histograms: from a cached scalar replay to the longest request.
 SECONDS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0)
 
+#: Durations that wait to be put in buckets.
+_MOST_OBSERVED = 1024
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -47,28 +48,42 @@ class Tally(Collector):
 
 
 class PhaseDurations(Collector):
-    """A histogram per phase, all observed at once from the event loop, so without a lock."""
+    """A histogram per phase, all observed at once from the event loop, so without a lock.
+
+    Durations are put in their buckets many at a time, which takes a tenth of the time.
+    """
 
     def __init__(self) -> None:
-        self._counts = [[0] * (len(SECONDS) + 1) for _ in PHASES]
-        self._sums = [0.0] * len(PHASES)
+        self._observed: list[Sequence[float]] = []
+        self._counts = np.zeros((len(PHASES), len(SECONDS) + 1), np.int64)
+        self._sums = np.zeros(len(PHASES))
 
     def observe(self, seconds: Sequence[float]) -> None:
         """Count one duration of each phase."""
-        for counts, duration in zip(self._counts, seconds, strict=True):
-            counts[bisect_left(SECONDS, duration)] += 1
-        self._sums = [*map(add, self._sums, seconds)]
+        self._observed.append(seconds)
+        if len(self._observed) == _MOST_OBSERVED:
+            self._sort()
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
         """The histograms, their buckets cumulative."""
+        self._sort()
         family = HistogramMetricFamily(
             "gradwire_phase_seconds", "Duration of the phases of a computation.", labels=["phase"]
         )
         bounds = [*map(str, SECONDS), "+Inf"]
-        for phase, counts, total in zip(PHASES, self._counts, self._sums, strict=True):
+        for phase, counts, total in zip(PHASES, self._counts.tolist(), self._sums, strict=True):
             buckets = list(zip(bounds, accumulate(counts), strict=True))
             family.add_metric([phase], buckets, total)
         yield family
+
+    def _sort(self) -> None:
+        if not self._observed:
+            return
+        observed, self._observed = np.array(self._observed), []
+        self._sums += observed.sum(0)
+        for phase, durations in enumerate(observed.T):
+            buckets = np.searchsorted(SECONDS, durations)
+            self._counts[phase] += np.bincount(buckets, minlength=len(SECONDS) + 1)
 
 
 _TIMING = b", ".join(phase.encode() + b";dur=%.3f" for phase in PHASES)

@@ -19,7 +19,7 @@ from gradwire_engine.joint_call import JointCall, padded
 from gradwire_service.capacity import Capacity, Deadline, InlineDeadline, TooLongInline
 from gradwire_service.problems import Refusal, problem_of
 from gradwire_service.routes.exchange import REPLAY, Exchange
-from gradwire_service.routes.work import Work, is_short
+from gradwire_service.routes.work import Work, shortness
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import Body
@@ -119,7 +119,7 @@ class Gathering:
         self._metrics = metrics
         self._window_seconds = settings.batch_window_microseconds * 1e-6
         self._most = settings.batch_requests
-        self._settings = settings
+        self._short = shortness(settings)
         self._compile_ms = settings.default_timeout_ms
         self._paces = WeakKeyDictionary[Entry, Pace]()
         self._open: dict[Entry, Group] = {}
@@ -221,7 +221,7 @@ class Gathering:
 
     async def _replies(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> Replies:
         """On the event loop where that is short, else in a thread, as long as anybody has time."""
-        if is_short(joint, self._settings):
+        if self._short.covers(joint):
             with suppress(TooLongInline):
                 return _written(joint, members, pace, InlineDeadline())
         deadline = max([m.x.deadline for m in members], key=Deadline.remaining_seconds)

@@ -13,7 +13,7 @@ from gradwire_service.library import Library, NotNear
 from gradwire_service.routes.batching import Gathering
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.raw import RawRoute
-from gradwire_service.routes.work import Work, is_short
+from gradwire_service.routes.work import Work, shortness
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import Body
@@ -41,6 +41,7 @@ class Compute:
         self._metrics = metrics
         self._settings = settings
         self._gathering = gathering
+        self._short = shortness(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         x = Exchange(scope, self._settings)
@@ -71,7 +72,7 @@ class Compute:
 
     async def _alone(self, work: Work, x: Exchange) -> list[Body]:
         """What was read, by a replay of its own."""
-        if work.cached and is_short(work.call, self._settings):
+        if work.cached and self._short.covers(work.call):
             try:
                 return work.finish(InlineDeadline())
             except TooLongInline:

@@ -104,7 +104,7 @@ class Exchange:
         """Send the response."""
         headers = [(b"server-timing", server_timing(self.seconds)), *further]
         if pieces:
-            length = sum(map(len, pieces))
+            length = len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))
             headers += (
                 (b"content-type", self.format.reply_type),
                 (b"content-length", b"%d" % length),

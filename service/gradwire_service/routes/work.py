@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
+from typing import NamedTuple
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
@@ -78,7 +79,17 @@ class Work:
         return self._x.written(reply(self._program_id, self.answer), self._encoding)
 
 
-def is_short(call: Call, settings: Settings) -> bool:
-    """Whether what is compiled is replayed, and its answer written, in no time."""
-    seconds = settings.inline_microseconds * 1e-6
-    return call.seconds < seconds and call.answer_bytes <= settings.inline_body_bytes
+class Shortness(NamedTuple):
+    """What may be done on the event loop: replays of so many seconds, answers of so many bytes."""
+
+    seconds: float
+    nbytes: int
+
+    def covers(self, call: Call) -> bool:
+        """Whether what is compiled is predicted to be no longer."""
+        return call.seconds < self.seconds and call.answer_bytes <= self.nbytes
+
+
+def shortness(settings: Settings) -> Shortness:
+    """What the settings call short."""
+    return Shortness(settings.inline_microseconds * 1e-6, settings.inline_body_bytes)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+#: In shorter ones there is nothing to gain.
+_SHORT_BYTES = 2048
 #: More than so many are counted by NumPy, or a word is looked for as a whole: both take the same
 #: time however many there are.
 _FEW = 100
@@ -16,6 +18,8 @@ _BLOCK_BYTES = 1 << 16
 
 def count(body: bytes | bytearray, byte: bytes) -> int:
     """How often ``byte`` occurs."""
+    if len(body) < _SHORT_BYTES:
+        return body.count(byte)
     found, at = 0, body.find(byte)
     while at >= 0 and found < _FEW:
         found += 1
@@ -30,6 +34,8 @@ def count(body: bytes | bytearray, byte: bytes) -> int:
 
 def contains(body: bytes, word: bytes, rare: int) -> bool:
     """Whether ``word`` occurs, of which the byte number ``rare`` is one that seldom does."""
+    if len(body) < _SHORT_BYTES:
+        return word in body
     byte, at = word[rare : rare + 1], -1
     for _ in range(_FEW):
         at = body.find(byte, at + 1)
