@@ -28,7 +28,7 @@ def _operation(form: str, summary: str, description: str) -> dict[str, Any]:
     if form in _PICTURES:
         body = {_PICTURES[form]: {"schema": {"type": "string"}}}
     else:
-        body = content(GraphDocument)
+        body = {"application/json": content(GraphDocument)["application/json"]}
     responses = {
         200: {"description": "The graph.", "content": body},
         304: {"description": "The client has it: `If-None-Match` bears its `ETag`."},

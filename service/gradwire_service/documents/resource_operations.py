@@ -11,10 +11,15 @@ from gradwire_service.documents.resources import (
     RegisterRequest,
     TensorDocument,
 )
-from gradwire_service.documents.values import RawBytes, Tensor
+from gradwire_service.documents.values import RawBytes, RawData, Tensor
 from gradwire_service.wire import npy
 
 _FILE = {npy.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
+#: A tensor in each encoding.
+_FORMS = content(RawBytes) | {
+    media_type: form for media_type, form in content(RawData).items() if "msgpack" in media_type
+}
+_FORMS |= _FILE
 _KNOWN = {"description": "It was known already."}
 _UNCHANGED = {"description": "The client has it: `If-None-Match` bears its `ETag`."}
 
@@ -107,7 +112,7 @@ TENSOR_OPERATIONS: dict[str, dict[str, Any]] = {
             status=200,
         ),
         {
-            200: {"description": "The tensor.", "content": content(RawBytes) | _FILE},
+            200: {"description": "The tensor.", "content": _FORMS},
             304: _UNCHANGED,
         },
     ),
