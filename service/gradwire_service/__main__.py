@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
+from gradwire_service.allocation import keep_freed_memory
 from gradwire_service.app import create_app
 from gradwire_service.capacity import Capacity
 from gradwire_service.connection import Connection
@@ -62,6 +63,7 @@ def serve(settings: Settings) -> None:
     # Programs in the pool are Python too: let the event loop in five times sooner than usual.
     sys.setswitchinterval(0.001)
     threadpool_limits(settings.blas_threads)
+    keep_freed_memory()
     app = create_app(settings)
     # What is made by now stays: the collector need not walk through it again and again.
     gc.collect()

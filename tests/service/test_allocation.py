@@ -1,0 +1,42 @@
+"""Arrays that come and go in a thread take pages that are there."""
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+FAULTS = """
+import resource, sys, threading
+import numpy as np
+from gradwire_service.allocation import keep_freed_memory
+
+if sys.argv[1] == "kept":
+    keep_freed_memory()
+
+def requests(count):
+    for _ in range(count):
+        arrays = [np.ones(100_000) for _ in range(4)]
+        del arrays
+
+def faults():
+    requests(20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    requests(50)
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 50)
+
+thread = threading.Thread(target=faults)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how glibc allocates")
+def test_pages_are_kept():
+    found = {}
+    for mode in "kept", "given back":
+        command = [sys.executable, "-c", FAULTS, mode]
+        done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
+        found[mode] = float(done.stdout)
+    assert found["kept"] < 20
+    assert found["kept"] < found["given back"]
