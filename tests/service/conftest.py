@@ -47,3 +47,22 @@ def served():
 def kept(request, tmp_path):
     """Settings of either store."""
     return {"store": "memory:" if request.param == "memory" else f"sqlite:{tmp_path / 'kept.db'}"}
+
+
+class Clock:
+    """A time that passes when told."""
+
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture(scope="session")
+def new_clock():
+    return Clock
+
+
+@pytest.fixture
+def clock(new_clock):
+    return new_clock()

@@ -26,20 +26,6 @@ ME, YOU = Request("me"), Request("you")
 ARRAY = np.arange(4.0)
 
 
-class Clock:
-    """A time that passes when told."""
-
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request, clock, tmp_path):
     kept = policies(Settings(tensor_ttl_seconds=TTL))

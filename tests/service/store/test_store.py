@@ -37,20 +37,6 @@ def of_size(nbytes):
     return Record("", b"x" * nbytes)
 
 
-class Clock:
-    """A time that passes when told."""
-
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request, clock, tmp_path):
     kept_in_memory = request.param == "memory"
@@ -310,8 +296,8 @@ STEPS = st.lists(
 
 @given(STEPS)
 @example([("put", Key("tapes", "m", "a"), 0), ("put", Key("tapes", "m", "a"), 301)])
-def test_all_stores_do_the_same(steps):
-    clock = Clock()
+def test_all_stores_do_the_same(new_clock, steps):
+    clock = new_clock()
     stores = MemoryStore(POLICIES, clock), SqliteStore(":memory:", POLICIES, clock)
     for step in steps:
         clock.now += 0.001
