@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gradwire_service import __version__, documents
 from gradwire_service.capacity import Capacity
 from gradwire_service.library import Library
+from gradwire_service.parts import Parts
 from gradwire_service.routes import (
     catalogue,
     compute,
@@ -103,6 +104,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     store = open_store(settings)
     library = Library(engine, store, settings.near_bytes)
+    parts = Parts(engine, store, library, capacity, metrics, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -123,26 +125,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.capacity = capacity
     app.state.store = store
-    app.router.routes[:0] = compute.routes(
-        engine=engine, library=library, capacity=capacity, metrics=metrics, settings=settings
-    )
-    app.include_router(
-        tapes.router(
-            engine=engine,
-            store=store,
-            library=library,
-            capacity=capacity,
-            metrics=metrics,
-            settings=settings,
-        )
-    )
-    app.include_router(programs.router(library=library, capacity=capacity, settings=settings))
-    app.include_router(
-        pictures.router(library=library, limits=limits, capacity=capacity, settings=settings)
-    )
-    app.include_router(
-        tensors.router(tensors=library.tensors, capacity=capacity, settings=settings)
-    )
+    app.router.routes[:0] = compute.routes(parts)
+    for resource in (tapes, programs, pictures, tensors):
+        app.include_router(resource.router(parts))
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, metrics))
     app.include_router(documentation.router())

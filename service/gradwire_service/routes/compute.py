@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from gradwire_engine import Engine
 from gradwire_engine.answer import Kind
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from gradwire_service import documents
-from gradwire_service.capacity import Capacity, InlineDeadline, TooLongInline
-from gradwire_service.library import Library, NotNear
+from gradwire_service.capacity import InlineDeadline, TooLongInline
+from gradwire_service.library import NotNear
+from gradwire_service.parts import Parts
 from gradwire_service.routes.batching import Gathering
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.work import Work, shortness
-from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.envelope import FIELDS
 
@@ -23,25 +21,15 @@ from gradwire_service.wire.envelope import FIELDS
 class Compute:
     """One kind of computation as an ASGI application."""
 
-    def __init__(
-        self,
-        kind: Kind,
-        *,
-        engine: Engine,
-        library: Library,
-        capacity: Capacity,
-        metrics: Metrics,
-        settings: Settings,
-        gathering: Gathering | None,
-    ) -> None:
+    def __init__(self, kind: Kind, parts: Parts, gathering: Gathering | None) -> None:
         self._kind = kind
-        self._engine = engine
-        self._library = library
-        self._capacity = capacity
-        self._metrics = metrics
-        self._settings = settings
+        self._engine = parts.engine
+        self._library = parts.library
+        self._capacity = parts.capacity
+        self._metrics = parts.metrics
+        self._settings = parts.settings
         self._gathering = gathering
-        self._short = shortness(settings)
+        self._short = shortness(parts.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         x = Exchange(scope, self._settings)
@@ -80,27 +68,11 @@ class Compute:
         return await self._capacity.run(lambda: work.finish(x.deadline), x.deadline, len(x.body))
 
 
-def routes(
-    *,
-    engine: Engine,
-    library: Library,
-    capacity: Capacity,
-    metrics: Metrics,
-    settings: Settings,
-) -> list[BaseRoute]:
+def routes(parts: Parts) -> list[BaseRoute]:
     """The compute routes, with their documentation."""
-    window = settings.batch_window_microseconds
-    gathering = Gathering(capacity, metrics, settings) if window else None
-
-    def compute(kind: Kind) -> Compute:
-        return Compute(
-            kind,
-            engine=engine,
-            library=library,
-            capacity=capacity,
-            metrics=metrics,
-            settings=settings,
-            gathering=gathering,
-        )
-
-    return [RawRoute(f"/v1/{kind}", compute(kind), **documents.OPERATIONS[kind]) for kind in FIELDS]
+    window = parts.settings.batch_window_microseconds
+    gathering = Gathering(parts.capacity, parts.metrics, parts.settings) if window else None
+    return [
+        RawRoute(f"/v1/{kind}", Compute(kind, parts, gathering), **documents.OPERATIONS[kind])
+        for kind in FIELDS
+    ]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -31,7 +31,7 @@ class Exchange:
     """A request as it is read, and what its response is made of."""
 
     #: The codecs that are offered.
-    offer: ClassVar[Offer] = DOCUMENTS
+    offer: Offer = DOCUMENTS
 
     def __init__(self, scope: Scope, settings: Settings) -> None:
         self._header = header = headers_of(scope).get

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
-from typing import NamedTuple
 
 import orjson
 from fastapi import APIRouter, Request
@@ -14,29 +13,37 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.types import Scope
 
-from gradwire_service.capacity import Capacity
 from gradwire_service.documents.pictures import PICTURE_OPERATIONS
 from gradwire_service.drawings.document import document
 from gradwire_service.drawings.dot import dot
 from gradwire_service.drawings.svg import svg
 from gradwire_service.library import Library
+from gradwire_service.parts import Parts
 from gradwire_service.problems import Refusal
-from gradwire_service.routes.exchange import COMPILE, ENCODE, PARSE
+from gradwire_service.routes.exchange import COMPILE, PARSE
 from gradwire_service.routes.resources import Desk, ResourceExchange
 from gradwire_service.settings import Settings
 from gradwire_service.wire.body import Body
+from gradwire_service.wire.codec import JSON, Encoding, Offer, Writer
 from gradwire_service.wire.references import is_digest
 from gradwire_service.wire.types import read_types
 
 _ASKED = frozenset({"type", "target", "source"})
 
 
-class Form(NamedTuple):
+class Form(Writer):
     """A form of a graph: its media type, what writes it, and most nodes that it may have."""
 
-    media_type: str
-    write: Callable[[Graph, Program], bytes]
-    most: int = 2000  # more are no picture for anybody
+    def __init__(
+        self, media_type: str, write: Callable[[Graph, Program], bytes], most: int = 2000
+    ) -> None:
+        self.media_types = (media_type,)
+        self.most = most  # more than 2000 are no picture for anybody
+        self.offer = Offer((JSON,), (self,))
+        self._write = write
+
+    def write(self, document: tuple[Graph, Program], encoding: Encoding | None) -> list[Body]:
+        return [self._write(*document)]
 
 
 #: Of no form has the client a choice but by its path, whatever it accepts.
@@ -49,19 +56,18 @@ FORMS = {
         most=100_000,
     ),
 }
+#: A picture that is opened by itself loads nothing and runs nothing.
+_POLICY = b"default-src 'none'; style-src 'unsafe-inline'"
 
 
 class PictureExchange(ResourceExchange):
     """One request for a graph."""
 
     def __init__(self, scope: Scope, settings: Settings, form: Form) -> None:
-        headers = [pair for pair in scope["headers"] if pair[0] != b"accept"]
-        super().__init__({"headers": headers}, settings)
-        self.format = self.format._replace(reply_type=form.media_type.encode())
-        # A picture that is opened by itself loads nothing and runs nothing.
-        policy = b"default-src 'none'; style-src 'unsafe-inline'"
+        self.offer = form.offer
+        super().__init__(scope, settings)
         self.further = (
-            (b"content-security-policy", policy),
+            (b"content-security-policy", _POLICY),
             (b"x-content-type-options", b"nosniff"),
         )
 
@@ -90,8 +96,7 @@ class Drawing:
             graph = dataflow(program, types, marks, form.most)
             if types:
                 annotate(graph, program, types, self._limits, x.deadline)
-        with x.phase(ENCODE):
-            body = form.write(graph, program)
+        (body,) = x.written((graph, program))
         return [] if x.tag(sha256(body).hexdigest()) else [body]
 
     def _program(self, x: PictureExchange, reference: str) -> Program:
@@ -102,12 +107,12 @@ class Drawing:
         return program
 
 
-def router(
-    *, library: Library, limits: Limits, capacity: Capacity, settings: Settings
-) -> APIRouter:
+def router(parts: Parts) -> APIRouter:
     """The routes of graphs."""
     routes = APIRouter(prefix="/v1/programs", tags=["programs"])
-    drawing, desk = Drawing(library, limits), Desk(capacity, settings)
+    settings = parts.settings
+    drawing = Drawing(parts.library, parts.engine.limits)
+    desk = Desk(parts.capacity, settings)
 
     def draws(name: str, form: Form) -> None:
         @routes.get(f"/{{program}}/graph.{name}", **PICTURE_OPERATIONS[name])

@@ -10,13 +10,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from gradwire_service import documents
-from gradwire_service.capacity import Capacity
 from gradwire_service.library import Library
+from gradwire_service.parts import Parts
 from gradwire_service.problems import Refusal
 from gradwire_service.programs import Registered
 from gradwire_service.routes.exchange import PARSE
 from gradwire_service.routes.resources import Desk, ResourceExchange
-from gradwire_service.settings import Settings
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.sources import read_registration
 
@@ -61,10 +60,11 @@ class Answering:
         return []
 
 
-def router(*, library: Library, capacity: Capacity, settings: Settings) -> APIRouter:
+def router(parts: Parts) -> APIRouter:
     """The routes of programs."""
     routes = APIRouter(prefix="/v1/programs", tags=["programs"])
-    answering, desk = Answering(library), Desk(capacity, settings)
+    settings = parts.settings
+    answering, desk = Answering(parts.library), Desk(parts.capacity, settings)
 
     @routes.post("", **documents.PROGRAM_OPERATIONS["register"])
     async def register(request: Request) -> Response:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request
-from gradwire_engine import Engine, Query
+from gradwire_engine import Query
 from gradwire_engine.answer import Kind
 from gradwire_engine.recording import Listed
 from starlette.responses import Response
@@ -15,13 +15,12 @@ from starlette.types import Receive
 from gradwire_service import documents
 from gradwire_service.capacity import Capacity
 from gradwire_service.library import Library
+from gradwire_service.parts import Parts
 from gradwire_service.problems import node_document
 from gradwire_service.routes.exchange import COMPILE, PARSE, REPLAY, Reply, when
 from gradwire_service.routes.resources import Desk, ResourceExchange
-from gradwire_service.settings import Settings
-from gradwire_service.store import Key, Store
+from gradwire_service.store import Key
 from gradwire_service.tapes import Recipe, Tape, Tapes
-from gradwire_service.telemetry import Metrics
 from gradwire_service.wire import replies
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.envelope import read_envelope, read_tape
@@ -137,17 +136,10 @@ class Answering:
         return tape
 
 
-def router(
-    *,
-    engine: Engine,
-    store: Store,
-    library: Library,
-    capacity: Capacity,
-    metrics: Metrics,
-    settings: Settings,
-) -> APIRouter:
+def router(parts: Parts) -> APIRouter:
     """The routes of tapes."""
     routes = APIRouter(prefix="/v1/tapes", tags=["tapes"])
+    engine, store, library, capacity, metrics, settings = parts
     tapes = Tapes(engine, store, library, settings.tape_values_bytes)
     answering = Answering(tapes, library)
     desk = Desk(capacity, settings)

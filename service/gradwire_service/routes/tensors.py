@@ -6,10 +6,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from gradwire_service import documents
-from gradwire_service.capacity import Capacity
+from gradwire_service.parts import Parts
 from gradwire_service.routes.exchange import PARSE, when
 from gradwire_service.routes.resources import Desk, ResourceExchange
-from gradwire_service.settings import Settings
 from gradwire_service.tensors import Tensors
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.codec import DOWNLOADS, UPLOADS
@@ -66,10 +65,11 @@ class Answering:
         return []
 
 
-def router(*, tensors: Tensors, capacity: Capacity, settings: Settings) -> APIRouter:
+def router(parts: Parts) -> APIRouter:
     """The routes of tensors."""
     routes = APIRouter(prefix="/v1/tensors", tags=["tensors"])
-    answering, desk = Answering(tensors), Desk(capacity, settings)
+    settings = parts.settings
+    answering, desk = Answering(parts.library.tensors), Desk(parts.capacity, settings)
 
     @routes.put("", **documents.TENSOR_OPERATIONS["put"])
     async def put(request: Request) -> Response:

@@ -25,19 +25,23 @@ from gradwire_service.wire.unpacking import unpack
 Encoding: TypeAlias = Literal["list", "base64"]
 
 
-class Codec(ABC):
-    """One encoding of the documents; arrays in ``write``'s document are NumPy's."""
+class Writer(ABC):
+    """One form of what is answered; arrays in what it writes are NumPy's."""
 
     #: The names of its media type, the registered one first.
     media_types: tuple[str, ...]
 
     @abstractmethod
-    def read(self, body: bytes | bytearray) -> Any:
-        """Raises: ``Refusal`` (malformed_body)."""
+    def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
+        """The body in pieces, arrays in the form that is asked for, or this one's own."""
+
+
+class Codec(Writer):
+    """One encoding, which is read, too."""
 
     @abstractmethod
-    def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
-        """The body in pieces, arrays in the form that is asked for, or this codec's own."""
+    def read(self, body: bytes | bytearray) -> Any:
+        """Raises: ``Refusal`` (malformed_body)."""
 
 
 class JsonCodec(Codec):
@@ -104,11 +108,11 @@ MESSAGEPACK = MessagePackCodec()
 
 
 class Offer:
-    """The codecs by which a route reads and writes, by their media types."""
+    """What a route reads and writes, by media types; of what it writes, the first by default."""
 
-    def __init__(self, reads: Sequence[Codec], writes: Sequence[Codec]) -> None:
+    def __init__(self, reads: Sequence[Codec], writes: Sequence[Writer]) -> None:
         self.reads = {media_type: codec for codec in reads for media_type in codec.media_types}
-        self.writes = {media_type: codec for codec in writes for media_type in codec.media_types}
+        self.writes = {media_type: form for form in writes for media_type in form.media_types}
 
 
 #: Of the routes that take and give documents, and of those that take or give one array.
@@ -123,7 +127,7 @@ class Format(NamedTuple):
     reader: Codec
     media_type: str
     coding: Coding | None
-    writer: Codec
+    writer: Writer
     reply_type: bytes
 
 
@@ -134,7 +138,7 @@ def negotiated(
     """The format of an exchange by the headers of its request.
 
     A body without a type is taken as JSON, and answered in its own type, where that is written
-    there, unless ``accept`` says otherwise.
+    there, unless ``accept`` says otherwise. Of one form alone there is no choice.
 
     Raises: ``Refusal`` (unsupported_media_type, not_acceptable).
     """
@@ -144,11 +148,10 @@ def negotiated(
     ):
         if len(header) > MOST_BYTES:
             raise Refusal(code, f"a header of more than {MOST_BYTES} bytes is not read")
-    json_type = JSON.media_types[0]
     media_type, *parameters = (
         part.strip() for part in content_type.decode("latin-1").lower().split(";")
     )
-    media_type = media_type or json_type
+    media_type = media_type or JSON.media_types[0]
     reader = offer.reads.get(media_type)
     charset = next((p[8:].strip('"') for p in parameters if p.startswith("charset=")), "utf-8")
     if charset not in ("utf-8", "us-ascii"):
@@ -159,14 +162,14 @@ def negotiated(
             f"the Content-Type {media_type} is not one that is read here",
             hint=f"send the header Content-Type: {_names(offer.reads)} (curl -d sends another)",
         )
-    reply_type = media_type if media_type in offer.writes else json_type
-    if accept:
+    reply_type = media_type if media_type in offer.writes else next(iter(offer.writes))
+    if accept and len(offer.writes) > 1:
         reply_type = _best(accept.decode("latin-1"), reply_type, offer.writes)
     coding = coding_named(content_encoding)
     return Format(reader, media_type, coding, offer.writes[reply_type], reply_type.encode())
 
 
-def _best(accept: str, own: str, written: Mapping[str, Codec]) -> str:
+def _best(accept: str, own: str, written: Mapping[str, Writer]) -> str:
     """The best media type that ``accept`` allows, at a tie the request's own."""
     ranges = qualities(accept)
     best = max((own, *written), key=lambda name: quality(name, ranges))
@@ -179,5 +182,5 @@ def _best(accept: str, own: str, written: Mapping[str, Codec]) -> str:
     return best
 
 
-def _names(codecs: Mapping[str, Codec]) -> str:
-    return " or ".join(codec.media_types[0] for codec in dict.fromkeys(codecs.values()))
+def _names(forms: Mapping[str, Writer]) -> str:
+    return " or ".join(codec.media_types[0] for codec in dict.fromkeys(forms.values()))
