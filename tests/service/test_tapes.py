@@ -35,6 +35,22 @@ def shared(tmp_path):
     return {"store": f"sqlite:{tmp_path / 'tapes.db'}"}
 
 
+async def test_tokens_are_not_guessed(client):
+    tokens = set()
+    for _ in range(100):
+        tape = await record(client)
+        tokens.add(tape.removeprefix("/v1/tapes/"))
+        assert (await client.delete(tape)).status_code == 204
+    assert len(tokens) == 100
+    assert all(len(token) >= 32 for token in tokens)
+
+
+async def test_where_a_new_tape_is(client):
+    made = await client.post("/v1/tapes", json=PROGRAM)
+    assert made.headers["location"] == f"/v1/tapes/{made.json()['tape']}"
+    assert (await client.get(made.headers["location"])).status_code == 200
+
+
 async def test_a_loop_is_shown_with_its_body(client):
     text = "y = x\nwhile sum(y) < 50:\n  y = y * w\nsum(y)"
     tape = await record(client, program=text)
