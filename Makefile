@@ -47,8 +47,9 @@ fuzz: $(DEV) ## Fuzz every decoder for FUZZ_SECONDS each, where atheris has a wh
 	then PYTHONPATH=$(FUZZER) $(BIN)/python fuzz/campaign.py --seconds $(FUZZ_SECONDS) $(ARGS); \
 	else echo "Skipped: atheris cannot be installed for this Python."; fi
 
-docs: $(DEV) ## Write docs/operations.md from the operations themselves
-	@$(BIN)/python tools/operations_page.py > docs/operations.md.new && mv docs/operations.md.new docs/operations.md
+docs: $(DEV) ## Write docs/operations.md and docs/configuration.md from the code itself
+	@for page in operations configuration; \
+	do $(BIN)/python tools/$${page}_page.py > docs/$$page.md.new && mv docs/$$page.md.new docs/$$page.md; done
 
 bench: $(DEV) ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)

@@ -1,0 +1,78 @@
+"""Print docs/configuration.md: every setting, written from the settings themselves."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Literal, Union, get_args, get_origin
+
+from gradwire_service.settings import SUBJECTS
+from gradwire_service.settings.units import GIBIBYTE, MEBIBYTE
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+HEAD = """# Configuration
+
+Every setting is an environment variable, or an option of `gradwire-server serve` that stands above
+it: `GRADWIRE_MAX_BODY_BYTES` is `--max-body-bytes`. `make docs` writes this page from the settings.
+A value of another type or outside its bounds is refused when the service starts.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *map(_section, SUBJECTS)])
+
+
+def _section(subject: type[BaseModel]) -> str:
+    rows = [_row(name, field) for name, field in subject.model_fields.items()]
+    doc = (subject.__doc__ or "").strip()
+    title = subject.__name__
+    return "\n".join(
+        [
+            f"## {title}\n\n{doc}\n",
+            "| variable | type | default | |\n| --- | --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    cells = [f"`GRADWIRE_{name.upper()}`", _type(field), _default(field), field.description or ""]
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _type(field: FieldInfo) -> str:
+    kind = field.annotation
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(kind))
+    kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    names = [getattr(k, "__name__", str(k)) for k in kinds if k is not types.NoneType]
+    bounds = [str(bound).partition("(")[2].rstrip(")") for bound in field.metadata]
+    signs = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+    told = [
+        f"{signs[sign]} {value}"
+        for sign, _, value in (bound.partition("=") for bound in bounds)
+        if sign in signs
+    ]
+    return " ".join([" or ".join(names), ", ".join(told)]).strip()
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default_factory is not None:
+        return (field.default_factory.__doc__ or "").rstrip(".")
+    value = field.default
+    if value is None or value == "":
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, int):
+        for unit, name in ((GIBIBYTE, "GiB"), (MEBIBYTE, "MiB")):
+            if value >= unit and not value % unit:
+                return f"`{value}` ({value // unit} {name})"
+    return f"`{value}`"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
