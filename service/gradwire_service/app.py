@@ -33,7 +33,7 @@ from gradwire_service.routes.compressing import Compressing
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
-from gradwire_service.telemetry import Metrics, RequestScope
+from gradwire_service.telemetry import Exposition, Metrics, RequestScope
 
 DESCRIPTION = """
 Exact values and gradients of the programs it is sent, written as source text or as a graph.
@@ -92,7 +92,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         queue_requests=settings.queue_requests,
         queue_bytes=settings.queue_bytes,
     )
-    metrics = Metrics(capacity)
+    metrics = Metrics()
+    metrics.watch(capacity)
     limits = Limits(
         array_bytes=settings.max_array_bytes,
         total_bytes=settings.max_total_bytes,
@@ -105,10 +106,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     store = open_store(settings)
     library = Library(engine, store, settings.near_bytes)
     parts = Parts(engine, store, library, capacity, metrics, settings)
+    exposition = Exposition(metrics, dict)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
+        exposition.close()
         capacity.close()
         store.close()
 
@@ -129,7 +132,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for resource in (tapes, programs, pictures, tensors):
         app.include_router(resource.router(parts))
     app.include_router(catalogue.router(settings))
-    app.include_router(health.router(capacity, metrics))
+    app.include_router(health.router(capacity, exposition))
     app.include_router(documentation.router())
     return app
 

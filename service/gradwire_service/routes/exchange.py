@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from gradwire_service.capacity import Capacity, Deadline
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import server_timing
+from gradwire_service.telemetry import account_of, server_timing
 from gradwire_service.wire.body import Body, read_body
 from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiated
 from gradwire_service.wire.envelope import read_timeout
@@ -42,7 +42,8 @@ class Exchange:
             self.offer,
         )
         self.deadline = Deadline(settings.default_timeout_ms)
-        self.seconds = [0.0, 0.0, 0.0, 0.0]
+        self.account = account_of(scope)
+        self.seconds = self.account.seconds
         self.body: bytes | bytearray = b""
         self._document: Any = None
         self._owner: str | None = None
@@ -63,6 +64,7 @@ class Exchange:
         """
         length, most = self._header(b"content-length", b""), self._settings.max_body_bytes
         body = self.body = await read_body(receive, length, most)
+        self.account.body_bytes = len(body)
         coding = self.format.coding
         if coding is not None:
 

@@ -9,10 +9,10 @@ from starlette.responses import Response
 from gradwire_service import documents
 from gradwire_service.capacity import Capacity
 from gradwire_service.problems import Refusal
-from gradwire_service.telemetry import Metrics
+from gradwire_service.telemetry import Exposition
 
 
-def router(capacity: Capacity, metrics: Metrics) -> APIRouter:
+def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
     """The routes of health and measurement."""
     routes = APIRouter(tags=["health"])
 
@@ -34,7 +34,7 @@ def router(capacity: Capacity, metrics: Metrics) -> APIRouter:
         response_class=Response,
         responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
     )
-    async def exposition() -> Response:
-        return Response(metrics.exposition(), headers={"content-type": CONTENT_TYPE_LATEST})
+    async def metrics() -> Response:
+        return Response(await exposition.text(), headers={"content-type": CONTENT_TYPE_LATEST})
 
     return routes

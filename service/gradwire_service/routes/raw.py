@@ -48,8 +48,16 @@ class RawRoutes:
                 scope["route"] = route
                 return route.app(scope, receive, send)
             if scope["method"] == "HEAD" and "HEAD" not in methods_of(self._all, scope):
-                return self._otherwise({**scope, "method": "GET"}, receive, _without_bodies(send))
+                return self._answer_head(scope, receive, send)
         return self._otherwise(scope, receive, send)
+
+    async def _answer_head(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = {**scope, "method": "GET"}
+        try:
+            await self._otherwise(asked, receive, _without_bodies(send))
+        finally:
+            if "route" in asked:
+                scope["route"] = asked["route"]
 
 
 def methods_of(routes: Iterable[BaseRoute], scope: Scope) -> set[str]:

@@ -52,7 +52,7 @@ class Work:
         asked = read_envelope(document, self._kind, references)
         program = self._engine.parse(asked.program)
         self.call = self._engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
-        self._program_id = program.id
+        self._program_id = self._x.account.program = program.id
         self._encoding = asked.encoding
         self.cached = self.call.compiled
         self._x.seconds[PARSE] += perf_counter() - start

@@ -1,5 +1,6 @@
 """Health, readiness, metrics."""
 
+from gradwire_service import __version__
 from prometheus_client.parser import text_string_to_metric_families
 
 
@@ -38,10 +39,13 @@ async def test_requests_phases_and_problems_are_counted(client):
     assert (await client.post("/v1/gradient", content=b"{")).status_code == 400
     await client.get("/nothing")
     found = await samples(client)
-    route = ("route", "/v1/gradient")
-    assert found["gradwire_requests_total", route, ("status", "200")] == 3
-    assert found["gradwire_requests_total", route, ("status", "400")] == 1
-    assert found["gradwire_requests_total", ("route", "none"), ("status", "404")] == 1
+    post, route = ("method", "POST"), ("route", "/v1/gradient")
+    assert found["gradwire_requests_total", post, route, ("status", "200")] == 3
+    assert found["gradwire_requests_total", post, route, ("status", "400")] == 1
+    none = ("method", "GET"), ("route", "none"), ("status", "404")
+    assert found["gradwire_requests_total", *none] == 1
+    assert found["gradwire_request_seconds_count", route] == 4
+    assert found["gradwire_request_seconds_count", ("route", "none")] == 1
     assert found["gradwire_problems_total", ("code", "malformed_body")] == 1
     assert found["gradwire_executable_cache_total", ("outcome", "miss")] == 1
     assert found["gradwire_executable_cache_total", ("outcome", "hit")] == 2
@@ -51,3 +55,43 @@ async def test_requests_phases_and_problems_are_counted(client):
         assert found["gradwire_phase_seconds_count", ("phase", phase)] == 3
         last = ("gradwire_phase_seconds_bucket", ("le", "+Inf"), ("phase", phase))
         assert found[last] == 3
+
+
+async def test_what_clients_make_up_makes_no_series(client):
+    asked = [("BREW", "/v1/gradient"), ("SING", "/nothing"), ("GET", "/v1/programs/mine")]
+    asked += [("HEAD", "/v1/programs/other"), ("GET", "/another"), ("PUT", "/docs/mine")]
+    for method, path in asked:
+        await client.request(method, path)
+    labels = {name[1:] for name in await samples(client) if name[0] == "gradwire_requests_total"}
+    told = {(dict(of)["method"], dict(of)["route"]) for of in labels}
+    assert told == {
+        ("other", "/v1/gradient"),
+        ("other", "none"),
+        ("GET", "none"),
+        ("GET", "/v1/programs/{program}"),
+        ("HEAD", "/v1/programs/{program}"),
+        ("PUT", "/docs/{name}"),
+    }
+
+
+async def test_those_turned_away_are_counted_by_the_reason(served):
+    async with served(max_body_bytes=100) as client:
+        await client.post("/v1/evaluate", content=b" " * 101)
+        await client.post("/v1/evaluate", json={"program": "while True: pass", "timeout_ms": 1})
+        await client.post("/v1/evaluate", json={"program": "1 +"})
+        found = await samples(client)
+    rejected = {name[1:]: n for name, n in found.items() if name[0] == "gradwire_rejected_total"}
+    assert rejected == {
+        (("reason", "body_too_large"),): 1,
+        (("reason", "deadline_exceeded"),): 1,
+    }
+
+
+async def test_the_process_is_told_of(client):
+    found = await samples(client)
+    assert found["process_resident_memory_bytes",] > 1e7
+    assert found["process_open_fds",] > 0
+    assert found["gradwire_tasks",] >= 1
+    assert found["gradwire_threads",] >= 1
+    (build,) = [dict(name[1:]) for name in found if name[0] == "gradwire_build_info"]
+    assert build["version"] == __version__

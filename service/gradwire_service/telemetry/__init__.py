@@ -1,0 +1,17 @@
+"""What is told about the work: metrics, log lines and traces, and the id that joins them."""
+
+from gradwire_service.telemetry.account import PHASES, Account, account_of, server_timing
+from gradwire_service.telemetry.exposition import Exposition
+from gradwire_service.telemetry.metrics import Metrics
+from gradwire_service.telemetry.scope import RequestScope, send_problem
+
+__all__ = [
+    "PHASES",
+    "Account",
+    "Exposition",
+    "Metrics",
+    "RequestScope",
+    "account_of",
+    "send_problem",
+    "server_timing",
+]

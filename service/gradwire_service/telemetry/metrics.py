@@ -1,0 +1,146 @@
+"""The service's metrics, each counted by a method of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from platform import python_version
+from typing import Protocol
+
+import numpy as np
+from prometheus_client import CollectorRegistry, Gauge, Info, ProcessCollector
+
+from gradwire_service import __version__
+from gradwire_service.problems import KINDS
+from gradwire_service.telemetry.account import PHASES
+from gradwire_service.telemetry.collectors import Durations, Tally
+
+#: Methods by which requests are counted; whatever else a client may send is one more.
+_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+#: Statuses of those who asked for too much, too often or without a right, whatever they asked.
+_TURNED_AWAY = frozenset({401, 403, 408, 413, 414, 429, 431, 503, 504})
+
+
+class Load(Protocol):
+    """What is under way."""
+
+    @property
+    def in_flight(self) -> int:
+        """Computations that were begun and not answered."""
+
+    @property
+    def queued(self) -> int:
+        """Computations that wait for a thread or hold one."""
+
+
+class Metrics:
+    """The service's metrics, in a registry of their own."""
+
+    def __init__(self) -> None:
+        registry = self.registry = CollectorRegistry()
+
+        def tally(name: str, documentation: str, *labels: str) -> Tally:
+            collector = Tally(name, documentation, *labels)
+            registry.register(collector)
+            return collector
+
+        def durations(name: str, documentation: str, *labels: str) -> Durations:
+            collector = Durations(name, documentation, *labels)
+            registry.register(collector)
+            return collector
+
+        self._requests = tally(
+            "gradwire_requests",
+            "Requests answered, by route, method and status.",
+            *("route", "method", "status"),
+        )
+        self._request_seconds = durations(
+            "gradwire_request_seconds", "Time from a request's head to its answer.", "route"
+        )
+        self._problems = tally("gradwire_problems", "Requests refused, by code.", "code")
+        self._rejected = tally(
+            "gradwire_rejected",
+            "Requests turned away for the load, a limit, the time or a missing right.",
+            "reason",
+        )
+        self._cancelled = tally("gradwire_cancelled", "Requests whose client went away.")
+        self._cache = tally(
+            "gradwire_executable_cache",
+            "Computations whose executable was cached (hit) or had to be made (miss).",
+            "outcome",
+        )
+        self._tapes = tally(
+            "gradwire_tape_values",
+            "Questions about tapes whose values were kept here (kept) or computed anew (remade).",
+            "outcome",
+        )
+        self._nonfinite = tally(
+            "gradwire_nonfinite",
+            "Answers with a value (forward) or gradient (backward) that is not finite.",
+            "direction",
+        )
+        self._joint = tally("gradwire_joint", "Computations by a replay that others shared.")
+        self._shared = tally("gradwire_joint_replays", "Replays that several computations shared.")
+        phases = durations(
+            "gradwire_phase_seconds", "Duration of the phases of a computation.", "phase"
+        )
+        self._phases = phases.of(*PHASES)
+        waits = durations("gradwire_queue_wait_seconds", "Time that work waited for a thread.")
+        self._waits = waits.of()
+        ProcessCollector(registry=registry)
+        versions = {"version": __version__, "python": python_version(), "numpy": np.__version__}
+        Info("gradwire_build", "What runs here.", registry=registry).info(versions)
+        self._gauge("gradwire_threads", "Python threads.").set_function(threading.active_count)
+
+    def watch(self, load: Load) -> None:
+        """Tell also what is under way."""
+        in_flight = self._gauge("gradwire_in_flight", "Computations under way.")
+        in_flight.set_function(lambda: load.in_flight)
+        queued = self._gauge("gradwire_queued", "Computations in the pool.")
+        queued.set_function(lambda: load.queued)
+
+    def _gauge(self, name: str, documentation: str) -> Gauge:
+        return Gauge(name, documentation, registry=self.registry)
+
+    def answered(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count one response, and how long it took."""
+        if method not in _METHODS:
+            method = "other"
+        self._requests.counts[route, method, status] += 1
+        self._request_seconds.of(route).observe((seconds,))
+
+    def refused(self, code: str) -> None:
+        """Count one problem."""
+        self._problems.counts[code,] += 1
+        if KINDS[code].status in _TURNED_AWAY:
+            self.rejected(code)
+
+    def rejected(self, reason: str) -> None:
+        """Count one request that was turned away; those refused by a problem are counted so."""
+        self._rejected.counts[reason,] += 1
+
+    def cancelled(self) -> None:
+        """Count one request whose client went away before it was answered."""
+        self._cancelled.counts[()] += 1
+
+    def waited(self, seconds: float) -> None:
+        """Count how long one piece of work waited for a thread; from any thread."""
+        self._waits.observe((seconds,))
+
+    def computed(self, seconds: Sequence[float], *, cached: bool) -> None:
+        """Count one computation and how long its phases took."""
+        self._phases.observe(seconds)
+        self._cache.counts["hit" if cached else "miss",] += 1
+
+    def joined(self, computations: int) -> None:
+        """Count one replay and the computations that shared it."""
+        self._shared.counts[()] += 1
+        self._joint.counts[()] += computations
+
+    def asked_tape(self, *, kept: bool) -> None:
+        """Count one question about a tape."""
+        self._tapes.counts["kept" if kept else "remade",] += 1
+
+    def nonfinite(self, directions: Iterable[str]) -> None:
+        """Count one answer that is not finite, in these directions."""
+        self._nonfinite.counts.update((direction,) for direction in directions)

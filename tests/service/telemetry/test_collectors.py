@@ -1,0 +1,64 @@
+"""Counters and histograms: what is observed is told, whoever observes and reads at once."""
+
+import threading
+from itertools import pairwise
+
+import pytest
+from gradwire_service.telemetry.collectors import SECONDS, Durations, Tally
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, Histogram
+
+
+def samples(collector):
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in collector.collect()
+        for sample in family.samples
+    }
+
+
+@given(st.lists(st.floats(0, 100), max_size=50))
+def test_buckets_are_those_of_the_client_library(seconds):
+    registry = CollectorRegistry()
+    theirs = Histogram("waits", "Waits.", buckets=SECONDS, registry=registry)
+    ours = Durations("waits", "Waits.")
+    for duration in seconds:
+        theirs.observe(duration)
+        ours.of().observe((duration,))
+    told = samples(ours) or {("waits_count",): 0.0}
+    for name, value in told.items():
+        expected = registry.get_sample_value(name[0], dict(name[1:]))
+        assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_values_that_belong_together_are_observed_at_once():
+    durations = Durations("phases", "Phases.", "phase")
+    durations.of("read", "write").observe((0.002, 20.0))
+    told = samples(durations)
+    assert told["phases_sum", ("phase", "read")] == 0.002
+    assert told["phases_bucket", ("le", "10.0"), ("phase", "write")] == 0
+    assert told["phases_bucket", ("le", "30.0"), ("phase", "write")] == 1
+
+
+def test_nothing_is_lost_while_threads_write_and_others_read():
+    durations, tally = Durations("waits", "Waits."), Tally("asked", "Asked.", "route")
+    buckets, each = durations.of(), 5000
+    told: list[float] = []
+
+    def write():
+        for _ in range(each):
+            buckets.observe((0.5,))
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        tally.counts[f"/{len(told)}",] += 1
+        told.append(samples(durations)["waits_count",])
+        samples(tally)
+    for thread in threads:
+        thread.join()
+    assert samples(durations)["waits_count",] == len(threads) * each
+    assert samples(durations)["waits_sum",] == len(threads) * each / 2
+    assert all(before <= after for before, after in pairwise(told))
