@@ -1,0 +1,90 @@
+"""What clients ask in these tests, with answers that NumPy and calculus by hand know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.fleet.load import Ask
+
+Numbers = NDArray[np.float64]
+
+#: Its gradient in ``x`` is ``c * cos(x) + 2 * x``.
+SMOOTH = "sum(c * sin(x) + x * x)"
+
+
+def smooth(size: int, seed: int, name: str = "smooth", program: object = SMOOTH) -> Ask:
+    """The gradient of a function of ``size`` numbers, which are read from JSON."""
+    x, c = np.random.default_rng(seed).normal(size=(2, size))
+    document = {
+        "program": program,
+        "variables": {"x": x.tolist(), "c": c.tolist()},
+        "sources": "x",
+    }
+    return Ask(name, "/v1/gradient", document, gives(c * np.cos(x) + 2 * x))
+
+
+def slow(milliseconds: float, seed: int = 0) -> Ask:
+    """A product of matrices that takes about so long, in a thread of the pool."""
+    size = max(round((milliseconds * 5e6) ** (1 / 3)), 2)
+    program = f"a = reshape(range({size * size}), [{size}, {size}]) / {size}.0\nsum(a @ a) * x"
+    x = float(seed + 1)
+    a = np.arange(size * size).reshape(size, size) / size
+    document = {"program": program, "variables": {"x": x}, "sources": "x"}
+    return Ask("slow", "/v1/gradient", document, gives(np.array(float((a @ a).sum()))))
+
+
+def waiting(milliseconds: int, seed: int = 0) -> Ask:
+    """A loop over numbers, without end, until the request's time has passed."""
+    document = {
+        "program": "while x > 0: x = x + 1\nx",
+        "variables": {"x": 1.0 + seed},
+        "timeout_ms": milliseconds,
+    }
+    return Ask("waiting", "/v1/evaluate", document, lambda _: False)
+
+
+def gives(gradient: Numbers) -> Callable[[Any], bool]:
+    """Judges an answer by its gradient."""
+
+    def right(document: Any) -> bool:
+        found = np.asarray(document["gradients"], float)
+        return found.shape == gradient.shape and np.allclose(found, gradient, 1e-9, 1e-9)
+
+    return right
+
+
+async def registered(client: httpx.AsyncClient, size: int, seed: int) -> Ask:
+    """The same gradient of a program that the service keeps."""
+    reply = await client.post("/v1/programs", json={"program": SMOOTH})
+    assert reply.status_code in (200, 201), reply.text
+    return smooth(size, seed, "by id", {"ref": reply.json()["id"]})
+
+
+async def recorded(client: httpx.AsyncClient, size: int, seed: int) -> Ask:
+    """A question about a tape that the service keeps."""
+    x = np.random.default_rng(seed).normal(size=size)
+    asked = {"program": "y = sum(x ** 3)", "variables": {"x": x.tolist()}, "persistent": True}
+    reply = await client.post("/v1/tapes", json=asked)
+    assert reply.status_code == 201, reply.text
+    question = {"target": "y", "sources": "x"}
+    return Ask("tape", f"/v1/tapes/{reply.json()['tape']}/gradient", question, gives(3 * x * x))
+
+
+async def mixed(client: httpx.AsyncClient) -> list[Ask]:
+    """Small and larger gradients, by text and by id, on the event loop and in threads, and tapes.
+
+    Small ones are most, as they are of a service.
+    """
+    asks = [smooth(10, seed) for seed in range(12)]
+    asks += [smooth(2_000, seed, "larger") for seed in range(2)]
+    asks += [await registered(client, 10, seed) for seed in range(4)]
+    asks += [await recorded(client, 10, seed) for seed in range(4)]
+    return [*asks, slow(5)]
+
+
+health = Ask("health", "/healthz", method="GET")

@@ -1,0 +1,134 @@
+"""Real server processes, alone or as a fleet behind the shipped configuration of nginx."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.deploy.test_nginx import NGINX, configure
+from tests.fleet.chaos import Chaos
+from tests.fleet.processes import Program, free_port
+
+__all__ = ["NGINX", "Fleet", "Nginx", "Replica", "client_of", "fleet", "replica"]
+
+REPOSITORY = Path(__file__).parents[2]
+#: Of every server here, where a test says nothing else.
+SETTINGS = {"GRADWIRE_LOG_LEVEL": "warning", "GRADWIRE_DRAIN_SECONDS": "0.5"}
+
+
+class Replica(Program):
+    """A server process."""
+
+    def __init__(self, name: str, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+        port = free_port()
+        command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
+        super().__init__(name, command, port, folder, {**SETTINGS, **(settings or {})})
+
+    async def answers(self) -> bool:
+        return await super().answers() and (await self.get("/readyz")).status_code == 200
+
+    async def get(self, path: str) -> httpx.Response:
+        """Ask it, past any proxy."""
+        async with self.client() as client:
+            return await client.get(path)
+
+    async def metric(self, name: str, **labels: str) -> float:
+        """The sum of the samples of this name that have these labels, among others."""
+        found = text_string_to_metric_families((await self.get("/metrics")).text)
+        return sum(
+            sample.value
+            for family in found
+            for sample in family.samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        )
+
+    async def served(self) -> float:
+        """Gradients that it has answered."""
+        return await self.metric("gradwire_requests_total", route="/v1/gradient", status="200")
+
+    def client(self, **options: Any) -> httpx.AsyncClient:
+        """A client of this process alone."""
+        return client_of(self.port, **options)
+
+
+class Nginx(Program):
+    """nginx with the shipped configuration, in front of these ports."""
+
+    def __init__(self, folder: Path, ports: Sequence[int]) -> None:
+        prefix = folder / "nginx"
+        prefix.mkdir()
+        port = free_port()
+        command = configure(REPOSITORY / "deploy/nginx", prefix, list(ports), port)
+        super().__init__("nginx", [*command, "-g", "daemon off;"], port, folder)
+
+
+class Fleet:
+    """Replicas, and nginx before them; between the two, where it was asked for, chaos."""
+
+    def __init__(self, replicas: list[Replica], nginx: Nginx, chaos: list[Chaos]) -> None:
+        self.replicas = replicas
+        self.nginx = nginx
+        self.chaos = chaos
+
+    @property
+    def port(self) -> int:
+        return self.nginx.port
+
+    def client(self, **options: Any) -> httpx.AsyncClient:
+        """A client of whichever replica nginx chooses."""
+        return client_of(self.port, **options)
+
+
+@asynccontextmanager
+async def replica(folder: Path, **settings: object) -> AsyncIterator[Replica]:
+    """One server process; settings by their names."""
+    async with _running(Replica("replica", folder, _variables(settings))) as alone:
+        yield alone
+
+
+@asynccontextmanager
+async def fleet(
+    folder: Path, size: int = 3, *, chaos: bool = False, **settings: object
+) -> AsyncIterator[Fleet]:
+    """``size`` server processes behind nginx; settings by their names."""
+    async with AsyncExitStack() as stack:
+        made = [Replica(f"replica-{n}", folder, _variables(settings)) for n in range(size)]
+        await stack.enter_async_context(_running(*made))
+        ports = [one.port for one in made]
+        between = [await stack.enter_async_context(Chaos(port)) for port in ports] if chaos else []
+        nginx = Nginx(folder, [one.port for one in between] or ports)
+        await stack.enter_async_context(_running(nginx))
+        yield Fleet(made, nginx, between)
+
+
+@asynccontextmanager
+async def _running(*programs: Program) -> AsyncIterator[Any]:
+    """Run all at once; end them by their own handles, whatever happens, and show their logs."""
+    try:
+        for program in programs:
+            program.start()
+        await asyncio.gather(*(program.listening() for program in programs))
+        yield programs[0]
+    finally:
+        for program in programs:
+            program.stop()
+        for program in programs:
+            if log := program.log():
+                sys.stderr.write(f"-- {program.name} --\n{log}")
+
+
+def _variables(settings: Mapping[str, object]) -> dict[str, str]:
+    return {f"GRADWIRE_{name.upper()}": str(value) for name, value in settings.items()}
+
+
+def client_of(port: int, **options: Any) -> httpx.AsyncClient:
+    """A client that neither tries twice nor asks the environment for a proxy."""
+    options = {"timeout": 30, "trust_env": False, **options}
+    return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", **options)

@@ -1,0 +1,157 @@
+"""Programs that a test runs beside itself, and what Linux tells of them."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import random
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+
+#: Below the ports that the kernel gives to outgoing connections, which could take the place of a
+#: program that is to listen on its port again.
+_PORTS = range(15_000, 32_000)
+_START_SECONDS = 60.0
+
+
+class Figures(NamedTuple):
+    """What a process holds at a moment."""
+
+    resident_bytes: int
+    most_bytes: int
+    threads: int
+    files: int
+
+
+class Program:
+    """A program that listens on a port of the loopback and writes its log to a file."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        port: int,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name = name
+        self.port = port
+        self._command = command
+        self._log = folder / f"{name}.log"
+        self._environment = environment or {}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None, f"{self.name} was not started"
+        return self._process
+
+    def start(self) -> Self:
+        """Start it, again if it has ended."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                env={**os.environ, **self._environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        return self
+
+    async def listening(self) -> Self:
+        """Wait until it takes connections."""
+        end = time.monotonic() + _START_SECONDS
+        while not await self.answers():
+            assert self.process.poll() is None, f"{self.name} ended:\n{self.log()}"
+            assert time.monotonic() < end, f"{self.name} does not answer:\n{self.log()}"
+            await asyncio.sleep(0.02)
+        return self
+
+    async def answers(self) -> bool:
+        """Whether it takes a connection now."""
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        except OSError:
+            return False
+        writer.close()
+        return True
+
+    def send(self, sent: signal.Signals) -> None:
+        """Send it a signal."""
+        self.process.send_signal(sent)
+
+    async def ended(self, seconds: float = 10.0) -> int:
+        """Wait until it has ended; gives its status."""
+        end = time.monotonic() + seconds
+        while (status := self.process.poll()) is None:
+            assert time.monotonic() < end, f"{self.name} does not end:\n{self.log()}"
+            await asyncio.sleep(0.01)
+        return status
+
+    def stop(self) -> None:
+        """End it, however it is: also where it is stopped, or does not listen to signals."""
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.send_signal(signal.SIGCONT)
+        self._process.terminate()
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def log(self, most: int = 4000) -> str:
+        """The last that it wrote."""
+        return self._log.read_text(errors="replace")[-most:] if self._log.exists() else ""
+
+    def figures(self) -> Figures:
+        """What it holds now."""
+        of = Path(f"/proc/{self.process.pid}")
+        told = dict(line.split(":", 1) for line in (of / "status").read_text().splitlines())
+        return Figures(
+            resident_bytes=int(told["VmRSS"].split()[0]) << 10,
+            most_bytes=int(told["VmHWM"].split()[0]) << 10,
+            threads=int(told["Threads"]),
+            files=sum(1 for _ in (of / "fd").iterdir()),
+        )
+
+    def cpu_seconds(self) -> float:
+        """Processor time of all its threads since its start, to the nanosecond."""
+        # Linux' number for the CPU clock of another process, as clock_getcpuclockid(3) makes it.
+        return time.clock_gettime((~self.process.pid << 3) | 2)
+
+
+async def until(
+    figure: Callable[..., Awaitable[float]], *asked: str, least: float, seconds: float = 10.0
+) -> None:
+    """Wait until a figure is ``least`` or more, which must come within ``seconds``."""
+    found = 0.0
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                if (found := await figure(*asked)) >= least:
+                    return
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise AssertionError(f"{asked} is {found} after {seconds} s, not {least}") from None
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    while True:
+        port = random.choice(_PORTS)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+            else:
+                return port

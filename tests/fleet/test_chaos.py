@@ -1,0 +1,116 @@
+"""The chaos proxy does to connections what it says, and nothing else."""
+
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from tests.fleet.chaos import Chaos, Faults
+from tests.fleet.processes import free_port
+
+SENT = bytes(range(256)) * 1000
+
+
+@asynccontextmanager
+async def echoed(**faults):
+    """A connection, through chaos with these faults on the way back, to what echoes."""
+
+    async def echo(reader, writer):
+        with suppress(OSError):
+            while piece := await reader.read(1 << 16):
+                writer.write(piece)
+        writer.close()
+
+    port = free_port()
+    async with await asyncio.start_server(echo, "127.0.0.1", port), Chaos(port) as chaos:
+        chaos.down = Faults(**faults)
+        reader, writer = await asyncio.open_connection("127.0.0.1", chaos.port)
+        try:
+            yield chaos, reader, writer
+        finally:
+            writer.transport.abort()
+
+
+async def test_what_is_calm_goes_through_whole():
+    async with echoed() as (chaos, reader, writer):
+        writer.write(SENT)
+        writer.write_eof()
+        assert await reader.read(-1) == SENT
+        assert chaos.connections == 1
+
+
+@pytest.mark.parametrize("after", [0, 1, 100_000])
+async def test_a_connection_is_cut_after_so_many_bytes(after):
+    async with echoed(cut_after=after) as (_, reader, writer):
+        writer.write(SENT)
+        found = bytearray()
+        with suppress(ConnectionResetError):
+            while piece := await reader.read(1 << 16):
+                found += piece
+            raise AssertionError("it ended as if nothing had happened")
+        assert SENT.startswith(found)
+        assert len(found) <= after
+
+
+@pytest.mark.parametrize("after", [0, 1, 100_000])
+async def test_one_direction_ends_while_the_other_goes_on(after):
+    async with echoed(end_after=after) as (chaos, reader, writer):
+        writer.write(SENT)
+        assert await reader.read(-1) == SENT[:after]
+        writer.write(SENT)
+        await writer.drain()
+        assert not writer.is_closing()
+        assert chaos.connections == 1
+
+
+async def test_garbage_comes_where_it_was_put():
+    async with echoed(garbage_after=70_000, garbage=b"???") as (_, reader, writer):
+        writer.write(SENT)
+        writer.write_eof()
+        assert await reader.read(-1) == SENT[:70_000] + b"???" + SENT[70_000:]
+
+
+async def test_what_is_swallowed_is_never_answered():
+    async with echoed(swallows=True) as (chaos, reader, writer):
+        writer.write(b"lost")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(1), 0.1)
+        chaos.calm()
+        writer.write(b"found")
+        assert await reader.readexactly(5) == b"found"
+
+
+@pytest.mark.parametrize(
+    "faults", [{"delay_seconds": 0.2}, {"bytes_per_second": 5 * len(SENT)}], ids=str
+)
+async def test_bytes_come_late(faults):
+    async with echoed(**faults) as (_, reader, writer):
+        start = time.perf_counter()
+        writer.write(SENT)
+        writer.write_eof()
+        assert await reader.read(-1) == SENT
+        assert time.perf_counter() - start >= 0.2
+
+
+async def test_connections_are_refused_dropped_and_taken_again():
+    async with echoed() as (chaos, reader, writer):
+        await chaos.refuse()
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", chaos.port)
+        writer.write(b"old ones go on")
+        assert await reader.readexactly(14) == b"old ones go on"
+        await chaos.drop()
+        with pytest.raises(ConnectionResetError):
+            await reader.readexactly(1)
+        await chaos.accept()
+        _, again = await asyncio.open_connection("127.0.0.1", chaos.port)
+        again.transport.abort()
+
+
+async def test_a_target_that_is_gone_is_a_reset():
+    async with Chaos(free_port()) as chaos:
+        reader, writer = await asyncio.open_connection("127.0.0.1", chaos.port)
+        with pytest.raises(ConnectionResetError):
+            await reader.readexactly(1)
+        writer.transport.abort()
