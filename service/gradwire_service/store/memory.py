@@ -93,6 +93,11 @@ class MemoryStore(Store):
             self._drop(key)
             return found
 
+    def amounts(self, kind: Kind) -> Amount:
+        with self._lock:
+            self._sweep()
+            return self._all[kind]
+
     def close(self) -> None:
         pass
 
@@ -105,7 +110,7 @@ class MemoryStore(Store):
             return NOTHING
         return Amount(1, self._owned[kind][owner][id].nbytes)
 
-    def _amounts(self, kind: Kind) -> dict[str, Amount]:
+    def _amounts_of_owners(self, kind: Kind) -> dict[str, Amount]:
         return dict(self._of_owners[kind])
 
     def _drop(self, key: Key) -> None:

@@ -126,6 +126,10 @@ class Store(ABC):
         """Forget ``key``; whether there was something to forget."""
 
     @abstractmethod
+    def amounts(self, kind: Kind) -> Amount:
+        """How much there is of a kind, of all owners together. May wait, as all calls do."""
+
+    @abstractmethod
     def close(self) -> None:
         """Give back what the store has open."""
 
@@ -134,7 +138,7 @@ class Store(ABC):
         """How much there is of a kind, of one owner's, or under one key."""
 
     @abstractmethod
-    def _amounts(self, kind: Kind) -> dict[str, Amount]:
+    def _amounts_of_owners(self, kind: Kind) -> dict[str, Amount]:
         """How much of a kind each owner has; those who have nothing are left out."""
 
     @abstractmethod
@@ -175,7 +179,7 @@ class Store(ABC):
 
     def _drop_of_largest(self, kind: Kind, owner: str, wanted: Amount, everything: Amount) -> None:
         """Drop what was used longest ago by whoever has the largest share, until there is room."""
-        most, held = self.policies[kind].all, self._amounts(kind)
+        most, held = self.policies[kind].all, self._amounts_of_owners(kind)
 
         def ranked(one: str) -> tuple[float, str]:
             amount = held[one].plus(wanted) if one == owner else held[one]

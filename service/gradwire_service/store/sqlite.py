@@ -165,6 +165,11 @@ class SqliteStore(Store):
             )
             return gone.rowcount > 0
 
+    def amounts(self, kind: Kind) -> Amount:
+        with self._transaction() as (execute, now):
+            rows = execute(f"{_AMOUNT} WHERE kind = ? AND expires_at > ?", (kind, now))
+            return Amount(*rows.fetchone())
+
     def close(self) -> None:
         self._connection.close()
 
@@ -173,7 +178,7 @@ class SqliteStore(Store):
         rows = self._connection.execute(_AMOUNT + "".join(_OF_KEY[: len(given)]), given)
         return Amount(*rows.fetchone())
 
-    def _amounts(self, kind: Kind) -> dict[str, Amount]:
+    def _amounts_of_owners(self, kind: Kind) -> dict[str, Amount]:
         rows = self._connection.execute(
             "SELECT owner, count(nbytes), coalesce(sum(nbytes), 0) FROM records"
             " WHERE kind = ? GROUP BY owner HAVING count(nbytes) > 0",

@@ -152,6 +152,18 @@ def test_bytes_are_counted_until_they_end(store):
     store.put(key("b"), of_size(300))
 
 
+def test_all_that_is_held_is_told(store, clock):
+    assert store.amounts("tapes") == (0, 0)
+    store.put(key("a"), of_size(10))
+    store.put(key("a", YOU), of_size(20))
+    store.put(key(kind="tensors"), of_size(40))
+    assert store.amounts("tapes") == (2, 30)
+    assert store.consume(key("a"))
+    assert store.amounts("tapes") == (1, 20)
+    clock.now += TTL
+    assert store.amounts("tapes") == store.amounts("tensors") == (0, 0)
+
+
 def test_what_one_owner_has_is_unknown_to_others(store):
     store.put(key(), RECORD)
     foreign = key(owner=YOU)
@@ -309,6 +321,7 @@ def test_all_stores_do_the_same(new_clock, steps):
     for kind, policy in POLICIES.items():
         held = [[store.listed(kind, owner, "", 100) for owner in OWNERS] for store in stores]
         assert held[0] == held[1]
+        assert stores[0].amounts(kind) == stores[1].amounts(kind)
         assert max(map(len, held[0])) <= policy.owned.records
         assert sum(map(len, held[0])) <= policy.all.records
     for store in stores:
