@@ -47,6 +47,7 @@ KINDS: dict[str, Kind] = {
     "domain_error": Kind(422, "The operation has no result for these values"),
     "internal_error": Kind(500, "The service failed"),
     "overloaded": Kind(503, "The service has too much to do"),
+    "store_unavailable": Kind(503, "What is kept between requests cannot be had"),
     "draining": Kind(503, "This replica is about to stop"),
     "deadline_exceeded": Kind(504, "The request's time has passed"),
 }

@@ -93,8 +93,10 @@ class Tapes:
         self.keep(key, recipe, recording)
         return key, expires_at
 
-    def find(self, key: Key) -> Tape:
+    def find(self, key: Key, by: str = "") -> Tape:
         """The tape of a key, to be run again where this process has its values no longer.
+
+        One that was used ``by`` the same request before is found again.
 
         Raises: ``Refusal`` (unknown_tape, tape_consumed, and unknown_ref where what its recipe
         refers to has gone).
@@ -102,7 +104,7 @@ class Tapes:
         held = self._store.find(key)
         if held is None:
             raise _unknown()
-        if held.consumed:
+        if held.used_by is not None and (not by or held.used_by != by):
             raise _consumed()
         recipe = Recipe.of(held)
         with self._lock:
@@ -130,15 +132,15 @@ class Tapes:
             while self._bytes > self._most_bytes:
                 self._discard(next(iter(self._recordings)))
 
-    def use(self, tape: Tape) -> None:
-        """Note that a tape has answered: unless it is persistent, it does so only once.
+    def use(self, tape: Tape, by: str = "") -> None:
+        """Note that a tape has answered: unless it is persistent, it does so to one request only.
 
         Raises: ``Refusal`` (tape_consumed), where another answer was faster.
         """
         if tape.recipe.persistent:
             return
         self._drop(tape.key)
-        if not self._store.consume(tape.key):
+        if not self._store.consume(tape.key, by):
             raise _consumed()
 
     def remove(self, key: Key) -> None:

@@ -316,3 +316,52 @@ async def test_s24_one_jacobian_uses_a_tape_up(client):
     assert (await client.post(f"{tape}/jacobian", json={"target": "h"})).status_code == 200
     response = await client.post(f"{tape}/hessian", json={"target": "y"})
     assert (response.status_code, response.json()["code"]) == (409, "tape_consumed")
+
+
+async def test_a_question_may_be_repeated_with_its_key(client):
+    """As a balancer does whose replica was lost before it had answered."""
+    tape = await record(client)
+    first = await asked(client, tape, "one")
+    assert first.json()["gradients"] == {"x": [18.0, 36.0], "w": 30.0}
+    again = await asked(client, tape, "one")
+    assert again.json() == first.json()
+    for key, fields in ("two", {}), ("one", {"sources": ["x"]}), (None, {}):
+        refused = await asked(client, tape, key, status=409, **fields)
+        assert refused.json()["code"] == "tape_consumed"
+    assert (await client.get(tape)).status_code == 409
+
+
+async def test_a_key_is_that_of_one_kind_of_question(client):
+    tape = await record(client)
+    await asked(client, tape, "one", kind="gradient", target="y")
+    await asked(client, tape, "one", 409, kind="hessian", target="y")
+
+
+async def test_another_process_repeats_a_question(served, tmp_path):
+    async with served(**shared(tmp_path)) as first, served(**shared(tmp_path)) as second:
+        tape = await record(first)
+        answered = await asked(first, tape, "one")
+        assert (await asked(second, tape, "one")).json() == answered.json()
+        await asked(second, tape, "two", status=409)
+
+
+async def test_a_persistent_tape_needs_no_key(client):
+    tape = await record(client, persistent=True)
+    answers = [await asked(client, tape, key) for key in ("one", "two", None)]
+    assert len({answer.text for answer in answers}) == 1
+
+
+async def test_to_make_a_tape_twice_makes_two(client):
+    """A balancer that repeats this leaves a tape that nobody knows of, and that expires."""
+    headers = {"idempotency-key": "one"}
+    made = [await client.post("/v1/tapes", json=PROGRAM, headers=headers) for _ in range(2)]
+    assert [response.status_code for response in made] == [201, 201]
+    assert made[0].json()["tape"] != made[1].json()["tape"]
+    assert made[0].json()["outputs"] == made[1].json()["outputs"]
+
+
+async def asked(client, tape, key, status=200, kind="gradient", **fields):
+    headers = {} if key is None else {"idempotency-key": key}
+    response = await client.post(f"{tape}/{kind}", json=fields, headers=headers)
+    assert response.status_code == status, response.text
+    return response

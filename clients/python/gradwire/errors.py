@@ -36,6 +36,7 @@
         └── ServerError           5xx
             ├── Unavailable           503
             │   ├── Overloaded
+            │   ├── StoreUnavailable
             │   └── Draining
             └── DeadlineExceeded      504
 
@@ -262,6 +263,10 @@ class Unavailable(ServerError, status=503):
 
 class Overloaded(Unavailable, code="overloaded"):
     """The queue is full; ``retry_after_seconds`` says when to come back."""
+
+
+class StoreUnavailable(Unavailable, code="store_unavailable"):
+    """What the service keeps between requests cannot be had now; what brings all it needs can."""
 
 
 class Draining(Unavailable, code="draining"):

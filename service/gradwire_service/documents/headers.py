@@ -21,6 +21,10 @@ _ASKED = {
     ),
     "Accept-Encoding": _header(f"How the response may be compressed: {', '.join(CODINGS)}."),
     "Content-Encoding": _header("How the body is compressed.", enum=[*CODINGS, "identity"]),
+    "Idempotency-Key": _header(
+        "Of a question about a tape that is not persistent: the same question with the same key is "
+        "answered again for a minute, so that it may be repeated.",
+    ),
     "If-None-Match": _header("Tags of what the client has: for these 304 is all the answer."),
 }
 #: Headers of responses.
@@ -55,6 +59,7 @@ def _add(operation: dict[str, Any]) -> None:
     tagged = "304" in responses
     asked = ["X-Request-ID", "Accept-Encoding"]
     asked += ["Content-Encoding"] * ("requestBody" in operation) + ["If-None-Match"] * tagged
+    asked += ["Idempotency-Key"] * ("409" in responses and "requestBody" in operation)
     parameters = [{"$ref": f"#/components/parameters/{name}"} for name in asked]
     operation["parameters"] = [*operation.get("parameters", []), *parameters]
     timed = not _TIMED.isdisjoint(operation.get("tags", ()))

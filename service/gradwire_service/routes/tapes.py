@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request
@@ -54,6 +55,18 @@ class TapeExchange(ResourceExchange):
         self.body = bytes(self.body)
         return self.body
 
+    def repeatable(self, kind: Kind) -> str:
+        """What this question has in common with its repetitions; nothing, if it has no key.
+
+        To be asked for before the body is read. Source: draft-ietf-httpapi-idempotency-key-header.
+        """
+        key = self._header(b"idempotency-key")
+        if not key:
+            return ""
+        asked = sha256(b"%s %d " % (kind.encode(), len(key)) + key)
+        asked.update(self.body)
+        return asked.hexdigest()
+
 
 class Answering:
     """What the routes do, each in a thread."""
@@ -87,10 +100,11 @@ class Answering:
 
     def ask(self, x: TapeExchange, token: str, kind: Kind) -> list[Body]:
         """Answer a question about what was recorded."""
+        by = x.repeatable(kind)
         document = x.document
         with x.phase(PARSE):
             asked = read_envelope(document, kind, self._library.references(x), of_tape=True)
-        tape = self._find(x, token)
+        tape = self._find(x, token, by)
         with x.phase(COMPILE):
             call = tape.recording.call(asked.query, asked.vectors)
             cached = call.compiled
@@ -99,7 +113,7 @@ class Answering:
             answer = call.replay(x.deadline)
         told = replies.derivative(tape.recording.program.id, answer)
         reply = x.written(told, asked.encoding)
-        self._tapes.use(tape)
+        self._tapes.use(tape, by)
         x.asked = Asked(tape.kept, cached, answer.nonfinite)
         return reply
 
@@ -125,9 +139,9 @@ class Answering:
         self._tapes.remove(Key("tapes", x.owner, token))
         return []
 
-    def _find(self, x: TapeExchange, token: str) -> Tape:
+    def _find(self, x: TapeExchange, token: str, by: str = "") -> Tape:
         with x.phase(COMPILE):
-            tape = self._tapes.find(Key("tapes", x.owner, token))
+            tape = self._tapes.find(Key("tapes", x.owner, token), by)
             tape.recording.compile(x.deadline)
         if not tape.kept:
             with x.phase(REPLAY):

@@ -2,10 +2,23 @@
 
 from gradwire_service.settings import Settings
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import Amount, Held, Key, Kind, Policy, Record, Store
+from gradwire_service.store.records import (
+    CONSUMED_SECONDS,
+    Amount,
+    Held,
+    Key,
+    Kind,
+    Policy,
+    Record,
+    Store,
+    Unavailable,
+)
 from gradwire_service.store.sqlite import SqliteStore
 
-__all__ = ["Held", "Key", "Kind", "Record", "Store", "open_store", "policies"]
+__all__ = ["Held", "Key", "Kind", "Record", "Store", "Unavailable", "open_store", "policies"]
+
+#: So many times the tapes that are kept may be used up before it is forgotten that they were.
+_USED_PER_TAPE = 10
 
 
 def open_store(settings: Settings) -> Store:
@@ -22,12 +35,20 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         owned=Amount(s.max_programs_per_key, s.max_programs_bytes_per_key),
         all=Amount(s.max_programs, s.max_programs_bytes),
     )
+    tapes = Policy(
+        owned=Amount(s.max_tapes_per_key, s.max_tapes_bytes_per_key),
+        all=Amount(s.max_tapes, s.max_tapes_bytes),
+        ttl_seconds=s.tape_ttl_seconds,
+    )
+    used = Policy(
+        owned=tapes.owned._replace(records=_USED_PER_TAPE * tapes.owned.records),
+        all=tapes.all._replace(records=_USED_PER_TAPE * tapes.all.records),
+        ttl_seconds=CONSUMED_SECONDS,
+        yields=True,
+    )
     return {
-        "tapes": Policy(
-            owned=Amount(s.max_tapes_per_key, s.max_tapes_bytes_per_key),
-            all=Amount(s.max_tapes, s.max_tapes_bytes),
-            ttl_seconds=s.tape_ttl_seconds,
-        ),
+        "tapes": tapes,
+        "used": used,
         "programs": programs,
         "names": programs,
         "tensors": Policy(

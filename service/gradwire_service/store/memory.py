@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from gradwire_service.store.records import (
-    CONSUMED_SECONDS,
     NOTHING,
     Amount,
     Held,
@@ -17,11 +17,11 @@ from gradwire_service.store.records import (
     Listed,
     Policy,
     Record,
-    Store,
 )
+from gradwire_service.store.room import OrderedStore
 
 
-class MemoryStore(Store):
+class MemoryStore(OrderedStore):
     """Records that no other process sees and no restart outlives."""
 
     def __init__(
@@ -36,40 +36,20 @@ class MemoryStore(Store):
         self._owned = {kind: {} for kind in policies}
         self._all: dict[Kind, Amount] = dict.fromkeys(policies, NOTHING)
         self._of_owners: dict[Kind, dict[str, Amount]] = {kind: {} for kind in policies}
-        #: Keys that are used up, with the end of their memory, in its order.
-        self._consumed: OrderedDict[Key, float] = OrderedDict()
-
-    def put(self, key: Key, record: Record) -> float:
-        kind, owner, id = key
-        with self._lock:
-            now = self._sweep()
-            self._make_room(key, record)
-            expires_at = self._ends[kind][key] = self._expiry(kind, now)
-            self._owned[kind].setdefault(owner, OrderedDict())[id] = record
-            amount, mine = Amount(1, record.nbytes), self._amount(kind, owner)
-            self._all[kind] = self._all[kind].plus(amount)
-            self._of_owners[kind][owner] = mine.plus(amount)
-        return expires_at
 
     def find(self, key: Key, *, body: bool = True) -> Held | None:
-        kind, owner, id = key
-        with self._lock:
-            now = self._sweep()
-            if key in self._consumed:
-                return Held("", None, self._consumed[key], consumed=True)
-            ends = self._ends[kind]
+        with self._alone(key.kind) as now:
+            ends = self._ends[key.kind]
             if key not in ends:
-                return None
-            expires_at = ends[key] = self._expiry(kind, now)
+                return self._find_used(key, body=body)
+            expires_at = ends[key] = self._expiry(key.kind, now)
             ends.move_to_end(key)
-            records = self._owned[kind][owner]
-            records.move_to_end(id)
-            record = records[id]
+            self._owned[key.kind][key.owner].move_to_end(key.id)
+            record = self._record(key)
             return Held(record.head, record.body if body else None, expires_at)
 
     def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
-        with self._lock:
-            self._sweep()
+        with self._alone(kind):
             found = [
                 Listed(id, record.head, self._ends[kind][Key(kind, owner, id)])
                 for id, record in self._owned[kind].get(owner, {}).items()
@@ -77,29 +57,48 @@ class MemoryStore(Store):
             ]
         return sorted(found)[:most]
 
-    def consume(self, key: Key) -> bool:
-        with self._lock:
-            now = self._sweep()
-            found = key in self._ends[key.kind]
-            if found:
-                self._drop(key)
-                self._consumed[key] = now + CONSUMED_SECONDS
-            return found
-
-    def remove(self, key: Key) -> bool:
-        with self._lock:
-            self._sweep()
-            found = key in self._ends[key.kind] or key in self._consumed
-            self._drop(key)
-            return found
-
     def amounts(self, kind: Kind) -> Amount:
-        with self._lock:
-            self._sweep()
+        with self._alone(kind):
             return self._all[kind]
 
     def close(self) -> None:
         pass
+
+    @contextmanager
+    def _alone(self, kind: Kind) -> Iterator[float]:
+        with self._lock:
+            now = self._clock()
+            for ends in self._ends.values():
+                while ends and next(iter(ends.values())) <= now:
+                    self._drop(next(iter(ends)))
+            yield now
+
+    def _find_used(self, key: Key, *, body: bool) -> Held | None:
+        used = key.used
+        if used not in self._ends[used.kind]:
+            return None
+        record = self._record(used)
+        by, _, head = record.head.partition(" ")
+        return Held(head, record.body if body else None, self._ends[used.kind][used], by)
+
+    def _record(self, key: Key) -> Record:
+        return self._owned[key.kind][key.owner][key.id]
+
+    def _head(self, key: Key) -> str | None:
+        return self._record(key).head if key in self._ends[key.kind] else None
+
+    def _insert(self, key: Key, record: Record, expires_at: float) -> None:
+        kind, owner, id = key
+        self._ends[kind][key] = expires_at
+        self._owned[kind].setdefault(owner, OrderedDict())[id] = record
+        amount = Amount(1, record.nbytes)
+        self._all[kind] = self._all[kind].plus(amount)
+        self._of_owners[kind][owner] = self._amount(kind, owner).plus(amount)
+
+    def _move(self, key: Key, to: Key, head: str, expires_at: float) -> None:
+        record = self._record(key)
+        self._drop(key)
+        self._insert(to, Record(head, record.body), expires_at)
 
     def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
         if owner is None:
@@ -115,7 +114,6 @@ class MemoryStore(Store):
 
     def _drop(self, key: Key) -> None:
         kind, owner, id = key
-        self._consumed.pop(key, None)
         if key not in self._ends[kind]:
             return
         amount, mine = self._amount(*key), self._amount(kind, owner)
@@ -131,13 +129,3 @@ class MemoryStore(Store):
         amount = self._amount(*oldest)
         self._drop(oldest)
         return amount
-
-    def _sweep(self) -> float:
-        """Drop what has expired; gives the time."""
-        now = self._clock()
-        for ends in self._ends.values():
-            while ends and next(iter(ends.values())) <= now:
-                self._drop(next(iter(ends)))
-        while self._consumed and next(iter(self._consumed.values())) <= now:
-            self._consumed.popitem(last=False)
-        return now

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from heapq import heapify, heappop, heapreplace
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import Refusal
 
-#: What is kept: a tape's recipe, a program's source, what an owner calls a program, an array.
-Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors"]
+#: What is kept: a tape's recipe, a program's source, what an owner calls a program, an array, and
+#: what was used up, which may be asked for again by whoever did that.
+Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "used"]
 #: How long it is remembered that a record was used up.
 CONSUMED_SECONDS = 60.0
+
+
+class Unavailable(Refusal):
+    """The store cannot do now what it may do later."""
+
+    def __init__(self, detail: str) -> None:
+        hint = "repeat after the time given in Retry-After"
+        super().__init__("store_unavailable", detail, hint=hint, retry_after_seconds=1)
 
 
 class Key(NamedTuple):
@@ -23,6 +30,11 @@ class Key(NamedTuple):
     kind: Kind
     owner: str
     id: str
+
+    @property
+    def used(self) -> Key:
+        """Where a record is remembered once it is used up."""
+        return Key("used", self.owner, f"{self.kind} {self.id}")
 
 
 class Record(NamedTuple):
@@ -37,15 +49,16 @@ class Record(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A record that is held. Once it is ``consumed``, only that is known of it.
+    """A record that is held, or was until it was ``used_by`` somebody.
 
-    ``body`` is None where it was not asked for.
+    ``body`` is None where it was not asked for. Of what nobody used by a name, only that it was
+    used is known.
     """
 
     head: str
     body: bytes | None
     expires_at: float
-    consumed: bool = False
+    used_by: str | None = None
 
 
 class Listed(NamedTuple):
@@ -94,13 +107,13 @@ class Policy(NamedTuple):
 
 
 class Store(ABC):
-    """Records of all kinds. Thread-safe; times are of ``clock``, in seconds since 1970."""
+    """Records of all kinds. Thread-safe; times are in seconds since 1970.
 
-    def __init__(
-        self, policies: Mapping[Kind, Policy], clock: Callable[[], float] = time.time
-    ) -> None:
+    Every call may wait, and raises ``Unavailable`` where the store cannot be had.
+    """
+
+    def __init__(self, policies: Mapping[Kind, Policy]) -> None:
         self.policies = policies
-        self._clock = clock
 
     @abstractmethod
     def put(self, key: Key, record: Record) -> float:
@@ -118,8 +131,12 @@ class Store(ABC):
         """The first ``most`` of an owner's records whose ids follow ``after``, by their ids."""
 
     @abstractmethod
-    def consume(self, key: Key) -> bool:
-        """Drop what is held but remember the key; true for the one caller who did."""
+    def consume(self, key: Key, by: str = "") -> bool:
+        """Use up what is held; true for the one caller who did.
+
+        One who is called ``by``, a word, may do so again: for ``CONSUMED_SECONDS`` the record is
+        found, as used by that caller, unless it has to make room. To all others it is used up.
+        """
 
     @abstractmethod
     def remove(self, key: Key) -> bool:
@@ -127,81 +144,28 @@ class Store(ABC):
 
     @abstractmethod
     def amounts(self, kind: Kind) -> Amount:
-        """How much there is of a kind, of all owners together. May wait, as all calls do."""
+        """How much there is of a kind, of all owners together."""
 
     @abstractmethod
     def close(self) -> None:
         """Give back what the store has open."""
 
-    @abstractmethod
-    def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
-        """How much there is of a kind, of one owner's, or under one key."""
 
-    @abstractmethod
-    def _amounts_of_owners(self, kind: Kind) -> dict[str, Amount]:
-        """How much of a kind each owner has; those who have nothing are left out."""
-
-    @abstractmethod
-    def _drop(self, key: Key) -> None:
-        """Drop what ``key`` holds, if anything, also that it is used up."""
-
-    @abstractmethod
-    def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
-        """Drop what the owner used longest ago; gives how much that was."""
-
-    def _expiry(self, kind: Kind, now: float) -> float:
-        return now + self.policies[kind].ttl_seconds
-
-    def _make_room(self, key: Key, record: Record) -> None:
-        """Refuse ``record``, or drop what ``key`` holds and whatever else has to make room.
-
-        An owner's own records make room within its quota. Where all is full, those of whoever has
-        the largest share do, with the record that is to come: who has less than others loses
-        nothing to them. What is refused has dropped nothing.
-        """
-        kind, owner, _ = key
-        policy, wanted, replaced = self.policies[kind], Amount(1, record.nbytes), self._amount(*key)
-        mine = self._amount(kind, owner).minus(replaced)
-        everything = self._amount(kind).minus(replaced)
-        for whose, held, most in (
-            (f"the {kind} of your key", mine, policy.owned),
-            (f"all {kind}", everything, policy.all),
-        ):
-            after = held.plus(wanted)
-            if not after.within(most) and not (policy.yields and wanted.within(most)):
-                raise _over_budget(whose, kind, after, most)
-        self._drop(key)
-        while not mine.plus(wanted).within(policy.owned):
-            dropped = self._drop_oldest(kind, owner)
-            mine, everything = mine.minus(dropped), everything.minus(dropped)
-        if not everything.plus(wanted).within(policy.all):
-            self._drop_of_largest(kind, owner, wanted, everything)
-
-    def _drop_of_largest(self, kind: Kind, owner: str, wanted: Amount, everything: Amount) -> None:
-        """Drop what was used longest ago by whoever has the largest share, until there is room."""
-        most, held = self.policies[kind].all, self._amounts_of_owners(kind)
-
-        def ranked(one: str) -> tuple[float, str]:
-            amount = held[one].plus(wanted) if one == owner else held[one]
-            return -amount.share(most), one
-
-        shares = [ranked(one) for one in held]
-        heapify(shares)
-        while not everything.plus(wanted).within(most):
-            _, largest = shares[0]
-            dropped = self._drop_oldest(kind, largest)
-            everything = everything.minus(dropped)
-            held[largest] = held[largest].minus(dropped)
-            if held[largest].records:
-                heapreplace(shares, ranked(largest))
-            else:
-                heappop(shares)
-
-
-def _over_budget(whose: str, kind: Kind, after: Amount, most: Amount) -> Refusal:
+def over_budget(whose: str, kind: Kind, after: Amount, most: Amount) -> Refusal:
+    """How a record is refused for which there is no room."""
     return Refusal(
         "over_budget",
         f"{whose} would be {after.records} with {after.nbytes} bytes: {most.records} and "
         f"{most.nbytes} are kept",
         hint=f"delete {kind} that are not needed any more, or wait until they expire",
     )
+
+
+def whose_own(kind: Kind) -> str:
+    """What one owner has of a kind, as refusals call it."""
+    return f"the {kind} of your key"
+
+
+def whose_all(kind: Kind) -> str:
+    """What all owners have of a kind, as refusals call it."""
+    return f"all {kind}"

@@ -9,11 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
-from gradwire_service.problems import Refusal
 from gradwire_service.store.records import (
-    CONSUMED_SECONDS,
     Amount,
     Held,
     Key,
@@ -21,8 +18,9 @@ from gradwire_service.store.records import (
     Listed,
     Policy,
     Record,
-    Store,
+    Unavailable,
 )
+from gradwire_service.store.room import OrderedStore
 
 logger = logging.getLogger("gradwire")
 
@@ -38,7 +36,7 @@ _TROUBLES = {
 }
 
 #: Of the tables; one more with each change of them.
-_VERSION = 3
+_VERSION = 4
 #: Heads and bodies apart: what moves an expiry on would write all of its row anew.
 _SCHEMA = (
     """
@@ -48,7 +46,7 @@ CREATE TABLE IF NOT EXISTS records (
     owner TEXT NOT NULL,
     id TEXT NOT NULL,
     head TEXT NOT NULL,
-    nbytes INTEGER,  -- NULL once it is used up
+    nbytes INTEGER NOT NULL,
     expires_at REAL NOT NULL,
     UNIQUE (kind, owner, id)
 )""",
@@ -63,14 +61,7 @@ _AMOUNT = "SELECT count(nbytes), coalesce(sum(nbytes), 0) FROM records"
 _OF_KEY = " WHERE kind = ?", " AND owner = ?", " AND id = ?"
 
 
-class Transaction(NamedTuple):
-    """What to execute with, and the time."""
-
-    execute: Callable[..., sqlite3.Cursor]
-    now: float
-
-
-class SqliteStore(Store):
+class SqliteStore(OrderedStore):
     """Records that outlive a restart. One connection, one transaction for each call.
 
     The write-ahead log lets readers and one writer work at once, and a lost process loses nothing
@@ -96,82 +87,97 @@ class SqliteStore(Store):
 
     def _create(self) -> None:
         """Make the tables. Those of versions before 3 held tapes alone, which end soon anyway."""
-        with self._transaction() as (execute, _):
+        execute = self._connection.execute
+        with self._transaction(writes=False):
             (version,) = execute("PRAGMA user_version").fetchone()
-            if version > _VERSION:
-                raise ValueError(f"the store is of version {version}, newer than {_VERSION}")
+        if version > _VERSION:
+            raise ValueError(f"the store is of version {version}, newer than {_VERSION}")
+        if version == _VERSION:
+            return
+        with self._transaction():
             execute("DROP TABLE IF EXISTS tapes")
             for statement in _SCHEMA:
                 execute(statement)
+            execute("DELETE FROM records WHERE nbytes IS NULL")  # what version 3 calls used up
             execute(f"PRAGMA user_version = {_VERSION}")
 
-    def put(self, key: Key, record: Record) -> float:
-        with self._transaction(key.kind) as (execute, now):
-            execute("DELETE FROM records WHERE expires_at <= ?", (now,))
-            self._make_room(key, record)
-            expires_at = self._expiry(key.kind, now)
-            row = (*key, record.head, record.nbytes, expires_at)
-            number = execute("INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?)", row).lastrowid
-            execute("INSERT INTO bodies VALUES (?, ?)", (number, record.body))
-        return expires_at
-
     def find(self, key: Key, *, body: bool = True) -> Held | None:
-        with self._transaction() as (execute, now):
-            row = execute(
-                "SELECT number, head, nbytes, expires_at FROM records"
-                " WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?",
-                (*key, now),
-            ).fetchone()
+        with self._transaction(writes=False) as now:
+            row = self._row(key, now)
+            of = key.kind if row is not None else key.used.kind
+            row = self._row(key.used, now) if row is None else row
             if row is None:
                 return None
-            number, head, nbytes, expires_at = row
-            if nbytes is None:
-                return Held("", None, expires_at, consumed=True)
-            if expires_at != math.inf:
-                expires_at = self._expiry(key.kind, now)
-                moved = "UPDATE records SET expires_at = ? WHERE number = ?"
-                execute(moved, (expires_at, number))
-            if not body:
-                return Held(head, None, expires_at)
-            (found,) = execute("SELECT body FROM bodies WHERE number = ?", (number,)).fetchone()
+            number, head, expires_at = row
+            found = None
+            if body:
+                rows = self._connection.execute(
+                    "SELECT body FROM bodies WHERE number = ?", (number,)
+                )
+                (found,) = rows.fetchone()
+        if of == "used":
+            by, _, head = head.partition(" ")
+            return Held(head, found, expires_at, by)
+        if expires_at != math.inf:
+            expires_at = self._moved_on(number, key.kind, expires_at)
         return Held(head, found, expires_at)
 
     def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
-        with self._transaction() as (execute, now):
-            rows = execute(
+        with self._transaction(writes=False) as now:
+            rows = self._connection.execute(
                 "SELECT id, head, expires_at FROM records WHERE kind = ? AND owner = ? AND id > ?"
-                " AND expires_at > ? AND nbytes IS NOT NULL ORDER BY id LIMIT ?",
+                " AND expires_at > ? ORDER BY id LIMIT ?",
                 (kind, owner, after, now, most),
             )
             return [Listed(*row) for row in rows]
 
-    def consume(self, key: Key) -> bool:
-        with self._transaction(key.kind) as (execute, now):
-            row = execute(
-                "UPDATE records SET nbytes = NULL, expires_at = ?"
-                " WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?"
-                " AND nbytes IS NOT NULL RETURNING number",
-                (now + CONSUMED_SECONDS, *key, now),
-            ).fetchone()
-            if row is not None:
-                execute("DELETE FROM bodies WHERE number = ?", row)
-            return row is not None
-
-    def remove(self, key: Key) -> bool:
-        with self._transaction(key.kind) as (execute, now):
-            gone = execute(
-                "DELETE FROM records WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?",
-                (*key, now),
-            )
-            return gone.rowcount > 0
-
     def amounts(self, kind: Kind) -> Amount:
-        with self._transaction() as (execute, now):
-            rows = execute(f"{_AMOUNT} WHERE kind = ? AND expires_at > ?", (kind, now))
+        with self._transaction(writes=False) as now:
+            rows = self._connection.execute(
+                f"{_AMOUNT} WHERE kind = ? AND expires_at > ?", (kind, now)
+            )
             return Amount(*rows.fetchone())
 
     def close(self) -> None:
         self._connection.close()
+
+    def _row(self, key: Key, now: float) -> tuple[int, str, float] | None:
+        """Number, head and end of what is held under ``key``."""
+        found: tuple[int, str, float] | None = self._connection.execute(
+            "SELECT number, head, expires_at FROM records"
+            " WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?",
+            (*key, now),
+        ).fetchone()
+        return found
+
+    def _moved_on(self, number: int, kind: Kind, expires_at: float) -> float:
+        """When a record ends that was used now: as before, where nothing can be written."""
+        try:
+            with self._transaction() as now:
+                end = self._expiry(kind, now)
+                moved = "UPDATE records SET expires_at = ? WHERE number = ? AND kind = ?"
+                self._connection.execute(moved, (end, number, kind))
+        except Unavailable:
+            return expires_at
+        return end
+
+    def _head(self, key: Key) -> str | None:
+        row = self._row(key, -math.inf)
+        return None if row is None else row[1]
+
+    def _insert(self, key: Key, record: Record, expires_at: float) -> None:
+        row = (*key, record.head, record.nbytes, expires_at)
+        insert = "INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?)"
+        number = self._connection.execute(insert, row).lastrowid
+        self._connection.execute("INSERT INTO bodies VALUES (?, ?)", (number, record.body))
+
+    def _move(self, key: Key, to: Key, head: str, expires_at: float) -> None:
+        self._connection.execute(
+            "UPDATE records SET kind = ?, owner = ?, id = ?, head = ?, expires_at = ?,"
+            " nbytes = nbytes - length(CAST(head AS BLOB)) + ?"
+            " WHERE kind = ? AND owner = ? AND id = ?",
+            (*to, head, expires_at, len(head.encode()), *key),
+        )
 
     def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
         given = [text for text in (kind, owner, id) if text is not None]
@@ -181,7 +187,7 @@ class SqliteStore(Store):
     def _amounts_of_owners(self, kind: Kind) -> dict[str, Amount]:
         rows = self._connection.execute(
             "SELECT owner, count(nbytes), coalesce(sum(nbytes), 0) FROM records"
-            " WHERE kind = ? GROUP BY owner HAVING count(nbytes) > 0",
+            " WHERE kind = ? GROUP BY owner",
             (kind,),
         )
         return {owner: Amount(records, nbytes) for owner, records, nbytes in rows}
@@ -192,33 +198,38 @@ class SqliteStore(Store):
     def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
         (nbytes,) = self._connection.execute(
             "DELETE FROM records WHERE number = (SELECT number FROM records WHERE kind = ?"
-            " AND owner = ? AND nbytes IS NOT NULL ORDER BY expires_at, number LIMIT 1)"
-            " RETURNING nbytes",
+            " AND owner = ? ORDER BY expires_at, number LIMIT 1) RETURNING nbytes",
             (kind, owner),
         ).fetchone()
         return Amount(1, nbytes)
 
     @contextmanager
-    def _transaction(self, kind: Kind | None = None) -> Iterator[Transaction]:
-        """One write transaction; of a kind that never expires, it ends on the disk.
+    def _alone(self, kind: Kind) -> Iterator[float]:
+        durable = self.policies[kind].ttl_seconds == math.inf
+        with self._transaction(durable=durable) as now:
+            self._connection.execute("DELETE FROM records WHERE expires_at <= ?", (now,))
+            yield now
 
-        Raises: ``Refusal`` (overloaded) where it failed for what may end.
+    @contextmanager
+    def _transaction(self, *, writes: bool = True, durable: bool = False) -> Iterator[float]:
+        """One transaction, which ends on the disk if it is ``durable``; gives the time.
+
+        Raises: ``Unavailable`` where it failed for what may end.
         """
-        durable = kind is not None and self.policies[kind].ttl_seconds == math.inf
         execute = self._connection.execute
         with self._lock:
             try:
-                execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-                execute("BEGIN IMMEDIATE")
-                yield Transaction(execute, self._clock())
+                if writes:
+                    execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                execute(f"BEGIN {'IMMEDIATE' if writes else 'DEFERRED'}")
+                yield self._clock()
                 execute("COMMIT")
             except sqlite3.OperationalError as error:
                 trouble = _TROUBLES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
                 if trouble is None:
                     raise
                 logger.error("%s: %s", trouble, error)
-                hint = "repeat after the time given in Retry-After"
-                raise Refusal("overloaded", trouble, hint=hint, retry_after_seconds=1) from error
+                raise Unavailable(trouble) from error
             finally:
                 if self._connection.in_transaction:  # some failures have ended it
                     execute("ROLLBACK")

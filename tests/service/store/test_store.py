@@ -23,7 +23,9 @@ POLICIES: dict[Kind, Policy] = {
     "programs": Policy(OWNED, ALL),
     "names": Policy(OWNED, ALL),
     "tensors": Policy(OWNED, ALL, TTL, yields=True),
+    "used": Policy(OWNED, ALL, CONSUMED_SECONDS, yields=True),
 }
+KINDS: tuple[Kind, ...] = ("tapes", "programs", "names", "tensors")
 #: Of 100 bytes.
 RECORD = Record('{"π": 1}', b"\x00\xff" * 45 + b"x")
 ME, YOU = "me", "you"
@@ -63,14 +65,14 @@ def ids(store, kind, owner=ME):
     return [record.id for record in store.listed(kind, owner, "", 100)]
 
 
-@pytest.mark.parametrize("kind", POLICIES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_put_is_found(store, clock, kind):
     assert RECORD.nbytes == 100
     expires_at = store.put(key(kind=kind), RECORD)
     assert expires_at == (clock.now + TTL if kind in ("tapes", "tensors") else math.inf)
-    assert store.find(key(kind=kind)) == (*RECORD, expires_at, False)
-    assert store.find(key(kind=kind), body=False) == (RECORD.head, None, expires_at, False)
-    others = {"tapes", "programs", "names", "tensors"} - {kind}
+    assert store.find(key(kind=kind)) == (*RECORD, expires_at, None)
+    assert store.find(key(kind=kind), body=False) == (RECORD.head, None, expires_at, None)
+    others = {*KINDS} - {kind}
     assert all(store.find(key(kind=other)) is None for other in others)
 
 
@@ -104,17 +106,64 @@ def test_a_record_is_used_up_once(store, clock):
     store.put(key(), RECORD)
     assert store.consume(key())
     assert not store.consume(key())
-    assert store.find(key()) == ("", None, clock.now + CONSUMED_SECONDS, True)
+    assert store.find(key()) == ("", b"", clock.now + CONSUMED_SECONDS, "")
     assert ids(store, "tapes") == []
     clock.now += CONSUMED_SECONDS
     assert store.find(key()) is None
 
 
+def test_who_used_a_record_up_may_do_so_again(store, clock):
+    store.put(key(), RECORD)
+    end = clock.now + CONSUMED_SECONDS
+    assert store.consume(key(), "first")
+    assert store.amounts("tapes") == (0, 0)
+    for _ in range(3):
+        clock.now += CONSUMED_SECONDS / 4
+        assert store.consume(key(), "first")
+        assert not store.consume(key(), "firs")
+        assert not store.consume(key(), "second")
+        assert not store.consume(key())
+        assert store.find(key()) == (*RECORD, end, "first")
+        assert store.find(key(), body=False) == (RECORD.head, None, end, "first")
+    assert store.find(key(owner=YOU)) is None
+    assert not store.consume(key(owner=YOU), "first")
+    assert not store.consume(key(kind="tensors"), "first")
+    clock.now = end
+    assert store.find(key()) is None
+    assert not store.consume(key(), "first")
+
+
+def test_what_nobody_used_by_a_name_nobody_uses_again(store):
+    store.put(key(), RECORD)
+    assert store.consume(key())
+    assert not store.consume(key(), "late")
+    assert not store.consume(key(), " ")
+    assert store.find(key()) == ("", b"", store.find(key()).expires_at, "")
+
+
+def test_what_is_used_up_makes_room_for_what_is_to_come(store, clock):
+    for id in "abcdef":
+        clock.now += 1
+        store.put(key(id), of_size(100))
+        assert store.consume(key(id), "first")
+        assert store.consume(key(id), "first")
+    held = [id for id in "abcdef" if store.find(key(id))]
+    assert held == ["e", "f"], "of 300 bytes each takes 106"
+    assert store.amounts("used") == (2, 2 * (100 + len("first ")))
+
+
+def test_what_has_no_room_once_it_is_used_up_is_only_known_to_be(store):
+    store.put(key(), of_size(300))
+    assert store.consume(key(), "first")
+    assert not store.consume(key(), "first")
+    assert store.find(key()).used_by == ""
+
+
 def test_what_is_removed_is_unknown(store):
-    for use_up in False, True:
+    for used_up_by in None, "", "first":
         store.put(key(), RECORD)
-        if use_up:
-            store.consume(key())
+        if used_up_by is not None:
+            store.consume(key(), used_up_by)
         assert store.remove(key())
         assert not store.remove(key())
         assert store.find(key()) is None
@@ -293,13 +342,12 @@ def test_threads_keep_to_the_quotas(store):
 
 
 OWNERS = "mnop"
-KEYS = st.builds(
-    Key, st.sampled_from(list(POLICIES)), st.sampled_from(OWNERS), st.sampled_from("abcd")
-)
+KEYS = st.builds(Key, st.sampled_from(KINDS), st.sampled_from(OWNERS), st.sampled_from("abcd"))
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("put"), KEYS, st.integers(0, 320)),
-        st.tuples(st.sampled_from(["find", "look", "consume", "remove", "listed"]), KEYS),
+        st.tuples(st.sampled_from(["find", "look", "remove", "listed"]), KEYS),
+        st.tuples(st.just("consume"), KEYS, st.sampled_from(["", "first", "second"])),
         st.tuples(st.just("wait"), st.sampled_from([1, TTL / 2, TTL, CONSUMED_SECONDS])),
     ),
     max_size=60,
@@ -318,7 +366,9 @@ def test_all_stores_do_the_same(new_clock, steps):
         else:
             told = [outcome(store, *step) for store in stores]
             assert told[0] == told[1]
-    for kind, policy in POLICIES.items():
+    assert stores[0].amounts("used") == stores[1].amounts("used")
+    for kind in KINDS:
+        policy = POLICIES[kind]
         held = [[store.listed(kind, owner, "", 100) for owner in OWNERS] for store in stores]
         assert held[0] == held[1]
         assert stores[0].amounts(kind) == stores[1].amounts(kind)
@@ -328,11 +378,13 @@ def test_all_stores_do_the_same(new_clock, steps):
         store.close()
 
 
-def outcome(store, step, key, nbytes=0):
+def outcome(store, step, key, further=None):
     """What a store does, or how it refuses."""
     try:
         if step == "put":
-            return store.put(key, of_size(nbytes))
+            return store.put(key, of_size(further))
+        if step == "consume":
+            return store.consume(key, further)
         if step == "look":
             return store.find(key, body=False)
         if step == "listed":
@@ -348,7 +400,8 @@ from gradwire_service.store import Key, Record
 from gradwire_service.store.records import Amount, Policy
 from gradwire_service.store.sqlite import SqliteStore
 most = Amount(1000, 1 << 20)
-store = SqliteStore(sys.argv[1], {"tapes": Policy(most, most, 100)})
+policy = Policy(most, most, 100)
+store = SqliteStore(sys.argv[1], {"tapes": policy, "used": policy})
 for number in range(50):
     key = Key("tapes", "me", f"{sys.argv[2]} {number}")
     store.put(key, Record("", b"mine"))
@@ -360,7 +413,7 @@ store.close()
 
 def test_processes_share_a_file(tmp_path):
     path, many = str(tmp_path / "records.db"), Amount(1000, 1 << 20)
-    first = SqliteStore(path, {"tapes": Policy(many, many, 100)})
+    first = SqliteStore(path, POLICIES | {"tapes": Policy(many, many, 100)})
     shared = [f"shared {number}" for number in range(20)]
     for id in shared:
         first.put(key(id), RECORD)
@@ -396,7 +449,7 @@ def test_what_was_put_outlives_a_killed_process(tmp_path):
     killed = subprocess.run([sys.executable, "-c", DYING, path], check=False)
     assert killed.returncode < 0
     store = SqliteStore(path, POLICIES)
-    assert store.find(key(kind="programs")) == ("head", b"body", math.inf, False)
+    assert store.find(key(kind="programs")) == ("head", b"body", math.inf, None)
     store.close()
 
 
@@ -406,7 +459,7 @@ def test_two_stores_on_one_file_see_each_other(tmp_path, clock):
     stores[0].put(key(), RECORD)
     assert kept(stores[1], key()) == RECORD
     assert stores[1].consume(key())
-    assert kept(stores[0], key()) == ("", None)
+    assert kept(stores[0], key()) == ("", b"")
     for store in stores:
         store.close()
 
@@ -419,12 +472,12 @@ def test_a_busy_file_makes_nobody_wait_for_long(tmp_path, clock):
     other.execute("BEGIN IMMEDIATE")
     for work in (
         lambda: store.put(key("b"), RECORD),
-        lambda: store.find(key()),
-        lambda: store.listed("tapes", ME, "", 1),
         lambda: store.consume(key()),
         lambda: store.remove(key()),
     ):
-        assert overloaded(work) == "the store is busy"
+        assert unavailable(work) == "the store is busy"
+    assert kept(store, key()) == RECORD
+    assert ids(store, "tapes") == ["a"]
     other.execute("COMMIT")
     other.close()
     assert kept(store, key()) == RECORD
@@ -446,7 +499,7 @@ def test_what_cannot_be_written_is_refused_and_logged(
     store = SqliteStore(str(tmp_path / "records.db"), {"programs": Policy(most, most)}, clock)
     store.put(key(kind="programs"), RECORD)
     store._connection.execute(f"PRAGMA {pragma} = 1")
-    assert overloaded(lambda: store.put(key("b", kind="programs"), of_size(100_000))) == detail
+    assert unavailable(lambda: store.put(key("b", kind="programs"), of_size(100_000))) == detail
     assert detail in caplog.text
     store._connection.execute(f"PRAGMA {pragma} = {ended}")
     assert kept(store, key(kind="programs")) == RECORD
@@ -465,11 +518,11 @@ def test_mistakes_of_ours_are_no_overload(tmp_path, clock):
     store.close()
 
 
-def overloaded(work):
+def unavailable(work):
     """How work is refused that may be repeated."""
     with pytest.raises(Refusal) as refusal:
         work()
-    assert refusal.value.code == "overloaded"
+    assert refusal.value.code == "store_unavailable"
     assert refusal.value.retry_after_seconds == 1
     return refusal.value.detail
 
@@ -511,6 +564,9 @@ def test_the_settings_name_the_store_and_what_it_keeps(tmp_path):
     assert store.policies["tensors"].ttl_seconds == 5
     assert store.policies["programs"].all.records == 7
     assert store.policies["tapes"].owned.records == 2
-    assert [kind for kind, policy in store.policies.items() if policy.yields] == ["tensors"]
+    assert [kind for kind, policy in store.policies.items() if policy.yields] == [
+        "used",
+        "tensors",
+    ]
     with pytest.raises(ValueError, match="store"):
         Settings(store="elsewhere")
