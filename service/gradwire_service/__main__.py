@@ -17,6 +17,9 @@ from pydantic import ValidationError
 from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
+from gradwire_service.access import command as keys_command
+from gradwire_service.access.entries import KeysError
+from gradwire_service.access.exposure import Exposed, refuse_exposed
 from gradwire_service.allocation import keep_freed_memory
 from gradwire_service.app import create_app
 from gradwire_service.capacity import Capacity
@@ -54,7 +57,11 @@ class Server(uvicorn.Server):
 
 
 def serve(settings: Settings) -> None:
-    """Serve until a signal says to stop."""
+    """Serve until a signal says to stop.
+
+    Raises: ``Exposed``, ``KeysError``.
+    """
+    refuse_exposed(settings)
     logging.basicConfig(
         level=settings.log_level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
@@ -95,16 +102,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, field in Settings.model_fields.items():
         option = "--" + name.replace("_", "-")
         serving.add_argument(option, metavar="VALUE", help=field.description)
-    given: dict[str, Any] = vars(parser.parse_args(arguments))
+    keys_command.add_arguments(commands.add_parser("keys", help="make and list API keys"))
+    asked = parser.parse_args(arguments)
+    try:
+        if asked.command == "keys":
+            keys_command.run(asked)
+        else:
+            serve(_settings(vars(asked), parser))
+    except (Exposed, KeysError) as error:
+        parser.error(str(error))
+
+
+def _settings(given: dict[str, Any], parser: argparse.ArgumentParser) -> Settings:
+    """The settings of the options, and of the environment where there are none."""
     given.pop("command")
     try:
-        settings = Settings(**{name: text for name, text in given.items() if text is not None})
+        return Settings(**{name: text for name, text in given.items() if text is not None})
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
         )
         parser.error(faults)
-    serve(settings)
 
 
 if __name__ == "__main__":

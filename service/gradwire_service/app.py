@@ -16,6 +16,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gradwire_service import __version__, documents
+from gradwire_service.access.admission import Admission
+from gradwire_service.access.keyring import Keyring
+from gradwire_service.access.opening import open_keys
 from gradwire_service.capacity import Capacity
 from gradwire_service.library import Library
 from gradwire_service.parts import Parts
@@ -44,12 +47,15 @@ Every error is a problem document (RFC 9457) that says what is wrong, and where.
 class Application(FastAPI):
     """FastAPI with a shorter way to the routes that read and write raw bodies."""
 
-    def __init__(self, *, metrics: Metrics, capacity: Capacity, **arguments: Any) -> None:
+    def __init__(
+        self, *, metrics: Metrics, capacity: Capacity, keyring: Keyring | None, **arguments: Any
+    ) -> None:
         super().__init__(
             exception_handlers={HTTPException: _pass_on, Exception: _pass_on}, **arguments
         )
         self._metrics = metrics
         self._capacity = capacity
+        self._keyring = keyring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As Starlette's own; FastAPI's looks into the environment at every request."""
@@ -59,10 +65,15 @@ class Application(FastAPI):
         await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Around all ``RequestScope``, then what is added; FastAPI's own only where needed."""
+        """Around all ``RequestScope``, then what is added, then who is let in.
+
+        FastAPI's own is passed only where needed.
+        """
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
         app = Compressing(app, self._capacity)
+        if self._keyring is not None:
+            app = Admission(app, self._keyring)
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
@@ -79,6 +90,7 @@ class Application(FastAPI):
             )
             schemas = schema.setdefault("components", {}).setdefault("schemas", {})
             schemas.update(documents.component_schemas())
+            documents.add_security(schema, keys=self._keyring is not None)
             documents.add_headers(schema)
             self.openapi_schema = schema
         return self.openapi_schema
@@ -87,6 +99,7 @@ class Application(FastAPI):
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Make an application; without settings, with those of the environment."""
     settings = Settings() if settings is None else settings
+    keys = open_keys(settings)
     capacity = Capacity(
         threads=settings.pool_threads,
         queue_requests=settings.queue_requests,
@@ -110,7 +123,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        with keys.following:
+            yield
         exposition.close()
         capacity.close()
         store.close()
@@ -125,6 +139,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
         metrics=metrics,
         capacity=capacity,
+        keyring=keys.keyring,
     )
     app.state.capacity = capacity
     app.state.store = store

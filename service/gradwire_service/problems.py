@@ -26,6 +26,8 @@ class Kind(NamedTuple):
 KINDS: dict[str, Kind] = {
     "malformed_body": Kind(400, "The body cannot be read"),
     "malformed_tensor": Kind(400, "A value cannot be read as an array"),
+    "unauthenticated": Kind(401, "The request bears no API key that is good"),
+    "forbidden": Kind(403, "The API key does not allow this"),
     "unknown_ref": Kind(404, "The request refers to something this service does not hold"),
     "unknown_tape": Kind(404, "There is no tape of this id"),
     "not_found": Kind(404, "There is nothing at this path"),
@@ -45,6 +47,7 @@ KINDS: dict[str, Kind] = {
     "invalid_request": Kind(422, "The request has a wrong or unknown field"),
     "not_differentiable": Kind(422, "The derivative does not exist"),
     "domain_error": Kind(422, "The operation has no result for these values"),
+    "rate_limited": Kind(429, "The API key asks too often"),
     "internal_error": Kind(500, "The service failed"),
     "overloaded": Kind(503, "The service has too much to do"),
     "store_unavailable": Kind(503, "What is kept between requests cannot be had"),
@@ -85,6 +88,7 @@ class Refusal(Exception):
         hint: str | None = None,
         missing: Sequence[str] = (),
         retry_after_seconds: int | None = None,
+        challenge: str | None = None,
     ) -> None:
         super().__init__(detail)
         self.code = code
@@ -93,6 +97,16 @@ class Refusal(Exception):
         self.hint = hint
         self.missing = missing
         self.retry_after_seconds = retry_after_seconds
+        self.challenge = challenge
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """What the response's head says of it, too."""
+        after, challenge = self.retry_after_seconds, self.challenge
+        return (
+            *(() if after is None else (("retry-after", str(after)),)),
+            *(() if challenge is None else (("www-authenticate", challenge),)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +177,13 @@ def node_document(place: errors.Place, longest: int = 64) -> dict[str, Any]:
 def problem_of(error: BaseException) -> Problem:
     """Find what an error, of whatever origin, is to the client."""
     if isinstance(error, Refusal):
-        after = error.retry_after_seconds
         return Problem(
             error.code,
             error.detail,
             pointer=error.pointer,
             hint=error.hint,
             missing=error.missing,
-            headers=() if after is None else (("retry-after", str(after)),),
+            headers=error.headers,
         )
     if isinstance(error, errors.EngineError):
         return _engine_problem(error)

@@ -16,6 +16,7 @@ from gradwire_service.documents.resources import (
     TensorDocument,
 )
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.documents.security import add_security
 
 __all__ = [
     "OPERATIONS",
@@ -35,6 +36,7 @@ __all__ = [
     "TapeResponse",
     "TensorDocument",
     "add_headers",
+    "add_security",
     "component_schemas",
     "problems",
 ]

@@ -34,6 +34,7 @@ _ANSWERED = {
     "ETag": _header("The tag of what was asked for, weak: it is that of its meaning."),
     "Location": _header("Where it is from now on."),
     "Retry-After": _header("Seconds to wait.", type="integer", minimum=1),
+    "WWW-Authenticate": _header("What is wrong with the key, as RFC 6750 says it."),
 }
 _TIMED = {"compute", "tapes", "programs", "tensors"}
 
@@ -68,8 +69,10 @@ def _add(operation: dict[str, Any]) -> None:
         if int(status) < 400:
             answered += ["Server-Timing"] * timed + ["ETag"] * (tagged and status != "201")
             answered += ["Location"] * (status == "201")
-        elif status == "503":
+        elif status in {"429", "503"}:
             answered.append("Retry-After")
+        elif status in {"401", "403"}:
+            answered.append("WWW-Authenticate")
         response["headers"] = _references(answered)
 
 

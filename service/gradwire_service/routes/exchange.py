@@ -12,6 +12,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from gradwire_service.access.admission import caller_of
 from gradwire_service.capacity import Capacity, Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import account_of, server_timing
@@ -46,12 +47,16 @@ class Exchange:
         self.seconds = self.account.seconds
         self.body: bytes | bytearray = b""
         self._document: Any = None
-        self._owner: str | None = None
+        caller = caller_of(scope)
+        self._owner = None if caller is None else caller.owner
         self._settings = settings
 
     @property
     def owner(self) -> str:
-        """Whose request it is: those who give the same key are one, no store sees a key."""
+        """Whose request it is: the tenant's that the key speaks for.
+
+        Where no keys are asked for, who sends the same is one; no store sees a key.
+        """
         if self._owner is None:
             key = self._header(b"authorization")
             self._owner = sha256(key).hexdigest() if key else _NOBODY

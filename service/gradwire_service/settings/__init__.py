@@ -10,6 +10,7 @@ from typing import Self
 from pydantic import BaseModel, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from gradwire_service.settings.admitting import Admitting
 from gradwire_service.settings.budgets import Budgets
 from gradwire_service.settings.keeping import Keeping
 from gradwire_service.settings.listening import Listening
@@ -19,10 +20,10 @@ from gradwire_service.settings.telling import Telling
 __all__ = ["SUBJECTS", "Settings"]
 
 #: The subjects, in the order in which they are told.
-SUBJECTS: tuple[type[BaseModel], ...] = (Listening, Budgets, Sharing, Keeping, Telling)
+SUBJECTS: tuple[type[BaseModel], ...] = (Listening, Admitting, Budgets, Sharing, Keeping, Telling)
 
 
-class Settings(Listening, Budgets, Sharing, Keeping, Telling, BaseSettings):
+class Settings(Listening, Admitting, Budgets, Sharing, Keeping, Telling, BaseSettings):
     """One instance per application; never read as a global."""
 
     model_config = SettingsConfigDict(env_prefix="GRADWIRE_", frozen=True, extra="ignore")

@@ -1,0 +1,1 @@
+"""Access: API keys, the tenants they speak for, what they may do, and how often."""

@@ -1,0 +1,79 @@
+"""Who is let in: inside ``RequestScope``, around everything else, before a body is read."""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gradwire_service.access.keyring import ApiKey, Caller, Keyring
+from gradwire_service.access.rules import required_scope
+from gradwire_service.access.tokens import read_token
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.headers import headers_of
+
+#: Under which a request's scope has its ``Caller``.
+CALLER = "gradwire.caller"
+
+_SCHEME = b"bearer "
+_REALM = 'Bearer realm="gradwire"'
+
+
+def caller_of(scope: Scope) -> Caller | None:
+    """Whose request it is; None where no key is asked for."""
+    return scope.get(CALLER)
+
+
+class Admission:
+    """Lets requests through that a key allows, and puts their caller into their scope."""
+
+    def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
+        self._app = app
+        self._keyring = keyring
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            needed = required_scope(scope["method"], scope["path"])
+            if needed is not None:
+                key = self._key(scope)
+                scope[CALLER] = key.caller
+                if needed not in key.scopes:
+                    raise _forbidden(needed)
+                key.meter.enter()
+                try:
+                    await self._app(scope, receive, send)
+                finally:
+                    key.meter.leave()
+                return
+        await self._app(scope, receive, send)
+
+    def _key(self, scope: Scope) -> ApiKey:
+        """The key of a request, of which it has exactly one.
+
+        Lines of one name are joined by commas, which no key has.
+        """
+        given = headers_of(scope).get(b"authorization")
+        if given is None or given[: len(_SCHEME)].lower() != _SCHEME:
+            raise _unauthenticated("this path needs an API key", None)
+        token = read_token(given[len(_SCHEME) :].strip())
+        key = None if token is None else self._keyring.identify(token)
+        if key is None:
+            raise _unauthenticated("the API key is not one of this service, or is over")
+        return key
+
+
+def _unauthenticated(detail: str, error: str | None = "invalid_token") -> Refusal:
+    """RFC 6750, section 3.1: no error where there was no key."""
+    return Refusal(
+        "unauthenticated",
+        detail,
+        hint="send Authorization: Bearer gw_…, once, with a key that the operator gave you",
+        challenge=_REALM if error is None else f'{_REALM}, error="{error}"',
+    )
+
+
+def _forbidden(needed: str) -> Refusal:
+    return Refusal(
+        "forbidden",
+        f"the API key has not the scope {needed}",
+        hint=f"ask the operator for a key with the scope {needed}",
+        challenge=f'{_REALM}, error="insufficient_scope", scope="{needed}"',
+    )

@@ -1,0 +1,133 @@
+"""``gradwire-server keys``: makes keys, and lists those of a file."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from gradwire_service.access.entries import (
+    KeyEntry,
+    KeysError,
+    faults_of,
+    read_entries,
+    write_entries,
+    write_entry,
+)
+from gradwire_service.access.rules import SCOPES
+from gradwire_service.access.tokens import new_token, read_token
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What the command takes."""
+    commands = parser.add_subparsers(dest="action", required=True)
+    new = commands.add_parser("new", help="make a key and print it, this once")
+    new.add_argument("--tenant", required=True, help="whose programs, tensors and tapes it reaches")
+    new.add_argument("--name", required=True, help="what the key is for")
+    new.add_argument(
+        "--scopes", type=_scopes, default=list(SCOPES[:1]), help=f"of {','.join(SCOPES)}"
+    )
+    new.add_argument("--requests-per-second", type=float, metavar="N", help="0 for any number")
+    new.add_argument("--burst", type=int, metavar="N", help="as many at once, after a pause")
+    new.add_argument("--concurrent", type=int, metavar="N", help="as many under way at once")
+    new.add_argument("--days", type=float, metavar="N", help="how long it is good; else for ever")
+    new.add_argument("--file", type=Path, help="list to add its entry to; else that is printed")
+    listing = commands.add_parser("list", help="show the keys of a file, without any secret")
+    listing.add_argument("--file", type=Path, help="the list; else that of GRADWIRE_KEYS_FILE")
+
+
+def run(arguments: Namespace) -> None:
+    """Do what the command line says.
+
+    Raises: ``KeysError``.
+    """
+    if arguments.action == "new":
+        _new(arguments)
+    else:
+        _list(arguments.file)
+
+
+def _new(arguments: Namespace) -> None:
+    token = new_token()
+    entry = _entry(token, arguments)
+    if arguments.file is None:
+        sys.stdout.write(f"{token}\n")
+        sys.stdout.write(f"{write_entry(entry)}\n")
+        return
+    entries = _entries(arguments.file) if arguments.file.exists() else []
+    _replace(arguments.file, write_entries([*entries, entry]))
+    sys.stdout.write(f"{token}\n")
+
+
+def _entry(token: str, arguments: Namespace) -> KeyEntry:
+    presented = read_token(token.encode())
+    assert presented is not None
+    given: dict[str, Any] = {
+        name: getattr(arguments, name)
+        for name in ("tenant", "name", "scopes", "requests_per_second", "burst", "concurrent")
+    }
+    if arguments.days is not None:
+        end = datetime.now(UTC) + timedelta(days=arguments.days)
+        given["expires_at"] = end.replace(microsecond=0)
+    digest = sha256(token.encode()).hexdigest()
+    try:
+        return KeyEntry(id=presented.id, sha256=digest, **given)
+    except ValidationError as error:
+        raise KeysError(faults_of(error)) from None
+
+
+def _list(file: Path | None) -> None:
+    named = os.environ.get("GRADWIRE_KEYS_FILE")
+    file = Path(named) if file is None and named else file
+    if file is None:
+        raise KeysError("name the list: --file keys.json")
+    rows = [("ID", "TENANT", "NAME", "SCOPES", "EXPIRES"), *map(_row, _entries(file))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        sys.stdout.write(line.rstrip() + "\n")
+
+
+def _row(entry: KeyEntry) -> tuple[str, ...]:
+    expires = "never" if entry.expires_at is None else entry.expires_at.isoformat()
+    return entry.id, entry.tenant, entry.name, ",".join(sorted(entry.scopes)), expires
+
+
+def _entries(file: Path) -> Sequence[KeyEntry]:
+    try:
+        return read_entries(file.read_bytes(), str(file))
+    except OSError as error:
+        raise KeysError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _replace(file: Path, text: str) -> None:
+    """Put a whole new file in place of the old one, so that nobody reads half of it."""
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o600
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False) as new:
+            new.write(text)
+        try:
+            Path(new.name).chmod(mode)
+            Path(new.name).replace(file)
+        except OSError:
+            Path(new.name).unlink()
+            raise
+    except OSError as error:
+        raise KeysError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def _scopes(text: str) -> list[str]:
+    scopes = text.split(",")
+    for scope in scopes:
+        if scope not in SCOPES:
+            raise ArgumentTypeError(f"scopes are {', '.join(SCOPES)}, joined by commas")
+    return scopes

@@ -1,0 +1,90 @@
+"""The keys that are good now, by their public ids."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import time
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from gradwire_service.access.entries import KeyEntry
+from gradwire_service.access.rates import Meter, Rates
+from gradwire_service.access.rules import Scope
+from gradwire_service.access.tokens import Token
+
+#: What keys that do not exist are compared with, so that they take as long as any other.
+_NO_DIGEST = bytes(32)
+#: Before the tenant's name; no header holds a NUL, so no Authorization header has such a digest.
+_NAMESPACE = b"gradwire tenant\0"
+
+
+class Caller(NamedTuple):
+    """Whose a request is: ``owner`` is what the tenant's records are held under."""
+
+    tenant: str
+    key: str
+    owner: str
+
+
+class ApiKey(NamedTuple):
+    """A key as requests are held against it."""
+
+    caller: Caller
+    digest: bytes
+    scopes: frozenset[Scope]
+    expires_at: float
+    meter: Meter
+
+
+class Keyring:
+    """Identifies keys. Another list takes the place of the first one whole, or not at all."""
+
+    def __init__(
+        self,
+        entries: Sequence[KeyEntry],
+        defaults: Rates = Rates(),  # noqa: B008 - it cannot be changed
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._defaults = defaults
+        self._clock = clock
+        self._keys: dict[str, ApiKey] = {}
+        self.replace(entries)
+
+    def identify(self, token: Token) -> ApiKey | None:
+        """The key that a client has shown to have; None for any that is wrong, or over."""
+        key = self._keys.get(token.id)
+        digest = _NO_DIGEST if key is None else key.digest
+        same = hmac.compare_digest(digest, token.digest)
+        if key is None or not same or key.expires_at <= self._clock():
+            return None
+        return key
+
+    def replace(self, entries: Sequence[KeyEntry]) -> None:
+        """Have these keys from now on; those that stay go on being counted."""
+        self._keys = {entry.id: self._key(entry) for entry in entries}
+
+    def _key(self, entry: KeyEntry) -> ApiKey:
+        rates = _rates(entry, self._defaults)
+        known = self._keys.get(entry.id)
+        meter = Meter(rates) if known is None else known.meter
+        meter.rates = rates
+        caller = Caller(entry.tenant, entry.name, owner_of(entry.tenant))
+        expires_at = math.inf if entry.expires_at is None else entry.expires_at.timestamp()
+        return ApiKey(caller, bytes.fromhex(entry.sha256), entry.scopes, expires_at, meter)
+
+
+def owner_of(tenant: str) -> str:
+    """What a tenant's records are held under."""
+    return sha256(_NAMESPACE + tenant.encode()).hexdigest()
+
+
+def _rates(entry: KeyEntry, defaults: Rates) -> Rates:
+    """A key's own figures, and those of all others where it has none."""
+    per_second, burst, concurrent = defaults
+    return Rates(
+        per_second if entry.requests_per_second is None else entry.requests_per_second,
+        burst if entry.burst is None else entry.burst,
+        concurrent if entry.concurrent is None else entry.concurrent,
+    )

@@ -1,0 +1,92 @@
+"""A file of keys, read again when it changes: so keys are given and revoked without a restart."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+from typing import Self, TypeAlias
+
+from gradwire_service.access.entries import MOST_BYTES, KeyEntry, KeysError, read_entries
+from gradwire_service.access.keyring import Keyring
+
+logger = logging.getLogger("gradwire")
+
+#: How often the file is looked at.
+LOOK_SECONDS = 1.0
+
+_Signature: TypeAlias = tuple[int, int, int, int]
+
+
+class KeysFile:
+    """The file, and what of it was seen last."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._seen: _Signature | None = None
+
+    def read(self) -> list[KeyEntry]:
+        """The keys of the file.
+
+        Raises: ``KeysError``.
+        """
+        # The signature first: what changes while it is read has another one next time.
+        self._seen = self._signature()
+        try:
+            with self._path.open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise KeysError(f"{self._path}: cannot be read: {error.strerror}") from None
+        return read_entries(content, str(self._path))
+
+    def changed(self) -> bool:
+        """Whether it is not what was read last."""
+        return self._signature() != self._seen
+
+    def _signature(self) -> _Signature | None:
+        """By what a change shows, also one of the file that a link leads to."""
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+class Following:
+    """A context in which a thread has the keyring follow the file.
+
+    The thread, not the event loop, waits for the file's disk.
+    """
+
+    def __init__(self, file: KeysFile, keyring: Keyring) -> None:
+        self._file = file
+        self._keyring = keyring
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        self._ended.clear()
+        self._thread = threading.Thread(target=self._follow, name="gradwire-keys", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def look(self) -> None:
+        """Read the file if it has changed; one that is broken changes nothing but the log."""
+        if not self._file.changed():
+            return
+        try:
+            entries = self._file.read()
+        except KeysError as error:
+            logger.error("the keys stay as they were: %s", error)
+        else:
+            self._keyring.replace(entries)
+            logger.info("%d keys are good from now on", len(entries))
+
+    def _follow(self) -> None:
+        while not self._ended.wait(LOOK_SECONDS):
+            self.look()

@@ -1,0 +1,35 @@
+"""The keys that the settings name, as an application starts with them."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+from gradwire_service.access.entries import read_entries
+from gradwire_service.access.keyring import Keyring
+from gradwire_service.access.keys_file import Following, KeysFile
+from gradwire_service.access.rates import Rates
+from gradwire_service.settings import Settings
+
+
+class Keys(NamedTuple):
+    """The keyring, None where no keys are asked for, and a context in which it stays current."""
+
+    keyring: Keyring | None
+    following: AbstractContextManager[Any]
+
+
+def open_keys(settings: Settings) -> Keys:
+    """The keys of the settings' file or text.
+
+    Raises: ``KeysError``.
+    """
+    defaults = Rates(settings.key_requests_per_second, settings.key_burst, settings.key_concurrent)
+    if settings.keys_file:
+        file = KeysFile(settings.keys_file)
+        keyring = Keyring(file.read(), defaults)
+        return Keys(keyring, Following(file, keyring))
+    if settings.keys:  # an empty text is none
+        entries = read_entries(settings.keys.get_secret_value(), "GRADWIRE_KEYS")
+        return Keys(Keyring(entries, defaults), nullcontext())
+    return Keys(None, nullcontext())

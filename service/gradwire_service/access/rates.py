@@ -1,0 +1,78 @@
+"""How often a key may ask, and how much at once: a bucket of tokens and a count, each key's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from time import monotonic
+from typing import NamedTuple
+
+from gradwire_service.problems import Refusal
+
+
+class Rates(NamedTuple):
+    """Requests a second, as many at once after a pause, and under way; 0 for any number."""
+
+    requests_per_second: float = 0
+    burst: int = 0
+    concurrent: int = 0
+
+    @property
+    def most_tokens(self) -> float:
+        """What the bucket holds: without a burst of its own, what comes in a second."""
+        return float(self.burst or max(1, math.ceil(self.requests_per_second)))
+
+
+class Meter:
+    """What one key has asked of this process. Only on the event loop, so without a lock."""
+
+    __slots__ = ("_clock", "_filled_at", "_most", "_rates", "_tokens", "in_flight")
+
+    def __init__(self, rates: Rates, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._rates = rates
+        self._most = self._tokens = rates.most_tokens
+        self._filled_at = clock()
+        self.in_flight = 0
+
+    @property
+    def rates(self) -> Rates:
+        return self._rates
+
+    @rates.setter
+    def rates(self, rates: Rates) -> None:
+        """Go on by other figures; what is used up stays used up."""
+        self._rates, self._most = rates, rates.most_tokens
+
+    def enter(self) -> None:
+        """Count a request in.
+
+        Raises: ``Refusal`` (rate_limited), which costs the key nothing.
+        """
+        per_second, _, concurrent = self._rates
+        if concurrent and self.in_flight >= concurrent:
+            raise _limited(f"{concurrent} requests of this key are under way", 1)
+        if per_second:
+            now = self._clock()
+            tokens = self._tokens + (now - self._filled_at) * per_second
+            self._tokens, self._filled_at = min(tokens, self._most), now
+            if self._tokens < 1:
+                wait = (1 - self._tokens) / per_second
+                raise _limited(
+                    f"this key may ask {per_second:g} times a second", max(1, math.ceil(wait))
+                )
+            self._tokens -= 1
+        self.in_flight += 1
+
+    def leave(self) -> None:
+        """Count the request out."""
+        self.in_flight -= 1
+
+
+def _limited(detail: str, seconds: int) -> Refusal:
+    return Refusal(
+        "rate_limited",
+        detail,
+        hint="repeat after the time given in Retry-After; several examples may go in one batch",
+        retry_after_seconds=seconds,
+    )

@@ -1,0 +1,37 @@
+"""Keys and scopes in the published schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwire_service.access.rules import required_scope
+from gradwire_service.documents.operations import problems
+
+_SCHEME = "key"
+_REFUSALS = 401, 403, 429
+
+
+def add_security(schema: dict[str, Any], *, keys: bool) -> None:
+    """Describe in the OpenAPI document which scope each operation needs.
+
+    A service that asks for no ``keys`` takes a request with one as well.
+    """
+    schema.setdefault("components", {})["securitySchemes"] = {
+        _SCHEME: {
+            "type": "http",
+            "scheme": "bearer",
+            "bearerFormat": "gw_<id>_<secret>",
+            "description": "An API key. What is listed with it are the scopes that it needs.",
+        }
+    }
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            scope = required_scope(method.upper(), path)
+            if scope is None:
+                operation["security"] = []
+                continue
+            needed: list[dict[str, list[str]]] = [{_SCHEME: [scope]}]
+            operation["security"] = needed if keys else [{}, *needed]
+            described = operation["responses"]
+            described |= {str(status): problem for status, problem in problems(*_REFUSALS).items()}
+            operation["responses"] = dict(sorted(described.items()))

@@ -1,0 +1,33 @@
+"""Keys, their entries, and an application that asks for them."""
+
+from hashlib import sha256
+
+import pytest
+from gradwire_service.access.entries import KeyEntry, write_entries
+from gradwire_service.access.tokens import new_token
+
+
+@pytest.fixture(scope="session")
+def issue():
+    """A new key of these fields: what its bearer has, and its entry."""
+
+    def issued(scopes=("compute",), **fields):
+        token = new_token()
+        id = token.split("_")[1]
+        digest = sha256(token.encode()).hexdigest()
+        given = {"name": "ci", "tenant": "acme", "scopes": scopes} | fields
+        return token, KeyEntry(id=id, sha256=digest, **given)
+
+    return issued
+
+
+@pytest.fixture(scope="session")
+def bearer():
+    """The headers of a request with this key."""
+    return lambda token: {"authorization": f"Bearer {token}"}
+
+
+@pytest.fixture(scope="session")
+def admitting(served):
+    """An application that asks for the keys of these entries, and a client of it."""
+    return lambda *entries, **settings: served(keys=write_entries(entries), **settings)

@@ -1,0 +1,257 @@
+"""Who is let in: over HTTP, against the whole application."""
+
+import asyncio
+import itertools
+import logging
+from datetime import UTC, datetime
+
+import orjson
+import pytest
+from gradwire_service.access.tokens import new_token
+
+EVALUATION = {"program": "1 + 1"}
+PUBLIC = "/healthz", "/readyz", "/docs", "/docs/docs.js", "/openapi.json", "/v1/ops", "/v1/limits"
+MARKER = "MARKER-c0ffee"
+
+
+async def evaluate(client, headers):
+    return await client.post("/v1/evaluate", json=EVALUATION, headers=headers)
+
+
+def challenge_of(response):
+    return response.headers["www-authenticate"]
+
+
+async def test_a_key_opens_and_nothing_else_does(admitting, issue, bearer):
+    token, entry = issue()
+    async with admitting(entry) as client:
+        answer = await evaluate(client, bearer(token))
+        assert answer.status_code == 200
+        for scheme in "bearer", "BEARER":
+            assert (await evaluate(client, {"authorization": f"{scheme} {token}"})).is_success
+        refused = await evaluate(client, {})
+        assert refused.status_code == 401
+        assert refused.json()["code"] == "unauthenticated"
+        assert challenge_of(refused) == 'Bearer realm="gradwire"'
+
+
+async def test_wrong_keys_are_all_told_the_same(admitting, issue, bearer):
+    """By what is told nobody learns whether an id exists, a key was revoked, or is over."""
+    token, entry = issue()
+    over, old = issue(expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+    id = token.split("_")[1]
+    wrong = [
+        over,
+        new_token(),
+        f"gw_{id}_{new_token().split('_', 2)[2]}",
+        token[:-1],
+        token + "A",
+        token.upper(),
+        f"{token},{token}",
+        "gw_",
+        "",
+        "é" * 20,
+        "x" * 10_000,
+    ]
+    async with admitting(entry, old) as client:
+        told = []
+        for text in wrong:
+            headers = {b"authorization": f"Bearer {text}".encode()}
+            refused = await evaluate(client, headers)
+            assert refused.status_code == 401, text
+            document = refused.json()
+            del document["instance"]
+            told.append((document, challenge_of(refused)))
+        assert all(one == told[0] for one in told[1:])
+        assert told[0][1] == 'Bearer realm="gradwire", error="invalid_token"'
+
+
+async def test_a_request_has_one_key_in_one_header(admitting, issue, bearer):
+    (one, first), (two, second) = issue(), issue()
+    elsewhere = [
+        {"x-api-key": one},
+        {"authorization": one},
+        {"authorization": f"Basic {one}"},
+        {"cookie": f"authorization=Bearer {one}"},
+    ]
+    async with admitting(first, second) as client:
+        for headers in elsewhere:
+            assert (await evaluate(client, headers)).status_code == 401
+        for other in one, two:
+            twice = [("authorization", f"Bearer {one}"), ("authorization", f"Bearer {other}")]
+            assert (await evaluate(client, twice)).status_code == 401
+        assert (await client.get("/metrics", params={"access_token": one})).status_code == 401
+
+
+async def test_what_is_public_needs_no_key(admitting):
+    async with admitting() as client:
+        for path in PUBLIC:
+            assert (await client.get(path)).status_code == 200, path
+        assert (await client.head("/healthz")).status_code == 200
+        assert (await client.post("/healthz")).status_code == 405
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "BREW"])
+async def test_nothing_else_can_be_probed(admitting, app, method):
+    """Without a key a path that is there answers as one that is not."""
+    paths = set(app.openapi()["paths"]) - {*PUBLIC}
+    paths |= {"/nothing", "/v1", "/v1/nothing", "/metrics/", "//healthz"}
+    async with admitting() as client:
+        told = set()
+        for path in paths:
+            refused = await client.request(method, f"http://service{path}")
+            assert refused.status_code == 401, path
+            document = orjson.loads(refused.content) if refused.content else {}
+            document.pop("instance", None)
+            told.add((orjson.dumps(document), challenge_of(refused)))
+        assert len(told) == 1
+
+
+ASKS = {
+    "compute": [
+        ("POST", "/v1/gradient"),
+        ("POST", "/v1/tapes"),
+        ("GET", "/v1/tapes/none"),
+        ("POST", "/v1/tapes/none/gradient"),
+        ("DELETE", "/v1/tapes/none"),
+        ("GET", "/v1/programs"),
+        ("GET", "/v1/programs/none/graph.svg"),
+        ("GET", "/v1/tensors/none"),
+        ("HEAD", "/v1/tensors/none"),
+        ("GET", "/nothing"),
+    ],
+    "write": [
+        ("POST", "/v1/programs"),
+        ("DELETE", "/v1/programs/none"),
+        ("PUT", "/v1/tensors"),
+        ("PUT", "/v1/tensors/none"),
+        ("DELETE", "/v1/tensors/none"),
+    ],
+    "admin": [("GET", "/metrics")],
+}
+
+
+@pytest.mark.parametrize(("scope", "other"), [*itertools.product(ASKS, ASKS)])
+async def test_a_key_does_what_its_scope_says(admitting, issue, bearer, scope, other):
+    token, entry = issue(scopes=[scope])
+    async with admitting(entry) as client:
+        for method, path in ASKS[other]:
+            answer = await client.request(method, path, headers=bearer(token))
+            if scope == other:
+                assert answer.status_code not in (401, 403), (method, path)
+                continue
+            assert answer.status_code == 403, (method, path)
+            assert f'error="insufficient_scope", scope="{other}"' in challenge_of(answer)
+            if method != "HEAD":
+                assert answer.json()["code"] == "forbidden"
+                assert other in answer.json()["detail"]
+
+
+async def test_what_is_refused_is_refused_before_the_body_is_read(admitting, issue, bearer):
+    token, entry = issue(scopes=["write"])
+
+    read = []
+
+    async def body():
+        read.append(True)
+        yield b""
+
+    async with admitting(entry) as client:
+        for headers, status in ({}, 401), (bearer(token), 403):
+            refused = await client.post("/v1/gradient", content=body(), headers=headers)
+            assert refused.status_code == status
+    assert not read
+
+
+async def test_all_keys_of_a_tenant_share_what_it_has(admitting, issue, bearer):
+    both = ["compute", "write"]
+    (one, first), (two, second), (three, third) = (
+        issue(both),
+        issue(both, name="other"),
+        issue(both, tenant="umbrella"),
+    )
+    async with admitting(first, second, third) as client:
+        registered = {"program": "y = x", "name": "it"}
+        made = await client.post("/v1/programs", json=registered, headers=bearer(one))
+        assert made.status_code == 201
+        assert (await client.get("/v1/programs/it", headers=bearer(two))).is_success
+        assert (await client.get("/v1/programs/it", headers=bearer(three))).status_code == 404
+
+
+async def test_a_key_asks_as_often_as_it_may(admitting, issue, bearer):
+    (slow, first), (fast, second) = issue(requests_per_second=0.25, burst=3), issue()
+    async with admitting(first, second) as client:
+        answers = [await evaluate(client, bearer(slow)) for _ in range(5)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
+        limited = answers[-1]
+        assert limited.json()["code"] == "rate_limited"
+        assert 3 <= int(limited.headers["retry-after"]) <= 4
+        assert limited.json()["hint"]
+        assert (await evaluate(client, bearer(fast))).is_success
+        assert (await client.get("/healthz", headers=bearer(slow))).is_success
+
+
+async def test_a_key_has_so_many_requests_under_way(admitting, issue, bearer):
+    """A request that ends, fails or is left by its client makes room for another."""
+    token, entry = issue(concurrent=1)
+    endless = {"program": "while True: pass\nx", "variables": {"x": 1}, "timeout_ms": 300}
+    async with admitting(entry) as client:
+
+        def ask(document):
+            return client.post("/v1/evaluate", json=document, headers=bearer(token))
+
+        for _ in range(2):
+            slow = asyncio.create_task(ask(endless))
+            await asyncio.sleep(0.1)
+            limited = await ask(EVALUATION)
+            assert limited.status_code == 429
+            assert limited.headers["retry-after"] == "1"
+            assert (await slow).status_code == 504
+        gone = asyncio.create_task(ask(endless))
+        await asyncio.sleep(0.1)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        assert (await ask(EVALUATION)).is_success
+
+
+async def test_settings_say_how_often_keys_may_ask_that_do_not(admitting, issue, bearer):
+    token, entry = issue()
+    figures = {"key_requests_per_second": 0.1, "key_burst": 2}
+    async with admitting(entry, **figures) as client:
+        statuses = [(await evaluate(client, bearer(token))).status_code for _ in range(3)]
+    assert statuses == [200, 200, 429]
+
+
+async def test_without_keys_nobody_is_asked_for_one(served):
+    async with served() as client:
+        for headers in {}, {"authorization": "Bearer anything"}, {"authorization": "Basic x"}:
+            assert (await evaluate(client, headers)).is_success
+        assert (await client.get("/metrics")).is_success
+        assert (await client.get("/nothing")).status_code == 404
+
+
+async def test_no_key_is_told_to_anybody(admitting, issue, bearer, caplog):
+    """Neither in an answer nor in the log: of good keys, wrong ones and other schemes."""
+    caplog.set_level(logging.DEBUG)
+    good, entry = issue(concurrent=1)
+    weak, other = issue(scopes=["write"])
+    wrong = new_token()
+    sent = [bearer(good), bearer(weak), bearer(wrong), {"authorization": f"Basic {MARKER}"}]
+    secrets = [good.split("_", 2)[2], weak.split("_", 2)[2], wrong.split("_", 2)[2], MARKER]
+    asks = [
+        ("POST", "/v1/evaluate", {"program": "1 +"}),
+        ("POST", "/v1/evaluate", EVALUATION),
+        ("GET", "/v1/programs/none", None),
+        ("GET", "/metrics", None),
+        ("PUT", "/v1/tensors", {"dtype": "no"}),
+        ("BREW", "/nothing", None),
+    ]
+    async with admitting(entry, other) as client:
+        told = []
+        for headers, (method, path, document) in itertools.product(sent, asks):
+            answer = await client.request(method, path, json=document, headers=headers)
+            told.append(f"{answer.headers}{answer.text}")
+        told.append((await client.get("/openapi.json")).text)
+    for secret in secrets:
+        assert not any(secret in one for one in told)
+        assert secret not in caplog.text

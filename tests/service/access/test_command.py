@@ -1,0 +1,117 @@
+"""The command: a key is shown once, its digest is kept, and start-up errors tell no content."""
+
+import json
+import stat
+from hashlib import sha256
+
+import pytest
+from gradwire_service.__main__ import main
+from gradwire_service.access.entries import read_entries
+
+NEW = ["keys", "new", "--tenant", "acme", "--name", "ci"]
+MARKER = "MARKER-c0ffee"
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    return capsys.readouterr().err
+
+
+def test_a_key_is_printed_and_its_entry(capsys):
+    main([*NEW, "--scopes", "compute,write", "--concurrent", "3"])
+    token, line = capsys.readouterr().out.splitlines()
+    entry = json.loads(line)
+    assert entry["sha256"] == sha256(token.encode()).hexdigest()
+    assert token.startswith(f"gw_{entry['id']}_")
+    assert (entry["scopes"], entry["concurrent"]) == (["compute", "write"], 3)
+    assert token.split("_", 2)[2] not in line
+
+
+def test_entries_are_added_to_a_file_that_holds_no_key(capsys, tmp_path):
+    file = tmp_path / "keys.json"
+    for tenant in "acme", "umbrella":
+        main(["keys", "new", "--tenant", tenant, "--name", "ci", "--file", str(file)])
+    tokens = capsys.readouterr().out.split()
+    entries = read_entries(file.read_bytes(), "file")
+    assert [entry.tenant for entry in entries] == ["acme", "umbrella"]
+    assert [entry.sha256 for entry in entries] == [
+        sha256(token.encode()).hexdigest() for token in tokens
+    ]
+    assert not any(token.split("_", 2)[2] in file.read_text() for token in tokens)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_keeps_its_mode(capsys, tmp_path):
+    file = tmp_path / "keys.json"
+    file.write_text("[]")
+    file.chmod(0o640)
+    main([*NEW, "--file", str(file)])
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_keys_are_listed_without_their_digests(capsys, tmp_path, monkeypatch):
+    file = tmp_path / "keys.json"
+    main([*NEW, "--file", str(file)])
+    other = ["--tenant", "umbrella", "--name", "app", "--days", "9"]
+    main(["keys", "new", *other, "--file", str(file)])
+    capsys.readouterr()
+    monkeypatch.setenv("GRADWIRE_KEYS_FILE", str(file))
+    main(["keys", "list"])
+    head, first, second = capsys.readouterr().out.splitlines()
+    entries = read_entries(file.read_bytes(), "file")
+    expires_at = entries[1].expires_at
+    assert expires_at is not None
+    assert head.split() == ["ID", "TENANT", "NAME", "SCOPES", "EXPIRES"]
+    assert first.split() == [entries[0].id, "acme", "ci", "compute", "never"]
+    assert second.split() == [
+        entries[1].id,
+        "umbrella",
+        "app",
+        "compute",
+        expires_at.isoformat(),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([*NEW, "--scopes", "compute,all"], "scopes are compute, write, admin"),
+        ([*NEW[:-1], "c i"], "name: String should match"),
+        ([*NEW, "--burst", "-1"], "burst"),
+        ([*NEW, "--file", "/nowhere/keys.json"], "/nowhere/keys.json: cannot be written"),
+        (["keys", "list", "--file", "/nowhere/keys.json"], "cannot be read"),
+        (["keys"], "required: action"),
+    ],
+)
+def test_what_cannot_be_done_is_told(capsys, arguments, complaint):
+    assert complaint in refused(capsys, *arguments)
+
+
+def test_a_list_must_be_named(capsys, monkeypatch):
+    monkeypatch.delenv("GRADWIRE_KEYS_FILE", raising=False)
+    assert "--file" in refused(capsys, "keys", "list")
+
+
+def test_a_broken_file_is_left_as_it_is(capsys, tmp_path):
+    file = tmp_path / "keys.json"
+    file.write_text(f'[{{"{MARKER}": 1}}')
+    assert MARKER not in refused(capsys, *NEW, "--file", str(file))
+    assert MARKER in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--host", "0.0.0.0"], "GRADWIRE_OPEN=true"),
+        (["--keys", f'[{{"id": "{MARKER}"}}]'], "GRADWIRE_KEYS: [0].id"),
+        (["--keys-file", "/nowhere/keys.json"], "/nowhere/keys.json: cannot be read: No such file"),
+        (["--keys-file", "keys.json", "--keys", "[]"], "keys_file and keys exclude each other"),
+        (["--key-requests-per-second", "-1"], "key_requests_per_second"),
+    ],
+)
+def test_the_service_does_not_start_so(capsys, options, complaint):
+    told = refused(capsys, "serve", *options)
+    assert complaint in told
+    assert MARKER not in told

@@ -1,0 +1,99 @@
+"""The keyring: who is who, until when, and what stays when the list changes."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+
+import pytest
+from gradwire_service.access.keyring import Keyring, owner_of
+from gradwire_service.access.rates import Rates
+from gradwire_service.access.tokens import Token, new_token, read_token
+
+
+def token_of(text):
+    token = read_token(text.encode())
+    assert token is not None
+    return token
+
+
+def identified(keyring, text):
+    """The key of a text that is good."""
+    key = keyring.identify(token_of(text))
+    assert key is not None
+    return key
+
+
+def test_a_key_is_its_tenants(issue):
+    (one, first), (two, second), (three, third) = (
+        issue(),
+        issue(name="other", scopes=["compute", "admin"]),
+        issue(tenant="umbrella"),
+    )
+    keyring = Keyring([first, second, third])
+    callers = [identified(keyring, text).caller for text in (one, two, three)]
+    assert [(caller.tenant, caller.key) for caller in callers] == [
+        ("acme", "ci"),
+        ("acme", "other"),
+        ("umbrella", "ci"),
+    ]
+    assert callers[0].owner == callers[1].owner != callers[2].owner
+    assert identified(keyring, two).scopes == {"compute", "admin"}
+
+
+def test_no_header_has_the_owner_of_a_tenant():
+    """Without keys an owner is the digest of a header, which may be anything a client sends."""
+    assert owner_of("acme") != sha256(b"acme").hexdigest()
+    assert owner_of("acme") == sha256(b"gradwire tenant\0acme").hexdigest()
+
+
+def test_other_secrets_and_ids_are_nobodys(issue):
+    text, entry = issue()
+    keyring = Keyring([entry])
+    id, digest = token_of(text)
+    assert keyring.identify(Token(id, digest)) is not None
+    assert keyring.identify(Token(id, token_of(new_token()).digest)) is None
+    assert keyring.identify(Token(id, bytes(32))) is None
+    assert keyring.identify(token_of(new_token())) is None
+    assert keyring.identify(Token("0" * 16, bytes(32))) is None
+
+
+def test_a_key_is_over_at_its_time(issue, clock):
+    text, entry = issue(expires_at=datetime.fromtimestamp(clock.now + 10, UTC))
+    keyring = Keyring([entry], clock=clock)
+    assert keyring.identify(token_of(text))
+    clock.now += 9.999
+    assert keyring.identify(token_of(text))
+    clock.now += 0.001
+    assert keyring.identify(token_of(text)) is None
+
+
+def test_another_list_revokes_and_adds_at_once(issue):
+    (one, first), (two, second) = issue(), issue(tenant="umbrella")
+    keyring = Keyring([first])
+    keyring.replace([second])
+    assert keyring.identify(token_of(one)) is None
+    assert keyring.identify(token_of(two))
+
+
+def test_a_key_that_stays_goes_on_being_counted(issue):
+    text, entry = issue(requests_per_second=5, concurrent=2)
+    keyring = Keyring([entry])
+    before = identified(keyring, text)
+    before.meter.enter()
+    keyring.replace([entry.model_copy(update={"concurrent": 7})])
+    after = identified(keyring, text)
+    assert after.meter is before.meter
+    assert (after.meter.in_flight, after.meter.rates.concurrent) == (1, 7)
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({}, Rates(3, 2, 1)),
+        ({"requests_per_second": 9}, Rates(9, 2, 1)),
+        ({"requests_per_second": 0, "burst": 0, "concurrent": 0}, Rates(0, 0, 0)),
+    ],
+)
+def test_a_key_without_figures_has_those_of_the_settings(issue, own, expected):
+    text, entry = issue(**own)
+    keyring = Keyring([entry], Rates(3, 2, 1))
+    assert identified(keyring, text).meter.rates == expected

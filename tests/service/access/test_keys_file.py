@@ -1,0 +1,112 @@
+"""The file of keys: followed without a restart, and never for the worse."""
+
+import logging
+import time
+
+import pytest
+from gradwire_service.access.entries import KeysError, write_entries
+from gradwire_service.access.keyring import Keyring
+from gradwire_service.access.keys_file import LOOK_SECONDS, Following, KeysFile
+from gradwire_service.access.tokens import read_token
+
+MARKER = "MARKER-c0ffee"
+
+
+@pytest.fixture
+def followed(issue, tmp_path):
+    """A file with one key, the key, and what follows it."""
+    token, entry = issue()
+    path = tmp_path / "keys.json"
+    path.write_text(write_entries([entry]))
+    file = KeysFile(str(path))
+    keyring = Keyring(file.read())
+    following = Following(file, keyring)
+
+    def good(token=token):
+        presented = read_token(token.encode())
+        return presented is not None and keyring.identify(presented) is not None
+
+    return path, entry, following, good
+
+
+def in_place(path, text):
+    path.write_text(text)
+
+
+def by_replacement(path, text):
+    new = path.with_suffix(".new")
+    new.write_text(text)
+    new.replace(path)
+
+
+def by_a_link_elsewhere(path, text):
+    """As volumes of Kubernetes do: the file is a link through a directory that is swapped."""
+    folder = path.parent / str(time.monotonic_ns())
+    folder.mkdir()
+    (folder / path.name).write_text(text)
+    link = path.with_suffix(".link")
+    link.symlink_to(folder / path.name)
+    link.replace(path)
+
+
+@pytest.mark.parametrize("written", [in_place, by_replacement, by_a_link_elsewhere])
+def test_keys_are_given_and_revoked(followed, issue, written):
+    path, entry, following, good = followed
+    other, another = issue(tenant="umbrella")
+    written(path, write_entries([entry, another]))
+    following.look()
+    assert good()
+    assert good(other)
+    written(path, write_entries([another]))
+    following.look()
+    assert not good()
+    assert good(other)
+    written(path, "[]")
+    following.look()
+    assert not good(other)
+
+
+@pytest.mark.parametrize("broken", [f'[{{"name": "{MARKER}"}}]', MARKER, "", None])
+def test_a_broken_file_changes_nothing_and_is_told_once(followed, caplog, broken):
+    path, _, following, good = followed
+    if broken is None:
+        path.unlink()
+    else:
+        path.write_text(broken)
+    for _ in range(3):
+        following.look()
+    assert good()
+    (told,) = caplog.records
+    assert told.levelno == logging.ERROR
+    assert str(path) in told.getMessage()
+    assert MARKER not in caplog.text
+    path.write_text("[]")
+    following.look()
+    assert not good()
+
+
+def test_an_unchanged_file_is_not_read(followed, monkeypatch):
+    _, _, following, good = followed
+    monkeypatch.setattr(KeysFile, "read", lambda _: pytest.fail("it was read"))
+    for _ in range(3):
+        following.look()
+    assert good()
+
+
+def test_a_thread_looks_as_long_as_the_context_lasts(followed):
+    path, _, following, good = followed
+    with following:
+        by_replacement(path, "[]")
+        end = time.monotonic() + 10 * LOOK_SECONDS
+        while good() and time.monotonic() < end:
+            time.sleep(0.02)
+        assert not good()
+    assert following._thread is not None
+    assert not following._thread.is_alive()
+
+
+def test_it_starts_with_a_file_that_can_be_read(tmp_path):
+    with pytest.raises(KeysError, match="cannot be read: No such file"):
+        KeysFile(str(tmp_path / "none.json")).read()
+    with pytest.raises(KeysError, match="cannot be read: Is a directory"):
+        KeysFile(str(tmp_path)).read()

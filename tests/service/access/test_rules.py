@@ -1,0 +1,52 @@
+"""The table of scopes: every route stands in it, and what is not there needs a key."""
+
+import pytest
+from gradwire_service.access.rules import SCOPES, required_scope
+from hypothesis import given
+from hypothesis import strategies as st
+
+PUBLIC = {
+    "/",
+    "/healthz",
+    "/readyz",
+    "/docs",
+    "/docs/{name}",
+    "/openapi.json",
+    "/v1/ops",
+    "/v1/limits",
+}
+ADMIN = {"/metrics"}
+STORED = "/v1/programs", "/v1/tensors"
+
+
+def expected(method, path):
+    """What the documentation says, told another way."""
+    if path in PUBLIC:
+        return None
+    if path in ADMIN:
+        return "admin"
+    if method in {"GET", "HEAD"} or not path.startswith(STORED):
+        return "compute"
+    return "write"
+
+
+def test_every_route_needs_what_is_documented(app):
+    paths = app.openapi()["paths"]
+    asked = [(method.upper(), path) for path, methods in paths.items() for method in methods]
+    assert len(asked) > 30
+    for method, path in [*asked, *(("GET", path) for path in PUBLIC)]:
+        assert required_scope(method, path) == expected(method, path), (method, path)
+
+
+@given(st.sampled_from(["GET", "POST", "DELETE", "BREW"]), st.from_regex(r"/[a-z/.%]{0,30}"))
+def test_what_is_not_there_needs_a_key(method, path):
+    if path not in PUBLIC and not path.startswith("/docs/"):
+        assert required_scope(method, path) in SCOPES
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "//", "//healthz", "/healthz/", "/HEALTHZ", "/healthz/../metrics", "/v1/ops/", "/docsx"],
+)
+def test_what_resembles_a_public_path_is_none(path):
+    assert required_scope("GET", path) is not None

@@ -1,0 +1,42 @@
+"""Keys: unguessable, and read only whole."""
+
+from hashlib import sha256
+
+import pytest
+from gradwire_service.access.tokens import new_token, read_token
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def test_keys_are_new_and_read_back():
+    tokens = [new_token().encode() for _ in range(100)]
+    read = [token for token in map(read_token, tokens) if token is not None]
+    assert len({token.id for token in read}) == len(tokens)
+    for token, text in zip(read, tokens, strict=True):
+        assert text.split(b"_", 2)[1].decode() == token.id
+        assert token.digest == sha256(text).digest()
+
+
+def test_a_secret_has_256_random_bits():
+    """43 characters of 64 hold them; each bit is set about as often as not."""
+    from base64 import urlsafe_b64decode
+
+    secrets = [urlsafe_b64decode(new_token().split("_", 2)[2] + "=") for _ in range(400)]
+    assert {len(secret) for secret in secrets} == {32}
+    numbers = [int.from_bytes(secret) for secret in secrets]
+    for bit in range(256):
+        assert 120 < sum(number >> bit & 1 for number in numbers) < 280  # eight deviations
+
+
+@given(st.data())
+def test_what_is_not_a_whole_key_is_none(data):
+    token = new_token().encode()
+    at = data.draw(st.integers(0, len(token)))
+    alien = data.draw(st.sampled_from([b" ", b",", b"\n", b"\0", b"\xff", b"=", b"gw_"]))
+    assert read_token(token[:at] + alien + token[at:]) is None
+    assert read_token(token[: min(at, len(token) - 1)]) is None
+
+
+@pytest.mark.parametrize("text", [b"", b"gw_", b"gw_0123456789abcdef_", b"x" * 100_000])
+def test_other_texts_are_none(text):
+    assert read_token(text) is None
