@@ -1,10 +1,38 @@
 """Fixtures of the deployment's tests."""
 
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import httpx
 import pytest
+
+from tests.deploy.replicas import Replica, Start, free_port, wait_for
+from tests.fleet.nginx import configure
 
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return Path(__file__).parents[2]
+
+
+@pytest.fixture
+def proxy(tmp_path: Path) -> Iterator[Start]:
+    """Starts nginx in front of the given replicas and returns a client of it."""
+    with ExitStack() as stack:
+
+        def start(*replicas: Replica) -> httpx.Client:
+            for replica in replicas:
+                stack.enter_context(replica.listening())
+            listen = free_port()
+            ports = [replica.port for replica in replicas]
+            command = configure(tmp_path, ports, listen)
+            nginx = stack.enter_context(subprocess.Popen(command))
+            stack.callback(nginx.terminate)
+            wait_for(listen)
+            address = f"http://127.0.0.1:{listen}"
+            client = httpx.Client(base_url=address, trust_env=False, timeout=20)
+            return stack.enter_context(client)
+
+        yield start

@@ -1,28 +1,20 @@
-"""The proxy: a real nginx with the shipped configuration in front of stand-ins for replicas."""
+"""The proxy: what it tries again, what it refuses and how, and what it lets go."""
 
 import json
-import os
 import re
-import shutil
 import socket
 import subprocess
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import httpx
 import pytest
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.settings import Settings
 
-NGINX = shutil.which("nginx", path=os.pathsep.join([os.environ["PATH"], "/usr/sbin"]))
+from tests.deploy.replicas import Replica, Start, asking, free_port, until
+from tests.fleet.nginx import CONFIGURATION, NGINX, configure
 
-PURE = [
+REPEATABLE = [
     "/v1/evaluate",
     "/v1/gradient",
     "/v1/jacobian",
@@ -31,123 +23,51 @@ PURE = [
     "/v1/hvp",
     "/v1/check",
     "/v1/programs",
+    "/v1/tapes",
+    "/v1/tapes/{}/gradient",
 ]
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 
-@dataclass
-class Replica:
-    """A stand-in that answers 200, refuses with 503 or hangs up on every request."""
-
-    behaviour: str
-    asked: list[str] = field(default_factory=list)
-    port: int = 0
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        replica = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def answer(self) -> None:
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                replica.asked.append(f"{self.command} {self.path}")
-                self.close_connection = True
-                if replica.behaviour == "hangs up":
-                    return
-                self.send_response(200 if replica.behaviour == "answers" else 503)
-                self.send_header("Connection", "close")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            do_GET = do_POST = do_PUT = answer  # noqa: N815
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            self.port = server.server_port
-            thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-            thread.start()
-            yield
-            server.shutdown()
-            thread.join()
-
-
-Start = Callable[..., httpx.Client]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def configure(source: Path, prefix: Path, ports: list[int], listen: int) -> list[str]:
-    """Write the configuration with these replicas below ``prefix``; returns nginx's command."""
-    text = (source / "gradwire.conf").read_text()
-    assert text.count("listen 8080;") == 1
-    (prefix / "gradwire.conf").write_text(
-        text.replace("listen 8080;", f"listen 127.0.0.1:{listen};")
-    )
-    servers = "".join(f"server 127.0.0.1:{port} max_fails=0;\n" for port in ports)
-    (prefix / "upstream.conf").write_text(f"upstream gradwire {{\n{servers}}}\n")
-    assert NGINX is not None
-    return [NGINX, "-e", "stderr", "-p", f"{prefix}/", "-c", f"{prefix}/gradwire.conf"]
-
-
-@pytest.fixture
-def proxy(repository: Path, tmp_path: Path) -> Iterator[Start]:
-    """Starts nginx in front of the given replicas and returns a client of it."""
-    with ExitStack() as stack:
-
-        def start(*replicas: Replica) -> httpx.Client:
-            for replica in replicas:
-                stack.enter_context(replica.listening())
-            listen = free_port()
-            ports = [replica.port for replica in replicas]
-            command = configure(repository / "deploy/nginx", tmp_path, ports, listen)
-            nginx = stack.enter_context(subprocess.Popen([*command, "-g", "daemon off;"]))
-            stack.callback(nginx.terminate)
-            wait_for(listen)
-            client = httpx.Client(base_url=f"http://127.0.0.1:{listen}", trust_env=False)
-            return stack.enter_context(client)
-
-        yield start
-
-
-def wait_for(port: int) -> None:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
-    pytest.fail("nginx did not start")
-
-
-def test_configuration_is_valid(repository: Path, tmp_path: Path):
-    command = configure(repository / "deploy/nginx", tmp_path, [8000], free_port())
+def test_configuration_is_valid(tmp_path: Path):
+    command = configure(tmp_path, [8000], free_port())
     found = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     assert "[warn]" not in found.stderr
 
 
 @pytest.mark.parametrize("behaviour", ["hangs up", "refuses"])
-def test_pure_request_is_retried_on_another_replica(proxy: Start, behaviour: str):
+@pytest.mark.parametrize("path", REPEATABLE)
+def test_what_may_be_repeated_is_retried_on_another_replica(
+    proxy: Start, path: str, behaviour: str
+):
     broken, sound = Replica(behaviour), Replica("answers")
     client = proxy(broken, sound)
-    for path in PURE:
-        replies = [client.post(path, content=b"x" * 300_000) for _ in range(2)]
-        assert [reply.status_code for reply in replies] == [200, 200]
-        assert replies[0].content == b"x" * 300_000
-        assert broken.asked.count(f"POST {path}") == 1
+    for number in range(16):
+        body = asking(f"x + {number}") + b" " * (400_000 * (number % 2))
+        reply = client.post(path.format(number), content=body)
+        assert reply.status_code == 200
+        assert reply.content == body
+    assert broken.asked
+    assert len(sound.asked) == 16
+
+
+def test_attempts_bear_one_key(proxy: Start):
+    broken, sound = Replica("hangs up"), Replica("answers")
+    client = proxy(broken, sound)
+    for number in range(8):
+        client.post(f"/v1/tapes/{number}/gradient", content=b"{}")
+    assert broken.keys
+    assert set(broken.keys) <= set(sound.keys)
+    assert len(set(sound.keys)) == 8
+
+
+def test_clients_own_key_is_kept(proxy: Start):
+    replica = Replica("answers")
+    headers = {"Idempotency-Key": '"mine"'}
+    proxy(replica).post("/v1/tapes/t/gradient", content=b"{}", headers=headers)
+    assert replica.keys == ['"mine"']
 
 
 def test_stored_tensor_is_retried(proxy: Start):
@@ -155,12 +75,28 @@ def test_stored_tensor_is_retried(proxy: Start):
     assert [client.put("/v1/tensors").status_code for _ in range(2)] == [200, 200]
 
 
-def test_tape_is_never_asked_twice(proxy: Start):
+def test_unknown_post_is_never_sent_twice(proxy: Start):
     broken, sound = Replica("hangs up"), Replica("answers")
     client = proxy(broken, sound)
-    replies = [client.post("/v1/tapes/t/gradient", content=b"{}") for _ in range(2)]
+    replies = [client.post("/v1/something", content=b"{}") for _ in range(2)]
     assert sorted(reply.status_code for reply in replies) == [200, 503]
     assert len(broken.asked) == len(sound.asked) == 1
+
+
+def test_each_replica_is_tried_once(proxy: Start):
+    replicas = [Replica("hangs up") for _ in range(4)]
+    reply = proxy(*replicas).post("/v1/gradient", content=asking("x"))
+    assert (reply.status_code, reply.json()["code"]) == (503, "overloaded")
+    assert sorted(len(replica.asked) for replica in replicas) == [0, 1, 1, 1]
+
+
+def test_client_that_goes_away_takes_its_request_with_it(proxy: Start):
+    replica = Replica("waits for the end")
+    address = proxy(replica).base_url
+    with socket.create_connection((address.host, address.port or 80)) as client:
+        client.sendall(b"POST /v1/gradient HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+        until(lambda: bool(replica.asked))
+    assert replica.left.wait(5)
 
 
 def test_refusal_of_every_replica_reaches_the_client_as_it_is(proxy: Start):
@@ -205,8 +141,66 @@ def test_replicas_figures_are_not_published(proxy: Start):
     assert replica.asked == []
 
 
-def test_problems_read_as_the_service_writes_them(repository: Path):
-    text = (repository / "deploy/nginx/gradwire.conf").read_text()
+HOST = b"Host: x\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+MALFORMED = {
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    "no host": b"GET / HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET / HTTP/1.1\r\n" + HOST + b"Host: y\r\n\r\n",
+    "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "CONNECT": b"CONNECT x:1 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "path above the root": b"GET /../x HTTP/1.1\r\n" + HOST + b"\r\n",
+    "NUL in the path": b"GET /%00 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "NUL in a header": b"GET / HTTP/1.1\r\n" + HOST + b"A: \x00\r\n\r\n",
+    "folded header": b"GET / HTTP/1.1\r\n" + HOST + b"A: b\r\n c\r\n\r\n",
+    "long target": b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
+    "long header": b"GET / HTTP/1.1\r\n" + HOST + b"A: " + b"a" * 9000 + b"\r\n\r\n",
+    "long headers": b"GET / HTTP/1.1\r\n" + HOST + (b"A: " + b"a" * 900 + b"\r\n") * 50 + b"\r\n",
+    "two lengths": HOST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+    "one length twice": HOST + b"Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
+    "list of lengths": HOST + b"Content-Length: 3, 3\r\n\r\nabc",
+    "signed length": HOST + b"Content-Length: +3\r\n\r\nabc",
+    "length before a colon": HOST + b"Content-Length : 3\r\n\r\nabc",
+    "length and chunks": HOST + CHUNKED + b"Content-Length: 3\r\n\r\n0\r\n\r\n",
+    "chunks twice": HOST + CHUNKED + CHUNKED + b"\r\n0\r\n\r\n",
+    "other coding": HOST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "size of a chunk": HOST + CHUNKED + b"\r\nzz\r\n\r\n",
+    "negative chunk": HOST + CHUNKED + b"\r\n-1\r\n\r\n",
+    "chunk beyond all bounds": HOST + CHUNKED + b"\r\n" + b"f" * 17 + b"\r\n\r\n",
+}
+
+
+def test_what_is_ambiguous_or_no_http_is_refused_and_reaches_no_replica(proxy: Start):
+    replica = Replica("answers")
+    address = proxy(replica).base_url
+    for name, lines in MALFORMED.items():
+        first = b"POST /v1/gradient HTTP/1.1\r\n" if lines.startswith(HOST) else b""
+        with socket.create_connection((address.host, address.port or 80), timeout=5) as client:
+            client.sendall(first + lines)
+            with client.makefile("rb") as answer:
+                head, _, body = answer.read().partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 "), name
+        assert f"Content-Type: {MEDIA_TYPE}".encode() in head, name
+        assert b"Connection: close" in head, name
+        assert json.loads(body)["code"] in KINDS, name
+    assert replica.asked == []
+
+
+def test_no_page_of_nginx_is_shown(proxy: Start):
+    client = proxy(Replica("answers"))
+    for method, path, status in [
+        ("TRACE", "/", 405),
+        ("GET", "/metrics", 404),
+        ("GET", "/problem/failed", 404),
+    ]:
+        reply = client.request(method, path)
+        assert reply.status_code == status
+        assert reply.headers["Content-Type"] == MEDIA_TYPE
+        assert reply.json()["status"] == status
+
+
+def test_problems_read_as_the_service_writes_them():
+    text = (CONFIGURATION / "problems.conf").read_text()
     problems = [
         (int(status), json.loads(document.replace("\\'", "'")))
         for status, document in re.findall(r"return (\d+) '(.*)';", text)
@@ -218,10 +212,10 @@ def test_problems_read_as_the_service_writes_them(repository: Path):
         assert problem["type"] == f"urn:gradwire:problem:{problem['code']}"
 
 
-def test_limits_agree_with_the_services(repository: Path):
+def test_limits_agree_with_the_services():
     fields = Settings.model_fields
-    proxy = (repository / "deploy/nginx/gradwire.conf").read_text()
-    upstream = (repository / "deploy/nginx/upstream.conf").read_text()
+    proxy = (CONFIGURATION / "gradwire.conf").read_text()
+    upstream = (CONFIGURATION / "upstream.conf").read_text()
 
     def setting(text: str, name: str) -> int:
         found = re.search(rf"^ +{name} (\d+)[sm];", text, flags=re.MULTILINE)

@@ -1,0 +1,101 @@
+"""Stand-ins for replicas, and a real nginx with the shipped configuration in front of them."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+
+
+@dataclass
+class Replica:
+    """A stand-in that answers 200, refuses with 503, holds or hangs up on every request."""
+
+    behaviour: str
+    asked: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+    left: threading.Event = field(default_factory=threading.Event)
+    port: int = 0
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        replica = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                replica.keys.append(self.headers["Idempotency-Key"])
+                replica.asked.append(f"{self.command} {self.path}")
+                self.close_connection = True
+                if replica.behaviour == "hangs up":
+                    return
+                if replica.behaviour == "waits for the end":
+                    self.connection.settimeout(10)
+                    if self.connection.recv(1) == b"":
+                        replica.left.set()
+                    return
+                if replica.behaviour == "holds":
+                    replica.released.wait(10)
+                self.send_response(503 if replica.behaviour == "refuses" else 200)
+                self.send_header("Replica", str(replica.port))
+                self.send_header("Connection", "close")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = do_PUT = answer  # noqa: N815
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            self.port = server.server_port
+            thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+            thread.start()
+            yield
+            server.shutdown()
+            thread.join()
+
+
+#: Starts nginx in front of the given replicas and returns a client of it.
+Start = Callable[..., httpx.Client]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_for(port: int) -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return
+    pytest.fail("nginx did not start")
+
+
+def until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def asking(program: Any) -> bytes:
+    return json.dumps({"program": program, "variables": {"x": [1.5, 2.5]}}).encode()

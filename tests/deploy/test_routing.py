@@ -1,0 +1,150 @@
+"""Which replica is asked: the one that has the program compiled, unless it has too much to do."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import msgpack
+import pytest
+
+from tests.deploy.replicas import Replica, Start, asking, until
+from tests.fleet.nginx import NGINX
+
+#: Requests that a replica has under way before it is passed over, as shipped.
+MOST_AT_HOME = 8
+TICKS = os.sysconf("SC_CLK_TCK")
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+
+
+def home(client: httpx.Client, body: bytes, path: str = "/v1/gradient", **headers: str) -> str:
+    """The replica that answers this request each time."""
+    replies = [client.post(path, content=body, headers=headers) for _ in range(4)]
+    assert {reply.status_code for reply in replies} == {200}
+    (replica,) = {reply.headers["Replica"] for reply in replies}
+    return replica
+
+
+GRAPH = {"format": "gradwire/1", "nodes": [{"id": "y", "op": "tanh", "args": ["x"]}]}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda number: asking(f'y = x * {number}\nastype(y, "float32")'),
+        lambda number: asking({**GRAPH, "outputs": f"y{number}"}),
+        lambda number: asking({"ref": f"sha256:{number:064x}"}),
+        lambda number: b'{"variables": {"x": 1}, "program" : "x + %d"}' % number,
+        lambda number: msgpack.packb({"program": f"x + {number}", "variables": {"x": b"\xa9"}}),
+        lambda number: msgpack.packb({"variables": {"x": b"\xa9"}, "program": f"x + {number}"}),
+    ],
+    ids=["text", "graph", "reference", "program last", "MessagePack", "MessagePack, last"],
+)
+def test_program_has_one_home_and_programs_have_several(proxy: Start, form: Callable[[int], bytes]):
+    client = proxy(Replica("answers"), Replica("answers"), Replica("answers"))
+    homes = Counter(home(client, form(number)) for number in range(24))
+    assert len(homes) == 3
+    assert max(homes.values()) < 20
+
+
+def test_values_do_not_move_a_program(proxy: Start):
+    client = proxy(Replica("answers"), Replica("answers"), Replica("answers"))
+    bodies = [
+        b'{"program": "x * 3", "variables": {"x": %d}, "target": "x%d"}' % (number, number)
+        for number in range(12)
+    ]
+    assert len({home(client, body) for body in bodies}) == 1
+
+
+def test_client_may_name_its_program_where_the_body_is_not_looked_into(proxy: Start):
+    client = proxy(Replica("answers"), Replica("answers"), Replica("answers"))
+    large = asking("x") + b" " * 400_000
+    for name in ("a", "b"):
+        home(client, large, **{"Gradwire-Program": name})
+    spread = {client.post("/v1/gradient", content=large).headers["Replica"] for _ in range(24)}
+    assert len(spread) == 3
+
+
+def test_tape_has_one_home(proxy: Start):
+    client = proxy(Replica("answers"), Replica("answers"), Replica("answers"))
+    homes = {home(client, b"{}", f"/v1/tapes/{number}/gradient") for number in range(24)}
+    assert len(homes) == 3
+
+
+@contextmanager
+def under_way(client: httpx.Client, body: bytes, requests: int) -> Iterator[None]:
+    """So many requests that are held, until the end."""
+    with ThreadPoolExecutor(requests) as pool:
+        for _ in range(requests):
+            pool.submit(client.post, "/v1/gradient", content=body)
+        yield
+
+
+def test_busy_home_is_passed_over_and_when_all_are_busy_any_is_asked(proxy: Start):
+    replicas = [Replica("holds"), Replica("holds"), Replica("holds")]
+    client = proxy(*replicas)
+
+    def counts() -> list[int]:
+        return sorted(len(replica.asked) for replica in replicas)
+
+    with ExitStack() as stack:
+        for replica in replicas:
+            stack.callback(replica.released.set)
+        stack.enter_context(under_way(client, asking("x"), MOST_AT_HOME))
+        until(lambda: counts() == [0, 0, MOST_AT_HOME])
+        stack.enter_context(under_way(client, asking("x"), MOST_AT_HOME))
+        until(lambda: counts() == [0, MOST_AT_HOME, MOST_AT_HOME])
+        stack.enter_context(under_way(client, asking("x"), MOST_AT_HOME))
+        until(lambda: counts() == [MOST_AT_HOME] * 3)
+        stack.enter_context(under_way(client, asking("x"), 6))
+        until(lambda: sum(counts()) == 3 * MOST_AT_HOME + 6)
+        assert max(counts()) <= MOST_AT_HOME + 2
+        for replica in replicas:
+            replica.released.set()
+
+
+def test_busy_and_gone_together_still_answer(proxy: Start):
+    """The free ones hang up and the sound one is busy: it is asked all the same."""
+    busy = Replica("holds")
+    client = proxy(busy, Replica("hangs up"), Replica("hangs up"))
+    with ThreadPoolExecutor(MOST_AT_HOME + 1) as pool:
+        asked = [
+            pool.submit(client.post, "/v1/gradient", content=asking(f"x + {number}"))
+            for number in range(MOST_AT_HOME + 1)
+        ]
+        try:
+            until(lambda: len(busy.asked) == MOST_AT_HOME + 1)
+        finally:
+            busy.released.set()
+        assert {reply.result().status_code for reply in asked} == {200}
+
+
+HOSTILE = [
+    b'{"program": "' + b"\\\\" * 125_000,
+    b'"program":{' * 22_000,
+    b'"program":"\\' * 20_000,
+    b'"program"' + b" " * 250_000,
+    (b'"program"' + b" " * 1000) * 240,
+    b"\xa7program\xa9" * 27_000,
+]
+
+
+def test_no_body_makes_looking_for_its_program_slow(proxy: Start, tmp_path: Path):
+    client = proxy(Replica("answers"))
+    master = (tmp_path / "nginx.pid").read_text().strip()
+    workers = Path(f"/proc/{master}/task/{master}/children").read_text().split()
+
+    def seconds() -> float:
+        stats = [Path(f"/proc/{worker}/stat").read_text() for worker in workers]
+        fields = [stat.rpartition(")")[2].split() for stat in stats]
+        return sum(int(field[11]) + int(field[12]) for field in fields) / TICKS
+
+    for body in HOSTILE:
+        before = seconds()
+        for _ in range(20):
+            assert client.post("/v1/gradient", content=body).status_code == 200
+        assert seconds() - before < 0.2

@@ -1,0 +1,42 @@
+"""nginx with the shipped configuration, in front of replicas on this machine."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+CONFIGURATION = Path(__file__).parents[2] / "deploy/nginx"
+
+#: Where nginx is; Debian has it in a folder for root alone.
+NGINX = shutil.which("nginx", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin"]))
+
+#: Lines that follow one another and name replicas by DNS, which nginx before 1.27.3 cannot.
+_SERVERS = re.compile(r"(?:^ +server \S+ resolve(.*;)\n)+", re.MULTILINE)
+
+
+def upstream(addresses: list[str]) -> str:
+    """The shipped upstreams with replicas at these addresses."""
+    text = (CONFIGURATION / "upstream.conf").read_text()
+    text, resolvers = re.subn(r"^resolver .*\n", "", text, flags=re.MULTILINE)
+
+    def named(servers: re.Match[str]) -> str:
+        return "".join(f"    server {address}{servers[1]}\n" for address in addresses)
+
+    text, places = _SERVERS.subn(named, text)
+    assert (resolvers, places) == (1, 2)
+    return text
+
+
+def configure(prefix: Path, ports: list[int], listen: int) -> list[str]:
+    """Write the configuration with these replicas below ``prefix``; returns nginx's command."""
+    assert NGINX is not None
+    for source in CONFIGURATION.glob("*.conf"):
+        shutil.copy(source, prefix)
+    main = prefix / "gradwire.conf"
+    text = main.read_text()
+    assert text.count("listen 8080;") == 1
+    main.write_text(text.replace("listen 8080;", f"listen 127.0.0.1:{listen};"))
+    (prefix / "upstream.conf").write_text(upstream([f"127.0.0.1:{port}" for port in ports]))
+    # Started by root, workers would be of a user that may not write below the prefix.
+    directives = "daemon off; user root;" if os.geteuid() == 0 else "daemon off;"
+    return [NGINX, "-e", "stderr", "-p", f"{prefix}/", "-c", f"{main}", "-g", directives]
