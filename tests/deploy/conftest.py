@@ -8,8 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.deploy.replicas import Replica, Start, free_port, wait_for
+from tests.deploy.replicas import Replica, Start, wait_for
 from tests.fleet.nginx import configure
+from tests.fleet.processes import free_port
 
 
 @pytest.fixture(scope="session")

@@ -71,13 +71,6 @@ class Replica:
 Start = Callable[..., httpx.Client]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def wait_for(port: int) -> None:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:

@@ -11,8 +11,9 @@ import pytest
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.settings import Settings
 
-from tests.deploy.replicas import Replica, Start, asking, free_port, until
+from tests.deploy.replicas import Replica, Start, asking, until
 from tests.fleet.nginx import CONFIGURATION, NGINX, configure
+from tests.fleet.processes import free_port
 
 REPEATABLE = [
     "/v1/evaluate",

@@ -12,13 +12,12 @@ from typing import Any
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.deploy.test_nginx import NGINX, configure
 from tests.fleet.chaos import Chaos
+from tests.fleet.nginx import NGINX, configure
 from tests.fleet.processes import Program, free_port
 
 __all__ = ["NGINX", "Fleet", "Nginx", "Replica", "client_of", "fleet", "replica"]
 
-REPOSITORY = Path(__file__).parents[2]
 #: Of every server here, where a test says nothing else.
 SETTINGS = {"GRADWIRE_LOG_LEVEL": "warning", "GRADWIRE_DRAIN_SECONDS": "0.5"}
 
@@ -65,8 +64,7 @@ class Nginx(Program):
         prefix = folder / "nginx"
         prefix.mkdir()
         port = free_port()
-        command = configure(REPOSITORY / "deploy/nginx", prefix, list(ports), port)
-        super().__init__("nginx", [*command, "-g", "daemon off;"], port, folder)
+        super().__init__("nginx", configure(prefix, ports, port), port, folder)
 
 
 class Fleet:

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 CONFIGURATION = Path(__file__).parents[2] / "deploy/nginx"
@@ -14,7 +15,7 @@ NGINX = shutil.which("nginx", path=os.pathsep.join([os.environ.get("PATH", ""), 
 _SERVERS = re.compile(r"(?:^ +server \S+ resolve(.*;)\n)+", re.MULTILINE)
 
 
-def upstream(addresses: list[str]) -> str:
+def upstream(addresses: Sequence[str]) -> str:
     """The shipped upstreams with replicas at these addresses."""
     text = (CONFIGURATION / "upstream.conf").read_text()
     text, resolvers = re.subn(r"^resolver .*\n", "", text, flags=re.MULTILINE)
@@ -27,7 +28,7 @@ def upstream(addresses: list[str]) -> str:
     return text
 
 
-def configure(prefix: Path, ports: list[int], listen: int) -> list[str]:
+def configure(prefix: Path, ports: Sequence[int], listen: int) -> list[str]:
     """Write the configuration with these replicas below ``prefix``; returns nginx's command."""
     assert NGINX is not None
     for source in CONFIGURATION.glob("*.conf"):
