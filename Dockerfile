@@ -22,6 +22,7 @@ COPY --from=build /venv /venv
 ENV GRADWIRE_HOST=0.0.0.0 \
     GRADWIRE_PORT=8000 \
     GRADWIRE_LOG_LEVEL=info \
+    GRADWIRE_LOG_FORMAT=json \
     OMP_NUM_THREADS=1 \
     OPENBLAS_NUM_THREADS=1 \
     PATH=/venv/bin:$PATH \

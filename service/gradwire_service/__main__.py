@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import logging
 import signal
 import sys
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from gradwire_service.app import create_app
 from gradwire_service.capacity import Capacity
 from gradwire_service.connection import Connection
 from gradwire_service.settings import Settings
+from gradwire_service.telemetry import Log, logging_to
 
 
 class Server(uvicorn.Server):
@@ -62,16 +62,16 @@ def serve(settings: Settings) -> None:
     Raises: ``Exposed``, ``KeysError``.
     """
     refuse_exposed(settings)
-    logging.basicConfig(
-        level=settings.log_level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+    with logging_to(sys.stderr, settings) as log:
+        _serve(settings, log)
+
+
+def _serve(settings: Settings, log: Log) -> None:
     # Programs in the pool are Python too: let the event loop in five times sooner than usual.
     sys.setswitchinterval(0.001)
     threadpool_limits(settings.blas_threads)
     keep_freed_memory()
-    app = create_app(settings)
+    app = create_app(settings, log)
     # What is made by now stays: the collector need not walk through it again and again.
     gc.collect()
     gc.freeze()

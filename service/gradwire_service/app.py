@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -36,7 +36,7 @@ from gradwire_service.routes.compressing import Compressing
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
-from gradwire_service.telemetry import Exposition, Metrics, RequestScope
+from gradwire_service.telemetry import Exposition, Log, Metrics, RequestScope, Tell, request_lines
 
 DESCRIPTION = """
 Exact values and gradients of the programs it is sent, written as source text or as a graph.
@@ -48,12 +48,19 @@ class Application(FastAPI):
     """FastAPI with a shorter way to the routes that read and write raw bodies."""
 
     def __init__(
-        self, *, metrics: Metrics, capacity: Capacity, keyring: Keyring | None, **arguments: Any
+        self,
+        *,
+        metrics: Metrics,
+        tells: Sequence[Tell],
+        capacity: Capacity,
+        keyring: Keyring | None,
+        **arguments: Any,
     ) -> None:
         super().__init__(
             exception_handlers={HTTPException: _pass_on, Exception: _pass_on}, **arguments
         )
         self._metrics = metrics
+        self._tells = tells
         self._capacity = capacity
         self._keyring = keyring
 
@@ -77,7 +84,7 @@ class Application(FastAPI):
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
-        return RequestScope(app, self._metrics)
+        return RequestScope(app, self._metrics, self._tells)
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, made once."""
@@ -96,8 +103,11 @@ class Application(FastAPI):
         return self.openapi_schema
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
-    """Make an application; without settings, with those of the environment."""
+def create_app(settings: Settings | None = None, log: Log | None = None) -> FastAPI:
+    """Make an application; without settings, with those of the environment.
+
+    Requests are lines of ``log``, where there is one.
+    """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
     capacity = Capacity(
@@ -119,7 +129,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     store = open_store(settings)
     library = Library(engine, store, settings.near_bytes)
     parts = Parts(engine, store, library, capacity, metrics, settings)
-    exposition = Exposition(metrics, dict)
+    exposition = Exposition(
+        metrics, lambda: {kind: store.amounts(kind).records for kind in store.policies}
+    )
+    lines = None if log is None else request_lines(log, settings)
+    tells = [tell for tell in (lines,) if tell is not None]
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -138,6 +152,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
         lifespan=lifespan,
         metrics=metrics,
+        tells=tells,
         capacity=capacity,
         keyring=keys.keyring,
     )

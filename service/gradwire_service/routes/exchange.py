@@ -44,7 +44,7 @@ class Exchange:
         )
         self.deadline = Deadline(settings.default_timeout_ms)
         self.account = account_of(scope)
-        self.seconds = self.account.seconds
+        self.seconds = self.account.phases
         self.body: bytes | bytearray = b""
         self._document: Any = None
         caller = caller_of(scope)

@@ -11,5 +11,19 @@ class Telling(BaseModel):
     """What the service tells of its work."""
 
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
-        default="info", description="The least severe level that is logged."
+        default="info",
+        description="The least severe level that is logged. Only `debug` logs also what errors "
+        "say, which may quote values.",
+    )
+    log_format: Literal["json", "console"] = Field(
+        default="console",
+        description="How lines are logged: as JSON for machines, the image's default, or for eyes.",
+    )
+    log_requests: bool = Field(
+        default=True,
+        description="Whether each request is a line of the log, at level `info`; those about "
+        "health and metrics at `debug`.",
+    )
+    log_client_addresses: bool = Field(
+        default=False, description="Whether these lines tell the client's address."
     )

@@ -2,16 +2,22 @@
 
 from gradwire_service.telemetry.account import PHASES, Account, account_of, server_timing
 from gradwire_service.telemetry.exposition import Exposition
+from gradwire_service.telemetry.log import Log, logging_to
 from gradwire_service.telemetry.metrics import Metrics
+from gradwire_service.telemetry.requests import Tell, request_lines
 from gradwire_service.telemetry.scope import RequestScope, send_problem
 
 __all__ = [
     "PHASES",
     "Account",
     "Exposition",
+    "Log",
     "Metrics",
     "RequestScope",
+    "Tell",
     "account_of",
+    "logging_to",
+    "request_lines",
     "send_problem",
     "server_timing",
 ]

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from starlette.types import Scope
 
 PHASES = ("parse", "compile", "replay", "encode")
+#: The status under which a request is told of that nobody waited for any more.
+CLIENT_GONE = 499
 _KEY = "gradwire.account"
 _TIMING = b", ".join(phase.encode() + b";dur=%.3f" for phase in PHASES)
 
@@ -14,19 +16,46 @@ _TIMING = b", ".join(phase.encode() + b";dur=%.3f" for phase in PHASES)
 class Account:
     """The figures of one request, by which it is counted, logged and traced; never its values."""
 
-    __slots__ = ("body_bytes", "program", "seconds", "tenant", "waited_seconds")
+    __slots__ = (
+        "answer_bytes",
+        "body_bytes",
+        "client",
+        "code",
+        "ended_at",
+        "method",
+        "phases",
+        "program",
+        "request_id",
+        "route",
+        "seconds",
+        "status",
+        "tenant",
+        "waited_seconds",
+    )
 
     def __init__(self) -> None:
-        #: How long each of ``PHASES`` took.
-        self.seconds = [0.0] * len(PHASES)
-        #: How long it waited for threads.
+        self.request_id = ""
+        self.method = ""
+        #: The path as it is declared, with the names of its parameters.
+        self.route = "none"
+        #: What it was answered with; nobody waits for an answer until there is one.
+        self.status = CLIENT_GONE
+        #: The code of its problem.
+        self.code: str | None = None
+        #: When it was over, in seconds since 1970, and how long it took.
+        self.ended_at = 0.0
+        self.seconds = 0.0
+        #: Seconds that each of ``PHASES`` took, and that work waited for threads.
+        self.phases: list[float] = [0.0] * len(PHASES)
         self.waited_seconds = 0.0
-        #: Bytes of its body as they came.
+        #: Bytes of its body as they came, and of the answer's as they went.
         self.body_bytes = 0
+        self.answer_bytes = 0
         #: The id of its program.
         self.program: str | None = None
-        #: The name of whose request it is.
+        #: Whose it is, by a name that is no secret, and from where.
         self.tenant: str | None = None
+        self.client: str | None = None
 
 
 def account_of(scope: Scope) -> Account:

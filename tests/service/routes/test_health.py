@@ -1,7 +1,12 @@
 """Health, readiness, metrics."""
 
+import re
+from pathlib import Path
+
 from gradwire_service import __version__
 from prometheus_client.parser import text_string_to_metric_families
+
+PAGE = (Path(__file__).parents[3] / "docs/telemetry.md").read_text(encoding="utf-8")
 
 
 async def samples(client):
@@ -95,3 +100,22 @@ async def test_the_process_is_told_of(client):
     assert found["gradwire_threads",] >= 1
     (build,) = [dict(name[1:]) for name in found if name[0] == "gradwire_build_info"]
     assert build["version"] == __version__
+
+
+async def test_what_is_held_is_told(served, kept):
+    async with served(**kept) as client:
+        program = {"program": "y = x * x", "variables": {"x": 1.0}}
+        await client.post("/v1/tapes", json=program)
+        await client.post("/v1/programs", json={"program": "x + 1", "name": "f"})
+        found = await samples(client)
+    held = {name[1][1]: n for name, n in found.items() if name[0] == "gradwire_records"}
+    assert held == {"tapes": 1, "programs": 1, "names": 1, "tensors": 0, "used": 0}
+
+
+async def test_the_page_lists_every_metric(client):
+    await client.post("/v1/gradient", json={"program": "log(x)", "variables": {"x": 0.0}})
+    families = text_string_to_metric_families((await client.get("/metrics")).text)
+    found = {family.name + "_total" * (family.type == "counter") for family in families}
+    listed = set(re.findall(r"`(gradwire_\w+)`", PAGE.partition("## Metrics")[2]))
+    assert {name for name in found if name.startswith("gradwire_")} <= listed
+    assert {name.split("_")[0] for name in found} == {"gradwire", "process"}

@@ -1,0 +1,134 @@
+"""The log's thread: what is put is written, in order, and nobody waits for it."""
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import warnings
+
+import pytest
+from gradwire_service.settings import Settings
+from gradwire_service.telemetry import Log, logging_to
+from gradwire_service.telemetry.lines import renderer
+
+RENDER = renderer("json")
+
+
+def test_lines_are_written_in_order_by_one_thread():
+    written: list[bytes] = []
+    log = Log(written.append, RENDER)
+    for number in range(1000):
+        log.put(b"%d\n" % number)
+    log.put(lambda render: render({"last": True}), at_once=True)
+    log.close()
+    lines = b"".join(written).splitlines()
+    assert lines == [*(b"%d" % number for number in range(1000)), b'{"last":true}']
+    assert len(written) < 100
+
+
+def test_threads_that_write_at_once_lose_nothing():
+    written: list[bytes] = []
+    log = Log(written.append, RENDER)
+
+    def write():
+        for _ in range(2000):
+            log.put(b"line\n")
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    log.close()
+    assert b"".join(written) == b"line\n" * 8000
+
+
+def test_who_does_not_read_misses_lines_and_stops_nobody(caplog):
+    written: list[bytes] = []
+    go_on = threading.Event()
+
+    def write(lines):
+        go_on.wait(10)
+        written.append(lines)
+
+    log = Log(write, RENDER, most_waiting=10)
+    log.put(b"first\n", at_once=True)
+    while log._lines:
+        pass
+    for _ in range(25):
+        log.put(b"more\n")
+    go_on.set()
+    log.close()
+    assert b"".join(written) == b"first\n" + b"more\n" * 10
+    (told,) = caplog.records
+    assert told.lines == 15
+
+
+def test_a_reader_that_is_gone_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream, logging_to(stream, Settings()):
+        logging.getLogger("gradwire").error("nobody hears this")
+
+
+@pytest.fixture
+def written(tmp_path):
+    """What is logged by ``act``, with these settings."""
+
+    def written(act, **settings):
+        path = tmp_path / "log"
+        with path.open("w") as stream, logging_to(stream, Settings(**settings)):
+            act()
+        return path.read_text()
+
+    before = warnings.showwarning, threading.excepthook, logging.getLogger().handlers[:]
+    yield written
+    assert (warnings.showwarning, threading.excepthook, logging.getLogger().handlers) == before
+
+
+def test_levels_below_the_settings_are_left_out(written):
+    def act():
+        logging.getLogger("uvicorn.error").info("unheard")
+        logging.getLogger("uvicorn.error").warning("heard")
+
+    told = written(act, log_level="warning")
+    assert "unheard" not in told
+    assert "heard" in told
+
+
+@pytest.mark.parametrize(("place", "quoted"), [("<program>", False), ("module.py", True)])
+def test_a_warning_about_a_program_does_not_quote_it(written, place, quoted):
+    told = written(lambda: warnings.showwarning("quoted", SyntaxWarning, place, 7))
+    assert f"{place}:7" in told
+    assert "SyntaxWarning" in told
+    assert ("quoted" in told) == quoted
+
+
+def test_a_thread_that_fails_is_told_of_without_its_values(written):
+    def fail():
+        raise ValueError("a value")
+
+    def act():
+        thread = threading.Thread(target=fail)
+        thread.start()
+        thread.join()
+
+    told = written(act)
+    assert "a thread failed" in told
+    assert "ValueError" in told
+    assert "a value" not in told
+
+
+def test_what_was_logged_last_is_written_before_the_end():
+    act = (
+        "import logging, sys; from gradwire_service.settings import Settings\n"
+        "from gradwire_service.telemetry import logging_to\n"
+        "with logging_to(sys.stderr, Settings(log_format='json')):\n"
+        "    logging.getLogger('gradwire').warning('last words')\n"
+        "    raise SystemExit(3)"
+    )
+    ended = subprocess.run([sys.executable, "-c", act], capture_output=True, text=True, check=False)
+    assert ended.returncode == 3
+    assert "last words" in ended.stderr
+    assert ended.stdout == ""
