@@ -19,7 +19,7 @@ from tests.fleet.processes import Program, free_port
 __all__ = ["NGINX", "Fleet", "Nginx", "Replica", "client_of", "fleet", "replica"]
 
 #: Of every server here, where a test says nothing else.
-SETTINGS = {"GRADWIRE_LOG_LEVEL": "warning", "GRADWIRE_DRAIN_SECONDS": "0.5"}
+SETTINGS = {"GRADWIRE_LOG_LEVEL": "warning", "GRADWIRE_DRAIN_SECONDS": "0"}
 
 
 class Replica(Program):

@@ -121,6 +121,10 @@ class Program:
             files=sum(1 for _ in (of / "fd").iterdir()),
         )
 
+    async def taken(self) -> float:
+        """``cpu_seconds``, to be waited for."""
+        return self.cpu_seconds()
+
     def cpu_seconds(self) -> float:
         """Processor time of all its threads since its start, to the nanosecond."""
         # Linux' number for the CPU clock of another process, as clock_getcpuclockid(3) makes it.

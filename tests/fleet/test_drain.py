@@ -18,7 +18,7 @@ GRACE_SECONDS = 8.0
 
 
 async def test_what_is_in_flight_is_answered(tmp_path, tell):
-    async with replica(tmp_path, pool_threads=2) as alone:
+    async with replica(tmp_path, pool_threads=2, drain_seconds=0.5) as alone:
         holding = asyncio.create_task(
             load.closed(alone.port, [asks.waiting(2000)], clients=2, each=1)
         )

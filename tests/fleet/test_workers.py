@@ -1,0 +1,73 @@
+"""Two processes on one SQLite file are one service: each serves what the other keeps."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from tests.fleet.fleets import replica
+
+CUBES = {"program": "y = sum(x ** 3)", "variables": {"x": [1.0, 2.0]}}
+QUESTION = {"target": "y", "sources": "x"}
+
+
+@pytest.fixture(scope="module")
+async def clients(tmp_path_factory):
+    """Clients of two processes that share a store."""
+    folder = tmp_path_factory.mktemp("workers")
+    store = f"sqlite:{folder}/kept.db"
+    async with AsyncExitStack() as stack:
+        clients = []
+        for name in ("one", "other"):
+            (folder / name).mkdir()
+            server = await stack.enter_async_context(replica(folder / name, store=store))
+            clients.append(await stack.enter_async_context(server.client()))
+        yield clients
+
+
+async def test_each_serves_what_the_other_keeps(clients):
+    for one, other in (clients, reversed(clients)):
+        made = await one.post("/v1/programs", json={"program": "sum(x * x)", "name": "norm"})
+        assert made.status_code in (200, 201)
+        asked = {"program": {"name": "norm"}, "variables": {"x": [3.0]}, "sources": "x"}
+        assert (await other.post("/v1/gradient", json=asked)).json()["gradients"] == [6.0]
+        assert (await other.get("/v1/programs/norm")).json()["id"] == made.json()["id"]
+
+        stored = await one.put("/v1/tensors", json=[1.0, 2.0])
+        asked = {"program": "sum(x)", "variables": {"x": {"ref": stored.json()["ref"]}}}
+        assert (await other.post("/v1/evaluate", json=asked)).json()["outputs"] == 3.0
+
+        tape = (await one.post("/v1/tapes", json=CUBES | {"persistent": True})).json()["tape"]
+        for client in (other, one, other):
+            reply = await client.post(f"/v1/tapes/{tape}/gradient", json=QUESTION)
+            assert reply.json()["gradients"] == [3.0, 12.0]
+        assert (await other.delete(f"/v1/tapes/{tape}")).status_code == 204
+        assert (await one.get(f"/v1/tapes/{tape}")).status_code == 404
+
+
+async def test_a_tape_is_used_up_by_one_question_to_either(clients):
+    for _ in range(20):
+        tape = (await clients[0].post("/v1/tapes", json=CUBES)).json()["tape"]
+        path = f"/v1/tapes/{tape}/gradient"
+        replies = await asyncio.gather(
+            *(client.post(path, json=QUESTION) for client in clients for _ in range(3))
+        )
+        assert sorted(reply.status_code for reply in replies) == [200] + [409] * 5
+
+
+async def test_both_write_at_once_and_nothing_is_refused_or_missing(clients):
+    async def write(client, program):
+        asked = {"program": program, "variables": {"x": [1.0] * 100}, "persistent": True}
+        made = await client.post("/v1/programs", json={"program": program})
+        tape = await client.post("/v1/tapes", json=asked)
+        assert (made.status_code, tape.status_code) in ((200, 201), (201, 201)), tape.text
+        return made.json()["id"], tape.json()["tape"]
+
+    programs = [f"sum(x * {number})" for number in range(50)]
+    written = await asyncio.gather(
+        *(write(client, program) for program in programs for client in clients)
+    )
+    for client in clients:
+        for program, tape in written:
+            assert (await client.get(f"/v1/programs/{program}")).status_code == 200
+            assert (await client.get(f"/v1/tapes/{tape}")).status_code == 200
