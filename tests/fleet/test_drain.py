@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.fleet import asks, load
-from tests.fleet.fleets import replica
+from tests.fleet.fleets import NGINX, fleet, replica
 from tests.fleet.processes import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -33,3 +33,27 @@ async def test_what_is_in_flight_is_answered(tmp_path, tell):
         assert answers.failures == {}
         assert [answer.code for answer in (await holding).all] == ["deadline_exceeded"] * 2
         assert status == 0
+
+
+@pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+async def test_a_fleet_goes_on_while_one_replica_drains(tmp_path, tell):
+    async with fleet(tmp_path, 3, drain_seconds=0.5, store=f"sqlite:{tmp_path}/kept.db") as servers:
+        async with servers.client() as client:
+            mix = await asks.mixed(client)
+        enough = asyncio.Event()
+        loaded = asyncio.create_task(
+            load.closed(servers.port, mix, clients=IN_FLIGHT, until=enough)
+        )
+        await asyncio.sleep(1)
+        leaving, *staying = servers.replicas
+        leaving.send(signal.SIGTERM)
+        status = await leaving.ended(GRACE_SECONDS)
+        await asyncio.sleep(1)
+        enough.set()
+        answers = await loaded
+        tell("answers", answers)
+        assert answers.failures == {}
+        assert len(answers.good) > 5 * IN_FLIGHT
+        assert status == 0
+        for other in staying:
+            assert other.process.poll() is None
