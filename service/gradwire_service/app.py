@@ -110,12 +110,14 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
+    metrics = Metrics()
     capacity = Capacity(
         threads=settings.pool_threads,
         queue_requests=settings.queue_requests,
         queue_bytes=settings.queue_bytes,
+        queue_seconds=settings.queue_seconds,
+        waited=metrics.waited,
     )
-    metrics = Metrics()
     metrics.watch(capacity)
     limits = Limits(
         array_bytes=settings.max_array_bytes,

@@ -117,7 +117,7 @@ async def test_waiting_counts_against_the_deadline(capacity):
     assert not started
 
 
-def test_a_draining_replica_takes_work_until_it_refuses(capacity):
+async def test_a_draining_replica_takes_work_until_it_refuses(capacity):
     capacity.draining = True
     capacity.enter()
     capacity.refusing = True

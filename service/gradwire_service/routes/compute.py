@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from gradwire_engine.answer import Kind
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
@@ -47,25 +49,25 @@ class Compute:
 
     async def _pieces(self, work: Work, x: Exchange) -> list[Body]:
         """On the event loop where all of it is short, else in a thread."""
-        nbytes = len(x.body)
-        if nbytes > self._settings.inline_body_bytes:
-            return await self._capacity.run(work.whole, x.deadline, nbytes)
+        if len(x.body) > self._settings.inline_body_bytes:
+            return await x.run(self._capacity, work.whole)
         try:
             work.prepare(waits=False)
         except NotNear:
-            return await self._capacity.run(work.whole, x.deadline, nbytes)
+            return await x.run(self._capacity, work.whole)
         if self._gathering is not None and work.cached:
             return await self._gathering.pieces(work, x, self._alone)
         return await self._alone(work, x)
 
     async def _alone(self, work: Work, x: Exchange) -> list[Body]:
         """What was read, by a replay of its own."""
-        if work.cached and self._short.covers(work.call):
-            try:
-                return work.finish(InlineDeadline())
-            except TooLongInline:
-                pass
-        return await self._capacity.run(lambda: work.finish(x.deadline), x.deadline, len(x.body))
+        seconds = None
+        if work.cached:
+            seconds = work.call.seconds
+            if self._short.covers(work.call):
+                with suppress(TooLongInline):
+                    return work.finish(InlineDeadline())
+        return await x.run(self._capacity, lambda: work.finish(x.deadline), seconds)
 
 
 def routes(parts: Parts) -> list[BaseRoute]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -16,14 +17,15 @@ from gradwire_service.access.admission import caller_of
 from gradwire_service.capacity import Capacity, Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import account_of, server_timing
-from gradwire_service.wire.body import Body, read_body
+from gradwire_service.wire.body import Body, Disconnected, read_body
 from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiated
-from gradwire_service.wire.envelope import read_timeout
+from gradwire_service.wire.envelope import read_timeout, timeout_of_header
 from gradwire_service.wire.headers import headers_of
 
 #: The phases, by which durations are told.
 PARSE, COMPILE, REPLAY, ENCODE = range(4)
 Header = tuple[bytes, bytes]
+Result = TypeVar("Result")
 #: Whose is all that comes without a key.
 _NOBODY = sha256(b"").hexdigest()
 
@@ -42,7 +44,11 @@ class Exchange:
             header(b"accept", b""),
             self.offer,
         )
-        self.deadline = Deadline(settings.default_timeout_ms)
+        self._most_ms: float = settings.max_timeout_ms
+        given = header(b"gradwire-timeout-ms")
+        if given is not None:
+            self._most_ms = min(timeout_of_header(given), self._most_ms)
+        self.deadline = Deadline(self._most_ms if given else settings.default_timeout_ms)
         self.account = account_of(scope)
         self.seconds = self.account.phases
         self.body: bytes | bytearray = b""
@@ -67,6 +73,7 @@ class Exchange:
 
         Raises: ``Refusal`` (body_too_large, malformed_body), ``Disconnected``.
         """
+        self._receive = receive
         length, most = self._header(b"content-length", b""), self._settings.max_body_bytes
         body = self.body = await read_body(receive, length, most)
         self.account.body_bytes = len(body)
@@ -77,7 +84,33 @@ class Exchange:
                 with self.phase(PARSE):
                     return coding.decompress(body, most)
 
-            self.body = await capacity.run(decompress, self.deadline, len(body))
+            self.body = await self.run(capacity, decompress)
+
+    async def run(
+        self, capacity: Capacity, work: Callable[[], Result], seconds: float | None = None
+    ) -> Result:
+        """Have ``work`` done in a thread, for as long as the client is there.
+
+        Raises: what the work does; ``Refusal`` (overloaded), ``DeadlineExceeded``, and
+        ``Disconnected`` when the client has gone, upon which the work stops.
+        """
+        running = capacity.start(
+            work, self.deadline, len(self.body), owner=self.owner, seconds=seconds
+        )
+        watch = asyncio.create_task(self._watch(running.answer))
+        try:
+            return await running.answer
+        finally:
+            watch.cancel()
+            self.account.waited_seconds += running.end()
+            del running, watch  # whose errors hold this frame
+
+    async def _watch(self, answer: asyncio.Future[Any]) -> None:
+        """Wait until the client has gone; it is waiting then for nothing."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        if not answer.done():
+            answer.set_exception(Disconnected())
 
     @property
     def document(self) -> Any:
@@ -87,7 +120,7 @@ class Exchange:
             document = self._document = self.format.reader.read(self.body)
             timeout_ms = read_timeout(document)
             if timeout_ms is not None:
-                self.deadline.allow(min(timeout_ms, self._settings.max_timeout_ms))
+                self.deadline.allow(min(timeout_ms, self._most_ms))
             self.seconds[PARSE] += perf_counter() - start
         return self._document
 

@@ -42,6 +42,11 @@ class Sharing(BaseModel):
         gt=0,
         description="Body bytes that waiting and running requests may hold.",
     )
+    queue_seconds: float = Field(
+        default=5.0,
+        gt=0,
+        description="How long the requests that wait may be expected to take; beyond that, 503.",
+    )
     inline_microseconds: int = Field(
         default=200,
         ge=0,

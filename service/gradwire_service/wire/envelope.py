@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from gradwire_engine.answer import Kind, Query, Repeats
 
+from gradwire_service.problems import Refusal
 from gradwire_service.wire.codec import Encoding
 from gradwire_service.wire.directions import read_seeds, read_tangents
 from gradwire_service.wire.fields import (
@@ -98,6 +99,10 @@ class TapeEnvelope(NamedTuple):
     persistent: bool = False
 
 
+#: Digits of the longest time that a header may name.
+_MOST_DIGITS = 16
+
+
 def read_timeout(document: Any) -> float | None:
     """The time that a request asks for; whether all of it is right is found out elsewhere.
 
@@ -105,6 +110,17 @@ def read_timeout(document: Any) -> float | None:
     """
     value = document.get("timeout_ms") if type(document) is dict else None
     return None if value is None else positive(value, "timeout_ms")
+
+
+def timeout_of_header(value: bytes) -> float:
+    """The time that the header ``Gradwire-Timeout-Ms`` leaves: proxies know no bodies.
+
+    Raises: ``Refusal`` (invalid_request).
+    """
+    if not value.isdigit() or not 0 < len(value) < _MOST_DIGITS or not int(value):
+        detail = "the header Gradwire-Timeout-Ms is a positive whole number of milliseconds"
+        raise Refusal("invalid_request", detail)
+    return float(value)
 
 
 def read_envelope(
