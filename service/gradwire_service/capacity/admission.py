@@ -211,6 +211,7 @@ class Running(Generic[Result]):
         if job is None:
             return 0.0
         if not self._told:
+            self.answer.cancel()
             job.deadline.cancel()
             self._pool.withdraw(job)
         return job.waited_seconds

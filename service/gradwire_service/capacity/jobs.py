@@ -140,6 +140,10 @@ class Line:
         owner = max(self._waiting, key=lambda owner: len(self._waiting[owner]))
         return owner, self._waiting[owner][-1]
 
+    def shortest(self, owner: str) -> Job:
+        """The job of an owner's that is expected to take least, of those that wait."""
+        return min(self._waiting[owner], key=lambda job: job.expected_seconds)
+
     def waiting_of(self, owner: str) -> int:
         """How many jobs of an owner's have not begun."""
         return len(self._waiting.get(owner, ()))

@@ -111,13 +111,11 @@ class Pool:
             if owner != job.owner:
                 first = paused or (waiting if room and begun < _OF_OWNER * most else None)
             else:
-                shorter = (
-                    waiting is not None
-                    and waiting.expected_seconds * _MUCH_LONGER < job.ran_seconds
-                    and room
-                    and begun < _OF_OWNER_WITH_SHORT * most
-                )
-                first = waiting if shorter else paused
+                first = paused
+                if room and waiting is not None and begun < _OF_OWNER_WITH_SHORT * most:
+                    shortest = self._line.shortest(owner)
+                    if shortest.expected_seconds * _MUCH_LONGER < job.ran_seconds:
+                        first = shortest
             if first is not None:
                 return first
         return None
