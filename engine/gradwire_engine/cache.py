@@ -13,11 +13,12 @@ from gradwire_engine.compile import Compiled
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.locks import locked
 from gradwire_engine.program import Program
+from gradwire_engine.room import Room, Share
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
 #: Characters of source text whose programs are remembered; a program takes some 70 bytes for each.
-_TEXT_CHARACTERS = 4 << 20
+TEXT_CHARACTERS = 4 << 20
 #: What an entry of the cache takes before anything is compiled.
 _ENTRY_BYTES = 2048
 
@@ -50,49 +51,51 @@ class Entry:
         self.paths = tuple(paths)
 
 
-class Cache:
-    """Entries by key, the least recently used dropped when they outgrow their bytes."""
+class Cache(Share):
+    """Entries by key, in a room for bytes."""
 
-    def __init__(self, limit_bytes: int) -> None:
-        self._limit = limit_bytes
-        self._bytes = 0
-        self._lock = threading.Lock()
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
         self._entries: OrderedDict[Any, Entry] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def drop_oldest(self) -> int:
+        return self._entries.popitem(last=False)[1].nbytes
 
     def find(self, key: Any) -> Entry:
         """The entry of ``key``, made where there is none."""
-        with self._lock:
+        with self.room.lock:
             entry = self._entries.get(key)
             if entry is None:
                 entry = self._entries[key] = Entry()
-                self._bytes += entry.nbytes
-                self._shrink()
+                self.take(entry.nbytes)
             else:
                 self._entries.move_to_end(key)
             return entry
 
     def add(self, key: Any, entry: Entry, compiled: Compiled) -> None:
         """Add a recording to its entry, which may have been dropped meanwhile."""
-        with self._lock:
+        with self.room.lock:
             before = entry.nbytes
-            entry.add(compiled, self._limit)
+            entry.add(compiled, self.room.most)
             if self._entries.get(key) is entry:
-                self._bytes += entry.nbytes - before
-                self._shrink()
-
-    def _shrink(self) -> None:
-        while self._bytes > self._limit and len(self._entries) > 1:
-            _, dropped = self._entries.popitem(last=False)
-            self._bytes -= dropped.nbytes
+                self.take(entry.nbytes - before)
 
 
-class Programs:
-    """Programs by their source text, the oldest dropped when the texts grow too long together."""
+class Programs(Share):
+    """Programs by their source text, in a room for characters; the oldest is dropped first."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._characters = 0
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
         self._programs: OrderedDict[str, Program] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._programs)
+
+    def drop_oldest(self) -> int:
+        return len(self._programs.popitem(last=False)[0])
 
     def find(self, text: str) -> Program:
         """The program of ``text``, parsed where it is new."""
@@ -100,10 +103,8 @@ class Programs:
         if program is None:
             with collection_held:
                 program = parse_text(text)
-            with self._lock:
+            with self.room.lock:
                 if text not in self._programs:
                     self._programs[text] = program
-                    self._characters += len(text)
-                while self._characters > _TEXT_CHARACTERS:
-                    self._characters -= len(self._programs.popitem(last=False)[0])
+                    self.take(len(text))
         return program

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 from gradwire_engine.answer import Limits, Query
 from gradwire_engine.batched_call import BatchedCall
-from gradwire_engine.cache import Cache, Programs
+from gradwire_engine.cache import TEXT_CHARACTERS, Cache, Programs
 from gradwire_engine.call import Call
 from gradwire_engine.collection import collection_held
 from gradwire_engine.frontends.graph import parse_graph
 from gradwire_engine.program import Program
 from gradwire_engine.recording import Recording, Watching
+from gradwire_engine.room import Room
 
 
 class Engine:
@@ -20,8 +23,27 @@ class Engine:
 
     def __init__(self, limits: Limits | None = None, cache_bytes: int = 256 << 20) -> None:
         self.limits = limits or Limits()
-        self._cache = Cache(cache_bytes)
-        self._programs = Programs()
+        self._cache = Cache(Room(cache_bytes))
+        self._programs = Programs(Room(TEXT_CHARACTERS))
+        self._lock = threading.Lock()
+        self._apart: dict[str, Self] = {}
+
+    def apart(self, whose: str) -> Self:
+        """An engine like this one that keeps what it parsed and compiled apart, in the same room.
+
+        So how long its answers take tells nothing of what others asked, nor does it lose anything
+        to one who has more. Each is kept as long as this one is.
+        """
+        engine = self._apart.get(whose)
+        if engine is None:
+            with self._lock:
+                engine = self._apart.get(whose)
+                if engine is None:
+                    engine = copy(self)
+                    engine._cache = Cache(self._cache.room)
+                    engine._programs = Programs(self._programs.room)
+                    self._apart[whose] = engine
+        return engine
 
     def parse(self, source: str | Mapping[str, Any] | Program) -> Program:
         """The program that source text or a graph denotes; texts seen before are remembered.

@@ -20,6 +20,7 @@ from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
 from gradwire_service.capacity import Capacity
+from gradwire_service.engines import Engines
 from gradwire_service.library import Library
 from gradwire_service.parts import Parts
 from gradwire_service.routes import (
@@ -127,10 +128,11 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         threads=settings.block_threads,
     )
     engine = Engine(limits=limits, cache_bytes=settings.cache_bytes)
+    engines = Engines(engine, apart=keys.keyring is not None)
 
     store = open_store(settings)
-    library = Library(engine, store, settings.near_bytes)
-    parts = Parts(engine, store, library, capacity, metrics, settings)
+    library = Library(engines, store, settings.near_bytes)
+    parts = Parts(engines, store, library, capacity, metrics, settings)
     exposition = Exposition(
         metrics, lambda: {kind: store.amounts(kind).records for kind in store.policies}
     )

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from gradwire_engine import Engine
-
+from gradwire_service.engines import Engines
 from gradwire_service.near import Near, Shelf
 from gradwire_service.programs import Programs
 from gradwire_service.store import Store
@@ -24,14 +23,14 @@ class Library:
 
     def __init__(
         self,
-        engine: Engine,
+        engines: Engines,
         store: Store,
         near_bytes: int,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         near = Near(near_bytes, clock)
         self.tensors = Tensors(store, near)
-        self.programs = Programs(engine, store, near)
+        self.programs = Programs(engines, store, near)
         self._shelves: dict[ShelfName, Shelf] = {
             "tensors": self.tensors,
             "programs": self.programs,

@@ -98,7 +98,7 @@ class Shelf(ABC):
         self._fresh_seconds = min(FRESH_SECONDS, _FRESH_PART * ttl_seconds)
 
     @abstractmethod
-    def _read(self, held: Held) -> tuple[Any, int]:
+    def _read(self, owner: str, held: Held) -> tuple[Any, int]:
         """A record as the value that is used, and what it takes."""
 
     def at_hand(self, owner: str, id: str) -> Any:
@@ -117,7 +117,7 @@ class Shelf(ABC):
         if held is None:
             self._near.drop(key)
             return None
-        value, nbytes = self._read(held) if known is None else known[:2]
+        value, nbytes = self._read(owner, held) if known is None else known[:2]
         self._near.keep(key, value, nbytes, self._fresh_seconds, changes)
         return value
 

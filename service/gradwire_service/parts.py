@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwire_engine import Engine
-
 from gradwire_service.capacity import Capacity
+from gradwire_service.engines import Engines
 from gradwire_service.library import Library
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
@@ -16,7 +15,7 @@ from gradwire_service.telemetry import Metrics
 class Parts(NamedTuple):
     """The parts of one application."""
 
-    engine: Engine
+    engines: Engines
     store: Store
     library: Library
     capacity: Capacity

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gradwire_engine import Engine, Program
+from gradwire_engine import Program
 from gradwire_engine.frontends.printed import printed
 from gradwire_engine.interface import free_variables
 from gradwire_engine.program import RESULT, Output
 
+from gradwire_service.engines import Engines
 from gradwire_service.near import Near, Shelf
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Held, Key, Record, Store
@@ -39,7 +40,7 @@ class Names(Shelf):
     kind = "names"
     fixed = False
 
-    def _read(self, held: Held) -> tuple[Any, int]:
+    def _read(self, owner: str, held: Held) -> tuple[Any, int]:
         return held.head, len(held.head)
 
     def put(self, owner: str, name: str, id: str) -> None:
@@ -63,14 +64,15 @@ class Programs(Shelf):
 
     kind = "programs"
 
-    def __init__(self, engine: Engine, store: Store, near: Near) -> None:
+    def __init__(self, engines: Engines, store: Store, near: Near) -> None:
         super().__init__(store, near)
-        self._engine = engine
+        self._engines = engines
         self.names = Names(store, near)
 
-    def _read(self, held: Held) -> tuple[Any, int]:
+    def _read(self, owner: str, held: Held) -> tuple[Any, int]:
         source = _source(held)
-        return self._engine.parse(json.loads(source)), _BYTES_PER_SOURCE_BYTE * len(source)
+        program = self._engines.of(owner).parse(json.loads(source))
+        return program, _BYTES_PER_SOURCE_BYTE * len(source)
 
     def put(
         self, owner: str, source: Source, name: str | None = None, ref: str | None = None
@@ -81,7 +83,7 @@ class Programs(Shelf):
         invalid_request where ``ref`` is not its id; unknown_ref where ``source`` was referred to
         and has gone meanwhile).
         """
-        program = self._engine.parse(source)
+        program = self._engines.of(owner).parse(source)
         if ref is not None and ref != program.id:
             detail = f"the program is {program.id}, not this ref"
             raise Refusal("invalid_request", detail, pointer="/ref")
@@ -110,7 +112,7 @@ class Programs(Shelf):
         if id is None or held is None:
             raise unknown_refs([reference])
         names = [name for name, of in self.names.all(owner) if of == id]
-        return Registered(id, names, json.loads(held.head), self._text(held))
+        return Registered(id, names, json.loads(held.head), self._text(owner, held))
 
     def listed(self, owner: str, after: str, most: int) -> Sequence[Registered]:
         """The first ``most`` programs whose ids follow ``after``, without their sources."""
@@ -134,9 +136,11 @@ class Programs(Shelf):
             if of == id:
                 self.names.forget(owner, name)
 
-    def _text(self, held: Held) -> str | None:
+    def _text(self, owner: str, held: Held) -> str | None:
         source = json.loads(_source(held))
-        return source if type(source) is str else printed(self._engine.parse(source))
+        if type(source) is str:
+            return source
+        return printed(self._engines.of(owner).parse(source))
 
     def _id(self, owner: str, reference: str) -> str | None:
         if is_digest(reference):

@@ -8,8 +8,9 @@ import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
-from gradwire_engine import Engine, Recording
+from gradwire_engine import Recording
 
+from gradwire_service.engines import Engines
 from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Held, Key, Record, Store
@@ -66,8 +67,8 @@ class Kept(NamedTuple):
 class Tapes:
     """Makes tapes and finds them again, with their values where this process still has them."""
 
-    def __init__(self, engine: Engine, store: Store, library: Library, values_bytes: int) -> None:
-        self._engine = engine
+    def __init__(self, engines: Engines, store: Store, library: Library, values_bytes: int) -> None:
+        self._engines = engines
         self._store = store
         self._library = library
         self._most_bytes = values_bytes
@@ -75,10 +76,11 @@ class Tapes:
         self._recordings: OrderedDict[Key, Kept] = OrderedDict()
         self._bytes = 0
 
-    def recording(self, asked: TapeEnvelope) -> Recording:
+    def recording(self, owner: str, asked: TapeEnvelope) -> Recording:
         """What a request asks for, neither recorded nor run yet."""
-        return self._engine.recording(
-            self._engine.parse(asked.program),
+        engine = self._engines.of(owner)
+        return engine.recording(
+            engine.parse(asked.program),
             asked.variables,
             watch=asked.watch,
             watch_accessed=asked.watch_accessed,
@@ -116,7 +118,7 @@ class Tapes:
         program = document["program"]
         if type(program) is dict and "name" in program:
             document["program"] = {"ref": recipe.program}
-        recording = self.recording(read_tape(document, self._library.references(key)))
+        recording = self.recording(key.owner, read_tape(document, self._library.references(key)))
         return Tape(key, recipe, held.expires_at, recording, kept=False)
 
     def keep(self, key: Key, recipe: Recipe, recording: Recording) -> None:

@@ -31,7 +31,7 @@ class Tensors(Shelf):
 
     kind = "tensors"
 
-    def _read(self, held: Held) -> tuple[Any, int]:
+    def _read(self, owner: str, held: Held) -> tuple[Any, int]:
         array = _array(held)
         return array, array.nbytes
 

@@ -112,9 +112,38 @@ def test_the_cache_stays_within_its_bytes():
             engine.call(engine.parse("x + ones(7)"), leaves(x=np.ones(n + 10)), EVALUATE).replay(
                 nothing
             )
-    assert engine._cache._bytes <= 1 << 20
+    assert engine._cache.taken <= 1 << 20
     assert len(engine._cache._entries) < 800
     tracemalloc.stop()
+
+
+def test_engines_apart_share_nothing_but_their_room():
+    engine = Engine(cache_bytes=1 << 20)
+    one, two = engine.apart("one"), engine.apart("two")
+    assert engine.apart("one") is one
+    program = one.parse("x + 1")
+    assert one.parse("x + 1") is program
+    assert two.parse("x + 1").id == program.id
+    assert two.parse("x + 1") is not program
+
+    def asked(engine, text="x + 1"):
+        return engine.call(engine.parse(text), leaves(x=1.0), EVALUATE)
+
+    asked(one).replay(nothing)
+    assert asked(one).compiled
+    assert not asked(two).compiled
+    assert not asked(engine).compiled
+    for n in range(1, 400):
+        asked(two, f"x*{n}.5 + ones(1000)*{n}").replay(nothing)
+    assert asked(one).compiled
+    assert engine._cache.room.taken <= 1 << 20
+
+
+def test_threads_get_the_same_engine_apart():
+    engine = Engine()
+    with ThreadPoolExecutor(8) as threads:
+        for n in range(50):
+            assert len(set(threads.map(engine.apart, [str(n)] * 8))) == 1
 
 
 def test_constants_of_a_tape_count_as_its_bytes(ask):

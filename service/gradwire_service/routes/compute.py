@@ -25,7 +25,7 @@ class Compute:
 
     def __init__(self, kind: Kind, parts: Parts, gathering: Gathering | None) -> None:
         self._kind = kind
-        self._engine = parts.engine
+        self._engines = parts.engines
         self._library = parts.library
         self._capacity = parts.capacity
         self._metrics = parts.metrics
@@ -38,7 +38,7 @@ class Compute:
         self._capacity.enter()
         try:
             await x.receive(receive, self._capacity)
-            work = Work(self._engine, self._library, self._kind, x)
+            work = Work(self._engines.of(x.owner), self._library, self._kind, x)
             pieces = await self._pieces(work, x)
         finally:
             self._capacity.leave()

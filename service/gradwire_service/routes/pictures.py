@@ -111,7 +111,7 @@ def router(parts: Parts) -> APIRouter:
     """The routes of graphs."""
     routes = APIRouter(prefix="/v1/programs", tags=["programs"])
     settings = parts.settings
-    drawing = Drawing(parts.library, parts.engine.limits)
+    drawing = Drawing(parts.library, parts.engines.limits)
     desk = Desk(parts.capacity, settings)
 
     def draws(name: str, form: Form) -> None:

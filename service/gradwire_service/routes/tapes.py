@@ -80,7 +80,7 @@ class Answering:
         body, document = x.fix_body(), x.document
         with x.phase(PARSE):
             asked = read_tape(document, self._library.references(x))
-            recording = self._tapes.recording(asked)
+            recording = self._tapes.recording(x.owner, asked)
         with x.phase(COMPILE):
             recording.compile(x.deadline)
         with x.phase(REPLAY):
@@ -153,8 +153,8 @@ class Answering:
 def router(parts: Parts) -> APIRouter:
     """The routes of tapes."""
     routes = APIRouter(prefix="/v1/tapes", tags=["tapes"])
-    engine, store, library, capacity, metrics, settings = parts
-    tapes = Tapes(engine, store, library, settings.tape_values_bytes)
+    engines, store, library, capacity, metrics, settings = parts
+    tapes = Tapes(engines, store, library, settings.tape_values_bytes)
     answering = Answering(tapes, library)
     desk = Desk(capacity, settings)
 

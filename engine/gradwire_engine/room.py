@@ -1,0 +1,60 @@
+"""What several caches may take together, so that none of them is emptied by a larger one."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+
+
+class Room:
+    """So much may be taken by all shares. Its lock is theirs, too.
+
+    Where it is not enough, whoever has taken most gives up what it used longest ago: nobody loses
+    anything to one who has more.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.lock = threading.Lock()
+        self.most = most
+        self.taken = 0
+        self._shares: list[Share] = []
+
+    def admit(self, share: Share) -> None:
+        """Let another one in."""
+        with self.lock:
+            self._shares.append(share)
+
+    def shrink(self) -> None:
+        """Keep within what may be taken; the very last thing is kept, however large. Locked."""
+        while self.taken > self.most:
+            largest = max(self._shares, key=_taken)
+            if len(largest) == 1 and largest.taken == self.taken:
+                break
+            largest.take(-largest.drop_oldest())
+
+
+class Share(ABC):
+    """What one cache takes of a room."""
+
+    def __init__(self, room: Room) -> None:
+        self.room = room
+        self.taken = 0
+        room.admit(self)
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def drop_oldest(self) -> int:
+        """Give up what was used longest ago; how much that took."""
+
+    def take(self, amount: int) -> None:
+        """Count what is taken from now on, or given back. Locked."""
+        self.taken += amount
+        self.room.taken += amount
+        if amount > 0:
+            self.room.shrink()
+
+
+def _taken(share: Share) -> int:
+    return share.taken

@@ -1,0 +1,26 @@
+"""Whose engine answers: all owners', or with keys each tenant's own."""
+
+from __future__ import annotations
+
+from gradwire_engine import Engine
+from gradwire_engine.answer import Limits
+
+
+class Engines:
+    """The engine; ``apart``, it keeps for each owner apart what it parsed and compiled.
+
+    Then the time of a first call tells nobody which programs others use, nor do calls of several
+    owners share a replay. Only where owners are as few as tenants: each keeps a little for ever.
+    """
+
+    def __init__(self, engine: Engine, *, apart: bool = False) -> None:
+        self._engine = engine
+        self._apart = apart
+
+    @property
+    def limits(self) -> Limits:
+        return self._engine.limits
+
+    def of(self, owner: str) -> Engine:
+        """The engine that answers this owner."""
+        return self._engine.apart(owner) if self._apart else self._engine
