@@ -16,8 +16,8 @@ def _header(description: str, **schema: Any) -> dict[str, Any]:
 #: Headers of requests, by the names of their components.
 _ASKED = {
     "X-Request-ID": _header(
-        "Comes back, and joins the request to its log lines; without one it is made here.",
-        pattern="^[A-Za-z0-9._:-]{1,128}$",
+        "Comes back, and joins the request to its log lines: up to 128 letters, digits and `._:-`. "
+        "Without one, or with another, it is made here.",
     ),
     "Accept-Encoding": _header(f"How the response may be compressed: {', '.join(CODINGS)}."),
     "Content-Encoding": _header("How the body is compressed.", enum=[*CODINGS, "identity"]),
