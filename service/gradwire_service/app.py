@@ -96,10 +96,7 @@ class Application(FastAPI):
                 description=self.description,
                 routes=self.routes,
             )
-            schemas = schema.setdefault("components", {}).setdefault("schemas", {})
-            schemas.update(documents.component_schemas())
-            documents.add_security(schema, keys=self._keyring is not None)
-            documents.add_headers(schema)
+            documents.complete(schema, keys=self._keyring is not None)
             self.openapi_schema = schema
         return self.openapi_schema
 

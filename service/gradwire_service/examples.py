@@ -95,3 +95,43 @@ REQUESTS: dict[Kind, dict[str, Any]] = {
         ),
     },
 }
+
+_PROGRAM = "h = tanh(x @ w)\nloss = mean((h - y)**2)"
+_TENSOR = {"dtype": "float32", "shape": [2], "base64": "AAAAAAAAgD8="}
+#: What is asked of a tape on which ``TAPE`` was recorded.
+TAPE_REQUESTS: dict[Kind, dict[str, Any]] = {
+    "gradient": {"loss": _example("The gradient", target="loss", sources=["w"])},
+    "jacobian": {"hidden": _example("Of an intermediate", target="h", sources={"w": "w"})},
+    "hessian": {"loss": _example("Second derivatives", target="loss", sources=["w"])},
+    "jvp": {"loss": _example("Along a direction", target="loss", tangents={"w": [1.0, 0.0]})},
+    "hvp": {"loss": _example("The Hessian times a vector", target="loss", vectors={"w": [1, 0]})},
+    "check": {"loss": _example("Is it right?", target="loss", sources=["w"])},
+}
+TAPE = {
+    "layer": _example(
+        "A layer, to be asked again and again",
+        program=_PROGRAM,
+        variables={"x": [[1.0, 2.0], [3.0, 4.0]], "w": [0.1, -0.2], "y": [0.0, 1.0]},
+        watch=["w"],
+        persistent=True,
+    ),
+}
+PROGRAM = {"named": _example("Under a name", program=_PROGRAM, name="layer")}
+TENSOR = {"vector": {"summary": "Two numbers", "value": _TENSOR}}
+#: Of parameters, by their names.
+PARAMETERS: dict[str, Any] = {
+    "program": "layer",
+    "ref": "sha256:e1312eb12ba4ec0a1068af6b4bba7b06b7d43c3c523c5f19b8a188380abdcf35",
+    "tape": "q3vQpGvVx1rJrkn5mYB0hKCPo6xIuTQZ",
+    "limit": 100,
+    "after": "sha256:" + "0" * 64,
+    "type": ["x:float64[2,2]", "w:float64[2]", "y:float64[2]"],
+    "target": ["loss"],
+    "source": ["w"],
+    "X-Request-ID": "training-7.step-120",
+    "Accept-Encoding": "zstd, gzip",
+    "Content-Encoding": "identity",
+    "If-None-Match": 'W/"an-older-tag"',
+    "Idempotency-Key": "step-120",
+    "Gradwire-Timeout-Ms": 5000,
+}

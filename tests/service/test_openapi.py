@@ -3,8 +3,12 @@
 import base64
 
 import pytest
-from gradwire_service.problems import MEDIA_TYPE
+from gradwire_service import examples
+from gradwire_service.app import create_app
+from gradwire_service.problems import KINDS, MEDIA_TYPE
+from gradwire_service.settings import Settings
 from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 JSON, MESSAGEPACK = "application/json", "application/msgpack"
 TENSOR = {"dtype": "uint8", "shape": [3], "base64": base64.b64encode(b"abc").decode()}
@@ -44,6 +48,72 @@ def test_documents_come_and_go_in_both_encodings(document):
                 assert content[MESSAGEPACK]["schema"]["$ref"].endswith("/RawData")
             elif JSON in content:
                 assert content[JSON]["schema"] == content[MESSAGEPACK]["schema"]
+
+
+@pytest.mark.parametrize("keys", [None, "[]"])
+def test_it_is_openapi(keys):
+    app = create_app(Settings(pool_threads=1, keys=keys))
+    app.state.capacity.close()
+    assert list(OpenAPIV31SpecValidator(app.openapi()).iter_errors()) == []
+
+
+def test_every_operation_says_what_any_request_may_be_refused_with(document):
+    known = {kind.status for kind in KINDS.values()}
+    for name, operation in operations(document):
+        described = set(map(int, operation["responses"]))
+        assert {408, 414, 417, 431, 500, 503} & known <= described, name
+        if operation["tags"][0] not in ("service", "health"):
+            assert {400, 401, 403, 404, 406, 413, 415, 422, 429, 504} <= described, name
+    everywhere = {int(s) for _, of in operations(document) for s in of["responses"]}
+    assert known - everywhere == {405}  # of what is no operation
+
+
+def test_links_lead_somewhere(document):
+    known = {operation["operationId"]: operation for _, operation in operations(document)}
+    followed_from = set()
+    for name, operation in operations(document):
+        for response in operation["responses"].values():
+            for link in response.get("links", {}).values():
+                followed_from.add(name)
+                (parameter,) = link["parameters"]
+                taken = known[link["operationId"]]["parameters"]
+                assert parameter in [one.get("name") for one in taken]
+    makers = {name for name, operation in operations(document) if "201" in operation["responses"]}
+    assert followed_from == makers
+
+
+def test_whatever_can_be_asked_has_an_example(document):
+    for name, operation in operations(document):
+        for parameter in operation["parameters"]:
+            told = followed(document, parameter)
+            Draft202012Validator(told["schema"]).validate(told["example"])
+        if "requestBody" in operation:
+            asked = operation["requestBody"]["content"][JSON]
+            schema = asked["schema"] | {"components": document["components"]}
+            assert asked["examples"], name
+            for example in asked["examples"].values():
+                Draft202012Validator(schema).validate(example["value"])
+
+
+async def test_the_examples_of_what_is_kept_work(client):
+    (program,), (tensor,), (tape,) = [
+        [one["value"] for one in shown.values()]
+        for shown in (examples.PROGRAM, examples.TENSOR, examples.TAPE)
+    ]
+    known = examples.PARAMETERS
+    assert (await client.post("/v1/programs", json=program)).status_code == 201
+    types = {"type": known["type"], "target": known["target"], "source": known["source"]}
+    drawn = await client.get(f"/v1/programs/{known['program']}/graph.svg", params=types)
+    assert drawn.status_code == 200
+    stored = await client.put(f"/v1/tensors/{known['ref']}", json=tensor)
+    assert stored.status_code == 201
+    made = await client.post("/v1/tapes", json=tape)
+    assert made.status_code == 201
+    for kind, shown in examples.TAPE_REQUESTS.items():
+        for example in shown.values():
+            path = f"/v1/tapes/{made.json()['tape']}/{kind}"
+            answer = await client.post(path, json=example["value"])
+            assert answer.status_code == 200, answer.text
 
 
 def test_every_refusal_is_a_problem(document):

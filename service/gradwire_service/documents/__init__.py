@@ -1,6 +1,5 @@
 """The documents on the wire as pydantic models: for the published schema, never on the way."""
 
-from gradwire_service.documents.headers import add_headers
 from gradwire_service.documents.operations import (
     OPERATIONS,
     TAPE_OPERATIONS,
@@ -16,7 +15,7 @@ from gradwire_service.documents.resources import (
     TensorDocument,
 )
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
-from gradwire_service.documents.security import add_security
+from gradwire_service.documents.whole import complete
 
 __all__ = [
     "OPERATIONS",
@@ -35,8 +34,7 @@ __all__ = [
     "TapeRequest",
     "TapeResponse",
     "TensorDocument",
-    "add_headers",
-    "add_security",
+    "complete",
     "component_schemas",
     "problems",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from gradwire_service.documents.refusals import EXCHANGES
 from gradwire_service.problems import MEDIA_TYPE
 from gradwire_service.wire.compression import CODINGS
 
@@ -20,7 +21,12 @@ _ASKED = {
         "Without one, or with another, it is made here.",
     ),
     "Accept-Encoding": _header(f"How the response may be compressed: {', '.join(CODINGS)}."),
-    "Content-Encoding": _header("How the body is compressed.", enum=[*CODINGS, "identity"]),
+    "Content-Encoding": _header(f"How the body is compressed, if it is: {', '.join(CODINGS)}."),
+    "Gradwire-Timeout-Ms": _header(
+        "Time allowed, in milliseconds, queueing included: for proxies, which know no bodies.",
+        type="integer",
+        minimum=1,
+    ),
     "Idempotency-Key": _header(
         "Of a question about a tape that is not persistent: the same question with the same key is "
         "answered again for a minute, so that it may be repeated.",
@@ -36,7 +42,6 @@ _ANSWERED = {
     "Retry-After": _header("Seconds to wait.", type="integer", minimum=1),
     "WWW-Authenticate": _header("What is wrong with the key, as RFC 6750 says it."),
 }
-_TIMED = {"compute", "tapes", "programs", "tensors"}
 
 
 def add_headers(schema: dict[str, Any]) -> None:
@@ -58,16 +63,17 @@ def _add(operation: dict[str, Any]) -> None:
     if MEDIA_TYPE not in responses.get("422", {}).get("content", {}):
         responses.pop("422", None)  # FastAPI's own, which no path here can be answered with
     tagged = "304" in responses
+    exchanged = not EXCHANGES.isdisjoint(operation.get("tags", ()))
     asked = ["X-Request-ID", "Accept-Encoding"]
+    asked += ["Gradwire-Timeout-Ms"] * exchanged
     asked += ["Content-Encoding"] * ("requestBody" in operation) + ["If-None-Match"] * tagged
     asked += ["Idempotency-Key"] * ("409" in responses and "requestBody" in operation)
     parameters = [{"$ref": f"#/components/parameters/{name}"} for name in asked]
     operation["parameters"] = [*operation.get("parameters", []), *parameters]
-    timed = not _TIMED.isdisjoint(operation.get("tags", ()))
     for status, response in responses.items():
         answered = ["X-Request-ID"]
         if int(status) < 400:
-            answered += ["Server-Timing"] * timed + ["ETag"] * (tagged and status != "201")
+            answered += ["Server-Timing"] * exchanged + ["ETag"] * (tagged and status != "201")
             answered += ["Location"] * (status == "201")
         elif status in {"429", "503"}:
             answered.append("Retry-After")

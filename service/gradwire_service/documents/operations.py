@@ -8,7 +8,6 @@ from gradwire_engine.answer import Kind
 from pydantic import TypeAdapter
 from starlette.responses import Response as StarletteResponse
 
-from gradwire_service import examples
 from gradwire_service.documents.graphs import GraphDocument
 from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
 from gradwire_service.documents.resources import (
@@ -57,8 +56,6 @@ def content(model: Any) -> dict[str, Any]:
 
 
 def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
-    asked = content(REQUESTS[kind])
-    asked[JSON.media_types[0]]["examples"] = examples.REQUESTS[kind]
     return {
         "name": kind,
         "operation_id": kind,
@@ -72,7 +69,7 @@ def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
             },
             **problems(400, 404, 406, 413, 415, 422, 500, 503, 504),
         },
-        "openapi_extra": {"requestBody": {"required": True, "content": asked}},
+        "openapi_extra": {"requestBody": {"required": True, "content": content(REQUESTS[kind])}},
     }
 
 
