@@ -34,3 +34,14 @@ def service_url() -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         server.should_exit = True
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a real Redis that all tests share, each under a prefix of its own; its address."""
+    from tests.service.store.redis_server import REDIS, redis_server
+
+    if REDIS is None:
+        pytest.skip("there is no redis-server")
+    with redis_server(tmp_path_factory.mktemp("redis")) as server:
+        yield server.url

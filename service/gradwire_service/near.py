@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple
 
-from gradwire_service.store import Held, Key, Kind, Store
+from gradwire_service.store import Held, Key, Kind, Store, Unavailable
 
 #: How long what is at hand is used without asking the store, which others may have changed.
 FRESH_SECONDS = 1.0
@@ -108,12 +108,19 @@ class Shelf(ABC):
     def value(self, owner: str, id: str) -> Any:
         """The value of a record, at hand from now on; None where there is none.
 
-        Each use that asks the store is one that moves the record's expiry on.
+        Each use that asks the store is one that moves the record's expiry on. What is at hand, and
+        fixed, is used on where the store cannot be had: it would say nothing else.
         """
         key = Key(self.kind, owner, id)
         changes = self._near.changes
         known = self._near.known(key) if self.fixed else None
-        held = self._store.find(key, body=known is None)
+        try:
+            held = self._store.find(key, body=known is None)
+        except Unavailable:
+            if known is None:
+                raise
+            self._near.keep(key, known.value, known.nbytes, self._fresh_seconds, changes)
+            return known.value
         if held is None:
             self._near.drop(key)
             return None

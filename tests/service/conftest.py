@@ -1,5 +1,6 @@
 """An application, and a client that speaks to it without a socket."""
 
+import secrets
 from contextlib import asynccontextmanager
 
 import httpx
@@ -43,9 +44,12 @@ def served():
     return serve
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "redis"])
 def kept(request, tmp_path):
-    """Settings of either store."""
+    """Settings of each store."""
+    if request.param == "redis":
+        url = request.getfixturevalue("redis_url")
+        return {"store": url, "store_prefix": f"test-{secrets.token_hex(8)}"}
     return {"store": "memory:" if request.param == "memory" else f"sqlite:{tmp_path / 'kept.db'}"}
 
 

@@ -11,10 +11,14 @@ from gradwire_service.library import Library, NotNear
 from gradwire_service.near import FRESH_SECONDS, Near
 from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
-from gradwire_service.store import Key, policies
+from gradwire_service.store import Key, Unavailable, policies
 from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.redis import RedisStore
 from gradwire_service.store.sqlite import SqliteStore
 from gradwire_service.wire.leaves import read_variables
+from gradwire_service.wire.references import ShelfName
+
+from tests.service.store.redis_server import REDIS, redis_server
 
 TTL = 100.0
 
@@ -125,6 +129,31 @@ def test_what_is_deleted_or_moved_here_is_seen_at_once(library):
     assert references.found("programs", second.id) is None
     assert references.found("names", "f") is references.found("names", "g") is None
     assert references.found("programs", first.id).id == first.id
+
+
+@pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
+    """What a digest stands for is the same for ever; what a name stands for is not."""
+    with redis_server(tmp_path) as server:
+        store = RedisStore(server.url, policies(Settings()))
+        library = Library(Engines(Engine()), store, 1 << 20, clock)
+        tensor, _ = library.tensors.put("me", ARRAY)
+        program, _ = library.programs.put("me", "sum(x)", "f")
+        fixed: list[tuple[ShelfName, str]]
+        fixed = [("tensors", tensor.ref), ("programs", program.id)]
+        held = [library.references(ME).found(*of) for of in fixed]
+        library.references(ME).found("names", "f")
+        server.stop()
+        for _ in range(3):
+            clock.now += FRESH_SECONDS
+            assert [library.references(ME).found(*of) for of in fixed] == held
+            assert [library.references(ME, waits=False).found(*of) for of in fixed] == held
+            for of in fixed:
+                with pytest.raises(Unavailable):
+                    library.references(YOU).found(*of)
+            with pytest.raises(Unavailable):
+                library.references(ME).found("names", "f")
+        store.close()
 
 
 class Interrupted(MemoryStore):

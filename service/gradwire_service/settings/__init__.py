@@ -26,7 +26,12 @@ SUBJECTS: tuple[type[BaseModel], ...] = (Listening, Admitting, Budgets, Sharing,
 class Settings(Listening, Admitting, Budgets, Sharing, Keeping, Telling, BaseSettings):
     """One instance per application; never read as a global."""
 
-    model_config = SettingsConfigDict(env_prefix="GRADWIRE_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="GRADWIRE_",
+        frozen=True,
+        extra="ignore",
+        hide_input_in_errors=True,  # the address of a store may hold a password
+    )
 
     @model_validator(mode="after")
     def _timeouts_are_ordered(self) -> Self:

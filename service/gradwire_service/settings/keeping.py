@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, Field
 
 from gradwire_service.settings.units import GIBIBYTE, MEBIBYTE
+
+
+def _address(store: str) -> str:
+    """An address that can be read; it may hold a password, so what is wrong is not shown."""
+    try:
+        _ = urlsplit(store).port if "://" in store else None
+    except ValueError:
+        raise ValueError("percent-encode what is special in user and password") from None
+    return store
 
 
 class Keeping(BaseModel):
     """What is kept between requests: where, how much and how long."""
 
-    store: str = Field(
+    store: Annotated[str, AfterValidator(_address)] = Field(
         default="memory:",
-        pattern=r"^(memory:|sqlite:.+)$",
-        description="Where tapes, programs and tensors are kept: memory: or sqlite:PATH, which "
-        "processes may share, and which programs outlive.",
+        pattern=r"^(memory:|sqlite:.+|rediss?://.+|unix://.+)$",
+        repr=False,
+        description="Where tapes, programs and tensors are kept: memory:, or sqlite:PATH, a file "
+        "that processes of one machine may share and that programs outlive, or a Redis that "
+        "replicas share: redis://[user:password@]host:port/db, rediss:// for TLS, unix://PATH.",
+    )
+    store_prefix: str = Field(
+        default="gradwire",
+        pattern=r"^[\w.-]+$",
+        description="What the keys in Redis begin with; others' records have others.",
+    )
+    store_connect_seconds: float = Field(
+        default=0.5, gt=0, le=10, description="Longest wait for a connection to Redis."
+    )
+    store_timeout_seconds: float = Field(
+        default=1.0,
+        gt=0,
+        le=10,
+        description="Longest wait for Redis to answer, and to take a body; then all who need it "
+        "are refused at once, until it answers again.",
     )
     tape_ttl_seconds: float = Field(
         default=600, gt=0, description="How long a tape is kept after its last use."

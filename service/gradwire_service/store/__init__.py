@@ -22,10 +22,22 @@ _USED_PER_TAPE = 10
 
 
 def open_store(settings: Settings) -> Store:
-    """Open the store of ``settings.store``: ``memory:`` or ``sqlite:PATH``."""
+    """Open the store of ``settings.store``: ``memory:``, ``sqlite:PATH``, or a Redis' address."""
     scheme, _, path = settings.store.partition(":")
     kept = policies(settings)
-    return SqliteStore(path, kept) if scheme == "sqlite" else MemoryStore(kept)
+    if scheme == "memory":
+        return MemoryStore(kept)
+    if scheme == "sqlite":
+        return SqliteStore(path, kept)
+    from gradwire_service.store.redis import RedisStore  # who has no Redis need not load its client
+
+    return RedisStore(
+        settings.store,
+        kept,
+        prefix=settings.store_prefix,
+        connect_seconds=settings.store_connect_seconds,
+        timeout_seconds=settings.store_timeout_seconds,
+    )
 
 
 def policies(settings: Settings) -> dict[Kind, Policy]:

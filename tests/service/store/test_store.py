@@ -1,8 +1,6 @@
-"""Every store keeps what the seam promises, also to several processes at once."""
+"""Every store keeps what the seam promises."""
 
 import math
-import sqlite3
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -10,40 +8,39 @@ from functools import partial
 import pytest
 from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
-from gradwire_service.store import Key, Kind, Record, open_store, policies
+from gradwire_service.store import Key, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import CONSUMED_SECONDS, Amount, Listed, Policy
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-OWNED, ALL, TTL = Amount(3, 300), Amount(5, 400), 10
-POLICIES: dict[Kind, Policy] = {
-    "tapes": Policy(OWNED, ALL, TTL),
-    "programs": Policy(OWNED, ALL),
-    "names": Policy(OWNED, ALL),
-    "tensors": Policy(OWNED, ALL, TTL, yields=True),
-    "used": Policy(OWNED, ALL, CONSUMED_SECONDS, yields=True),
-}
-KINDS: tuple[Kind, ...] = ("tapes", "programs", "names", "tensors")
-#: Of 100 bytes.
-RECORD = Record('{"π": 1}', b"\x00\xff" * 45 + b"x")
-ME, YOU = "me", "you"
+from tests.service.store.given import (
+    ALL,
+    KINDS,
+    ME,
+    OWNED,
+    POLICIES,
+    RECORD,
+    TTL,
+    YOU,
+    ids,
+    in_redis,
+    kept,
+    key,
+    of_size,
+)
+from tests.service.store.redis_server import REDIS
 
 
-def key(id="a", owner=ME, kind="tapes"):
-    return Key(kind, owner, id)
-
-
-def of_size(nbytes):
-    return Record("", b"x" * nbytes)
-
-
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "redis"])
 def store(request, clock, tmp_path):
-    kept_in_memory = request.param == "memory"
-    path = str(tmp_path / "records.db")
-    store = MemoryStore(POLICIES, clock) if kept_in_memory else SqliteStore(path, POLICIES, clock)
+    if request.param == "redis":
+        store = in_redis(request.getfixturevalue("redis_url"), POLICIES, clock)
+    elif request.param == "sqlite":
+        store = SqliteStore(str(tmp_path / "records.db"), POLICIES, clock)
+    else:
+        store = MemoryStore(POLICIES, clock)
     yield store
     store.close()
 
@@ -53,16 +50,6 @@ def refused(store, key, record=RECORD):
         store.put(key, record)
     assert refusal.value.code == "over_budget"
     return refusal.value.detail
-
-
-def kept(store, key):
-    """Head and body of what is held."""
-    held = store.find(key)
-    return held and held[:2]
-
-
-def ids(store, kind, owner=ME):
-    return [record.id for record in store.listed(kind, owner, "", 100)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -341,6 +328,12 @@ def test_threads_keep_to_the_quotas(store):
     assert sum(map(len, held)) <= ALL.records
 
 
+@pytest.fixture(scope="session")
+def every_redis(request):
+    """The Redis that there is to compare with, if there is one."""
+    return [request.getfixturevalue("redis_url")] if REDIS else []
+
+
 OWNERS = "mnop"
 KEYS = st.builds(Key, st.sampled_from(KINDS), st.sampled_from(OWNERS), st.sampled_from("abcd"))
 STEPS = st.lists(
@@ -356,22 +349,25 @@ STEPS = st.lists(
 
 @given(STEPS)
 @example([("put", Key("tapes", "m", "a"), 0), ("put", Key("tapes", "m", "a"), 301)])
-def test_all_stores_do_the_same(new_clock, steps):
+def test_all_stores_do_the_same(new_clock, every_redis, steps):
     clock = new_clock()
-    stores = MemoryStore(POLICIES, clock), SqliteStore(":memory:", POLICIES, clock)
+    stores = [MemoryStore(POLICIES, clock), SqliteStore(":memory:", POLICIES, clock)]
+    stores += [in_redis(url, POLICIES, clock) for url in every_redis]
     for step in steps:
         clock.now += 0.001
         if step[0] == "wait":
             clock.now += step[1]
         else:
             told = [outcome(store, *step) for store in stores]
-            assert told[0] == told[1]
-    assert stores[0].amounts("used") == stores[1].amounts("used")
+            assert told == told[:1] * len(stores)
+    used = [store.amounts("used") for store in stores]
+    assert used == used[:1] * len(stores)
     for kind in KINDS:
         policy = POLICIES[kind]
         held = [[store.listed(kind, owner, "", 100) for owner in OWNERS] for store in stores]
-        assert held[0] == held[1]
-        assert stores[0].amounts(kind) == stores[1].amounts(kind)
+        assert held == held[:1] * len(stores)
+        amounts = [store.amounts(kind) for store in stores]
+        assert amounts == amounts[:1] * len(stores)
         assert max(map(len, held[0])) <= policy.owned.records
         assert sum(map(len, held[0])) <= policy.all.records
     for store in stores:
@@ -392,166 +388,6 @@ def outcome(store, step, key, further=None):
         return getattr(store, step)(key)
     except Refusal as refusal:
         return refusal.detail
-
-
-WORKER = """
-import sys
-from gradwire_service.store import Key, Record
-from gradwire_service.store.records import Amount, Policy
-from gradwire_service.store.sqlite import SqliteStore
-most = Amount(1000, 1 << 20)
-policy = Policy(most, most, 100)
-store = SqliteStore(sys.argv[1], {"tapes": policy, "used": policy})
-for number in range(50):
-    key = Key("tapes", "me", f"{sys.argv[2]} {number}")
-    store.put(key, Record("", b"mine"))
-    assert store.find(key).body == b"mine"
-print(sum(store.consume(Key("tapes", "me", id)) for id in sys.argv[3:]))
-store.close()
-"""
-
-
-def test_processes_share_a_file(tmp_path):
-    path, many = str(tmp_path / "records.db"), Amount(1000, 1 << 20)
-    first = SqliteStore(path, POLICIES | {"tapes": Policy(many, many, 100)})
-    shared = [f"shared {number}" for number in range(20)]
-    for id in shared:
-        first.put(key(id), RECORD)
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", WORKER, path, str(number), *shared],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(3)
-    ]
-    used_up = [process.communicate()[0] for process in started]
-    assert [process.returncode for process in started] == [0, 0, 0]
-    assert sum(map(int, used_up)) == len(shared)
-    assert len(first.listed("tapes", ME, "", 1000)) == 150
-    first.close()
-
-
-DYING = """
-import os, signal, sys
-from gradwire_service.store import Key, Record
-from gradwire_service.store.records import Amount, Policy
-from gradwire_service.store.sqlite import SqliteStore
-most = Amount(1000, 1 << 20)
-store = SqliteStore(sys.argv[1], {"programs": Policy(most, most)})
-store.put(Key("programs", "me", "a"), Record("head", b"body"))
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_what_was_put_outlives_a_killed_process(tmp_path):
-    path = str(tmp_path / "records.db")
-    killed = subprocess.run([sys.executable, "-c", DYING, path], check=False)
-    assert killed.returncode < 0
-    store = SqliteStore(path, POLICIES)
-    assert store.find(key(kind="programs")) == ("head", b"body", math.inf, None)
-    store.close()
-
-
-def test_two_stores_on_one_file_see_each_other(tmp_path, clock):
-    path = str(tmp_path / "records.db")
-    stores = [SqliteStore(path, POLICIES, clock) for _ in range(2)]
-    stores[0].put(key(), RECORD)
-    assert kept(stores[1], key()) == RECORD
-    assert stores[1].consume(key())
-    assert kept(stores[0], key()) == ("", b"")
-    for store in stores:
-        store.close()
-
-
-def test_a_busy_file_makes_nobody_wait_for_long(tmp_path, clock):
-    path = str(tmp_path / "records.db")
-    store = SqliteStore(path, POLICIES, clock, busy_seconds=0.01)
-    store.put(key(), RECORD)
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    for work in (
-        lambda: store.put(key("b"), RECORD),
-        lambda: store.consume(key()),
-        lambda: store.remove(key()),
-    ):
-        assert unavailable(work) == "the store is busy"
-    assert kept(store, key()) == RECORD
-    assert ids(store, "tapes") == ["a"]
-    other.execute("COMMIT")
-    other.close()
-    assert kept(store, key()) == RECORD
-    assert ids(store, "tapes") == ["a"]
-    store.close()
-
-
-@pytest.mark.parametrize(
-    ("pragma", "ended", "detail"),
-    [
-        ("max_page_count", 1 << 30, "the disk of the store is full"),
-        ("query_only", 0, "the store cannot be written to"),
-    ],
-)
-def test_what_cannot_be_written_is_refused_and_logged(
-    tmp_path, clock, caplog, pragma, ended, detail
-):
-    most = Amount(10, 1 << 20)
-    store = SqliteStore(str(tmp_path / "records.db"), {"programs": Policy(most, most)}, clock)
-    store.put(key(kind="programs"), RECORD)
-    store._connection.execute(f"PRAGMA {pragma} = 1")
-    assert unavailable(lambda: store.put(key("b", kind="programs"), of_size(100_000))) == detail
-    assert detail in caplog.text
-    store._connection.execute(f"PRAGMA {pragma} = {ended}")
-    assert kept(store, key(kind="programs")) == RECORD
-    assert ids(store, "programs") == ["a"]
-    store.close()
-
-
-def test_mistakes_of_ours_are_no_overload(tmp_path, clock):
-    path = str(tmp_path / "records.db")
-    store = SqliteStore(path, POLICIES, clock)
-    other = sqlite3.connect(path)
-    other.execute("DROP TABLE records")
-    other.close()
-    with pytest.raises(sqlite3.OperationalError, match="no such table"):
-        store.find(key())
-    store.close()
-
-
-def unavailable(work):
-    """How work is refused that may be repeated."""
-    with pytest.raises(Refusal) as refusal:
-        work()
-    assert refusal.value.code == "store_unavailable"
-    assert refusal.value.retry_after_seconds == 1
-    return refusal.value.detail
-
-
-def test_a_file_of_tapes_alone_begins_anew(tmp_path, clock):
-    path = str(tmp_path / "records.db")
-    old = sqlite3.connect(path)
-    old.execute("CREATE TABLE tapes (token TEXT PRIMARY KEY, body BLOB)")
-    old.execute("PRAGMA user_version = 2")
-    old.close()
-    store = SqliteStore(path, POLICIES, clock)
-    store.put(key(kind="programs"), RECORD)
-    store.close()
-    again = SqliteStore(path, POLICIES, clock)
-    assert kept(again, key(kind="programs")) == RECORD
-    again.close()
-
-
-def test_a_file_of_a_later_version_is_left_alone(tmp_path, clock):
-    path = str(tmp_path / "records.db")
-    store = SqliteStore(path, POLICIES, clock)
-    store.put(key(kind="programs"), RECORD)
-    store.close()
-    later = sqlite3.connect(path)
-    later.execute("PRAGMA user_version = 1000")
-    with pytest.raises(ValueError, match="newer"):
-        SqliteStore(path, POLICIES, clock)
-    assert later.execute("SELECT count(*) FROM records").fetchone() == (1,)
-    later.close()
 
 
 def test_the_settings_name_the_store_and_what_it_keeps(tmp_path):

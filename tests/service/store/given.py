@@ -1,0 +1,55 @@
+"""Policies and records that the tests of stores share, and what these ask of a store."""
+
+import secrets
+
+import pytest
+from gradwire_service.problems import Refusal
+from gradwire_service.store import Key, Kind, Record
+from gradwire_service.store.records import CONSUMED_SECONDS, Amount, Policy
+from gradwire_service.store.redis import RedisStore
+
+OWNED, ALL, TTL = Amount(3, 300), Amount(5, 400), 10
+POLICIES: dict[Kind, Policy] = {
+    "tapes": Policy(OWNED, ALL, TTL),
+    "programs": Policy(OWNED, ALL),
+    "names": Policy(OWNED, ALL),
+    "tensors": Policy(OWNED, ALL, TTL, yields=True),
+    "used": Policy(OWNED, ALL, CONSUMED_SECONDS, yields=True),
+}
+KINDS: tuple[Kind, ...] = ("tapes", "programs", "names", "tensors")
+#: Of 100 bytes.
+RECORD = Record('{"π": 1}', b"\x00\xff" * 45 + b"x")
+ME, YOU = "me", "you"
+
+
+def key(id="a", owner=ME, kind="tapes"):
+    return Key(kind, owner, id)
+
+
+def of_size(nbytes):
+    return Record("", b"x" * nbytes)
+
+
+def in_redis(url, policies, clock=None):
+    """A store in a part of its own of a Redis that others use."""
+    prefix = f"test-{secrets.token_hex(8)}"
+    return RedisStore(url, policies, prefix=prefix, timeout_seconds=10, clock=clock)
+
+
+def kept(store, key):
+    """Head and body of what is held."""
+    held = store.find(key)
+    return held and held[:2]
+
+
+def ids(store, kind, owner=ME):
+    return [record.id for record in store.listed(kind, owner, "", 100)]
+
+
+def unavailable(work):
+    """How work is refused that may be repeated."""
+    with pytest.raises(Refusal) as refusal:
+        work()
+    assert refusal.value.code == "store_unavailable"
+    assert refusal.value.retry_after_seconds == 1
+    return refusal.value.detail

@@ -1,0 +1,59 @@
+"""A real Redis on the loopback, for tests that keep records in one."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import redis
+
+from tests.fleet.processes import Program, free_port
+
+REDIS = shutil.which("redis-server")
+_START_SECONDS = 20.0
+
+
+class RedisServer(Program):
+    """Redis with nothing on disk, unless its options say so; it may be started again."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        assert REDIS is not None
+        port = free_port()
+        command = [REDIS, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+        command += ["--save", "", "--appendonly", "no", *options]
+        super().__init__("redis", command, port, folder)
+        self.url = f"redis://127.0.0.1:{port}/0"
+
+    def client(self) -> redis.Redis:
+        """A client of its own."""
+        return redis.Redis.from_url(self.url, protocol=2)
+
+    def ready(self) -> Self:
+        """Wait until it answers."""
+        end = time.monotonic() + _START_SECONDS
+        with self.client() as client:
+            while True:
+                try:
+                    client.ping()
+                except redis.AuthenticationError:
+                    return self
+                except redis.ConnectionError:
+                    assert self.process.poll() is None, f"Redis ended:\n{self.log()}"
+                    assert time.monotonic() < end, f"Redis does not answer:\n{self.log()}"
+                    time.sleep(0.01)
+                else:
+                    return self
+
+
+@contextmanager
+def redis_server(folder: Path, *options: str) -> Iterator[RedisServer]:
+    """A Redis for as long as the context lasts."""
+    server = RedisServer(folder, *options)
+    try:
+        yield server.start().ready()
+    finally:
+        server.stop()

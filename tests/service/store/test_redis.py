@@ -1,0 +1,384 @@
+"""Records in Redis are shared, and stay counted rightly whatever Redis loses or refuses."""
+
+import shutil
+import signal
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from gradwire_service.store import Unavailable
+from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.redis import RedisStore
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.fleet.processes import free_port
+from tests.service.store.given import (
+    ALL,
+    KINDS,
+    ME,
+    POLICIES,
+    RECORD,
+    YOU,
+    ids,
+    in_redis,
+    kept,
+    key,
+    of_size,
+    unavailable,
+)
+from tests.service.store.redis_server import REDIS, RedisServer, redis_server
+
+pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+
+MANY = Amount(10_000, 1 << 30)
+PLENTY = {kind: Policy(MANY, MANY, *policy[2:]) for kind, policy in POLICIES.items()}
+SECRET = "hunter2:/@"
+#: Within which a store is to answer again, once Redis does.
+RECOVERY_SECONDS = 5.0
+#: As long as nobody waits who is refused at once.
+AT_ONCE_SECONDS = 0.1
+
+
+@pytest.fixture
+def server(tmp_path):
+    with redis_server(tmp_path) as server:
+        yield server
+
+
+@contextmanager
+def opened(url, policies=PLENTY, **options):
+    store = RedisStore(url, policies, **{"timeout_seconds": 0.3, **options})
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def refused_at_once(store):
+    begun = time.monotonic()
+    detail = unavailable(lambda: store.find(key()))
+    assert time.monotonic() - begun < AT_ONCE_SECONDS
+    return detail
+
+
+def recovers(store):
+    """Wait until the store answers, and give what it does."""
+    end = time.monotonic() + RECOVERY_SECONDS
+    while True:
+        try:
+            return store.find(key())
+        except Unavailable:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+
+def test_one_of_many_threads_of_several_stores_uses_a_record_up(redis_url):
+    stores = [in_redis(redis_url, POLICIES)]
+    stores += [RedisStore(redis_url, POLICIES, prefix=stores[0]._prefix) for _ in range(2)]
+    for number in range(20):
+        of = key(str(number))
+        stores[0].put(of, of_size(1))
+        with ThreadPoolExecutor(9) as pool:
+            used = pool.map(lambda n, of=of: stores[n % 3].consume(of, f"caller-{n}"), range(9))
+            assert sum(used) == 1
+    for store in stores:
+        store.close()
+
+
+def test_stores_of_two_prefixes_share_nothing(redis_url):
+    mine, yours = in_redis(redis_url, POLICIES), in_redis(redis_url, POLICIES)
+    mine.put(key(), RECORD)
+    assert yours.find(key()) is None
+    assert yours.amounts("tapes") == (0, 0)
+    mine.close()
+    yours.close()
+
+
+def test_the_time_is_that_of_redis(redis_url):
+    store = in_redis(redis_url, POLICIES | {"tapes": Policy(MANY, MANY, 0.2)})
+    before = time.time()
+    expires_at = store.put(key(), RECORD)
+    assert before + 0.2 <= expires_at <= time.time() + 0.2
+    time.sleep(0.25)
+    assert store.find(key()) is None
+    assert store.amounts("tapes") == (0, 0)
+    store.close()
+
+
+def test_a_socket_in_the_file_system_is_an_address(tmp_path):
+    path = tmp_path / "redis.sock"
+    with redis_server(tmp_path, "--unixsocket", str(path)), opened(f"unix://{path}") as store:
+        store.put(key(), RECORD)
+        assert kept(store, key()) == RECORD
+
+
+def test_large_bodies_pass_unchanged(redis_url):
+    store = in_redis(redis_url, PLENTY)
+    body = bytes(range(256)) * 100_000
+    store.put(key(), of_size(0)._replace(body=body))
+    held = store.find(key())
+    assert held is not None
+    assert held.body == body
+    store.close()
+
+
+@settings(max_examples=50)
+@given(
+    st.sets(st.tuples(st.sampled_from(KINDS), st.sampled_from("mn"), st.sampled_from("abc"))),
+    st.randoms(use_true_random=False),
+)
+def test_whatever_redis_drops_by_itself_the_rest_is_found_and_counted(redis_url, put, random):
+    """As it does by its policy, or to what has ended."""
+    store = in_redis(redis_url, PLENTY)
+    for kind, owner, id in sorted(put):
+        store.put(key(id, owner, kind), of_size(10))
+    if put:
+        kind, owner, id = min(put)
+        store.consume(key(id, owner, kind), "first")
+    names = sorted(store._redis.scan_iter(f"{store._prefix}:*"))
+    for name in random.sample(names, random.randint(0, len(names))):
+        store._redis.delete(name)
+    assert_counted(store)
+    for kind in KINDS:
+        store.put(key("new", "m", kind), of_size(10))
+        assert kept(store, key("new", "m", kind)) == of_size(10)
+    assert_counted(store)
+    store.close()
+
+
+def assert_counted(store):
+    """What is found, listed and counted is the same."""
+    for kind in KINDS:
+        held = {
+            (owner, id): record.head.encode() + record.body
+            for owner in "mn"
+            for id in [*"abc", "new"]
+            if (record := store.find(key(id, owner, kind))) and record.used_by is None
+        }
+        for owner in "mn":
+            assert ids(store, kind, owner) == sorted(id for whose, id in held if whose == owner)
+        store._redis.delete(f"{store._prefix}:{kind}:counted")  # as it ends by itself, in a minute
+        assert store.amounts(kind) == (len(held), sum(map(len, held.values())))
+
+
+def test_quotas_are_kept_to_though_what_was_counted_is_gone(redis_url, clock):
+    store = in_redis(redis_url, POLICIES, clock)
+    for id in "abc":
+        clock.now += 0.1
+        store.put(key(id, kind="tensors"), of_size(50))
+    for what in "ends:me", "owners":
+        store._redis.delete(f"{store._prefix}:tensors:{what}")
+    for number in range(2 * ALL.records):
+        clock.now += 0.1
+        store.put(key(str(number), kind="tensors"), of_size(50))
+        store.put(key(str(number), YOU, kind="tensors"), of_size(50))
+    held = ids(store, "tensors"), ids(store, "tensors", YOU)
+    assert sum(map(len, held)) == ALL.records
+    store.close()
+
+
+def test_commands_for_many_owners_are_few(redis_url, clock):
+    """To drop 75 records of 1,000 owners takes little more for each than to drop one."""
+    most = Amount(1000, 1000 * 100)
+    store = in_redis(redis_url, POLICIES | {"tensors": Policy(most, most, 1e9, yields=True)}, clock)
+    owners = [f"owner {number}" for number in range(most.records)]
+    for owner in owners:
+        store.put(key(owner=owner, kind="tensors"), of_size(100))
+    one = commands(store, lambda: store.put(key("b", "z", "tensors"), of_size(100)))
+    many = commands(store, lambda: store.put(key("c", kind="tensors"), of_size(7500)))
+    assert store.amounts("tensors") == (925 + 1, 925 * 100 + 7500)
+    assert many < one + 75 * one / 2
+    store.close()
+
+
+def commands(store, work):
+    """How many commands Redis does, in scripts, too."""
+    store._redis.config_resetstat()
+    work()
+    return sum(told["calls"] for told in store._redis.info("commandstats").values())
+
+
+def test_what_is_forgotten_is_held_again(server):
+    with opened(server.url) as store:
+        for lost in "script_flush", "flushall":
+            store.put(key(), RECORD)
+            getattr(store._redis, lost)()
+            assert (kept(store, key()) == RECORD) is (lost == "script_flush")
+            if lost == "flushall":
+                assert all(store.amounts(kind) == (0, 0) for kind in POLICIES)
+            store.put(key(), RECORD)
+            assert store.consume(key(), "first")
+
+
+def test_a_redis_that_is_restarted_is_used_again(server, caplog):
+    with opened(server.url) as store:
+        store.put(key(), RECORD)
+        server.stop()
+        unavailable(lambda: store.find(key()))
+        assert refused_at_once(store) == "the store cannot be reached"
+        server.start()
+        assert recovers(store) is None
+        store.put(key(), RECORD)
+        assert kept(store, key()) == RECORD
+    assert "the store answers again" in caplog.text
+
+
+def test_connections_that_died_are_made_anew(server):
+    """Of a Redis that was restarted while nobody asked it, nobody is refused."""
+    with opened(server.url) as store:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: store.amounts("tapes"), range(40)))
+        server.stop()
+        server.start().ready()
+        assert [store.find(key()) for _ in range(10)] == [None] * 10
+
+
+def test_a_store_is_opened_before_redis_is_there(tmp_path):
+    server = RedisServer(tmp_path)
+    with opened(server.url) as store:
+        assert refused_at_once(store) == "the store cannot be reached"
+        try:
+            server.start()
+            assert recovers(store) is None
+        finally:
+            server.stop()
+
+
+def test_nobody_waits_for_a_redis_that_hangs(server):
+    with opened(server.url) as store:
+        store.put(key(), RECORD)
+        server.send(signal.SIGSTOP)
+        with ThreadPoolExecutor(8) as pool:
+            begun = time.monotonic()
+            list(pool.map(lambda _: unavailable(lambda: store.find(key())), range(100)))
+            assert time.monotonic() - begun < 1, "all wait once, and together"
+        watches = [t for t in threading.enumerate() if t.name == "gradwire-store"]
+        assert len(watches) == 1
+        for _ in range(20):
+            assert refused_at_once(store) == "the store does not answer"
+        server.send(signal.SIGCONT)
+        assert recovers(store)[:2] == RECORD
+        watches[0].join(1)
+        assert not watches[0].is_alive()
+
+
+def test_a_host_that_takes_no_connections_is_given_up():
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        port = full.getsockname()[1]
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+        begun = time.monotonic()
+        with opened(f"redis://127.0.0.1:{port}", connect_seconds=0.2) as store:
+            assert time.monotonic() - begun < 1
+            assert refused_at_once(store) == "the store does not answer"
+        for one in waiting:
+            one.close()
+
+
+def test_a_full_redis_refuses_what_is_new_and_tells_what_it_has(server, caplog):
+    with opened(server.url) as store:
+        for id in "ab":
+            store.put(key(id), RECORD)
+        store._redis.config_set("maxmemory", 1)
+        assert unavailable(lambda: store.put(key("c"), RECORD)) == "the store is full"
+        assert unavailable(lambda: store.consume(key("a"), "first")) == "the store is full"
+        assert kept(store, key("a")) == RECORD
+        assert ids(store, "tapes") == ["a", "b"]
+        assert store.remove(key("b"))
+        assert store.find(key("b")) is None
+        store._redis.config_set("maxmemory", 0)
+        store._redis.delete(f"{store._prefix}:tapes:counted")
+        assert store.amounts("tapes") == (1, RECORD.nbytes)
+        assert store.consume(key("a"), "first")
+    assert caplog.text.count("the store is full") == 1, "once is enough"
+
+
+def test_a_replica_is_read(server):
+    with opened(server.url) as store:
+        store.put(key(), RECORD)
+        store._redis.execute_command("REPLICAOF", "127.0.0.1", free_port())
+        for work in lambda: store.put(key("b"), RECORD), lambda: store.remove(key()):
+            assert unavailable(work) == "the store cannot be written to"
+        assert unavailable(lambda: store.consume(key())) == "the store cannot be written to"
+        assert kept(store, key()) == RECORD
+        store._redis.execute_command("REPLICAOF", "NO", "ONE")
+        assert store.consume(key())
+
+
+def test_a_disk_that_fails_refuses_what_is_new(tmp_path):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    with redis_server(folder, "--save", "100000 1") as server, opened(server.url) as store:
+        store.put(key(), RECORD)
+        shutil.rmtree(folder)
+        store._redis.bgsave()
+        while store._redis.info("persistence")["rdb_last_bgsave_status"] == "ok":
+            time.sleep(0.01)
+        assert unavailable(lambda: store.put(key("b"), RECORD)) == "the disk of the store fails"
+        assert kept(store, key()) == RECORD
+
+
+def test_who_is_not_let_in_tells_no_password(tmp_path, caplog):
+    with redis_server(tmp_path, "--requirepass", "another") as server:
+        address = server.url.removeprefix("redis://")
+        with opened(f"redis://:hunter2%3A%2F%40@{address}") as store:
+            assert refused_at_once(store) == "the store refuses this service"
+            with server.client() as client:
+                client.execute_command("AUTH", "another")
+                client.config_set("requirepass", SECRET)
+            assert recovers(store) is None
+    assert "WRONGPASS" in caplog.text or "invalid username-password" in caplog.text
+    assert f"redis://{address}" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_who_may_not_do_all_that_is_needed_is_told(server, caplog):
+    with server.client() as client:
+        client.execute_command(
+            "ACL", "SETUSER", "reader", "on", ">hunter2", "~*", "+@read", "+ping"
+        )
+    url = server.url.replace("redis://", "redis://reader:hunter2@")
+    with opened(url) as store:
+        assert unavailable(lambda: store.put(key(), RECORD)) == "the store refuses this service"
+    assert "no permissions" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_a_redis_that_reads_its_file_is_waited_for(tmp_path):
+    with redis_server(tmp_path) as server, opened(server.url) as store:
+        for number in range(100):
+            store.put(key(str(number), kind="programs"), RECORD)
+        store._redis.save()
+    slow = "--key-load-delay", "5000", "--loading-process-events-interval-bytes", "1024"
+    again = RedisServer(tmp_path, *slow)
+    try:
+        again.start()
+        with opened(again.url) as store:
+            troubles = set()
+            end = time.monotonic() + 10
+            while time.monotonic() < end:
+                try:
+                    assert len(ids(store, "programs")) == 100
+                    break
+                except Unavailable as refusal:
+                    troubles.add(refusal.detail)
+                    time.sleep(0.01)
+        assert "the store is loading what it holds" in troubles
+    finally:
+        again.stop()
+
+
+def test_mistakes_of_ours_are_no_outage(redis_url):
+    store = in_redis(redis_url, POLICIES)
+    store._redis.set(f"{store._prefix}:tapes:ends:{ME}", "of another type")
+    with pytest.raises(Exception, match="WRONGTYPE") as error:
+        store.put(key(), RECORD)
+    assert not isinstance(error.value, Unavailable)
+    assert store.find(key(kind="tensors")) is None
+    store.close()

@@ -1,0 +1,162 @@
+"""A file of SQLite's is shared by processes, outlives them, and says what it cannot do."""
+
+import math
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.sqlite import SqliteStore
+
+from tests.service.store.given import ME, POLICIES, RECORD, ids, kept, key, of_size, unavailable
+
+WORKER = """
+import sys
+from gradwire_service.store import Key, Record
+from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.sqlite import SqliteStore
+most = Amount(1000, 1 << 20)
+policy = Policy(most, most, 100)
+store = SqliteStore(sys.argv[1], {"tapes": policy, "used": policy})
+for number in range(50):
+    key = Key("tapes", "me", f"{sys.argv[2]} {number}")
+    store.put(key, Record("", b"mine"))
+    assert store.find(key).body == b"mine"
+print(sum(store.consume(Key("tapes", "me", id)) for id in sys.argv[3:]))
+store.close()
+"""
+
+
+def test_processes_share_a_file(tmp_path):
+    path, many = str(tmp_path / "records.db"), Amount(1000, 1 << 20)
+    first = SqliteStore(path, POLICIES | {"tapes": Policy(many, many, 100)})
+    shared = [f"shared {number}" for number in range(20)]
+    for id in shared:
+        first.put(key(id), RECORD)
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, path, str(number), *shared],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(3)
+    ]
+    used_up = [process.communicate()[0] for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0]
+    assert sum(map(int, used_up)) == len(shared)
+    assert len(first.listed("tapes", ME, "", 1000)) == 150
+    first.close()
+
+
+DYING = """
+import os, signal, sys
+from gradwire_service.store import Key, Record
+from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.sqlite import SqliteStore
+most = Amount(1000, 1 << 20)
+store = SqliteStore(sys.argv[1], {"programs": Policy(most, most)})
+store.put(Key("programs", "me", "a"), Record("head", b"body"))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_was_put_outlives_a_killed_process(tmp_path):
+    path = str(tmp_path / "records.db")
+    killed = subprocess.run([sys.executable, "-c", DYING, path], check=False)
+    assert killed.returncode < 0
+    store = SqliteStore(path, POLICIES)
+    assert store.find(key(kind="programs")) == ("head", b"body", math.inf, None)
+    store.close()
+
+
+def test_two_stores_on_one_file_see_each_other(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    stores = [SqliteStore(path, POLICIES, clock) for _ in range(2)]
+    stores[0].put(key(), RECORD)
+    assert kept(stores[1], key()) == RECORD
+    assert stores[1].consume(key())
+    assert kept(stores[0], key()) == ("", b"")
+    for store in stores:
+        store.close()
+
+
+def test_a_busy_file_makes_nobody_wait_for_long(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    store = SqliteStore(path, POLICIES, clock, busy_seconds=0.01)
+    store.put(key(), RECORD)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    for work in (
+        lambda: store.put(key("b"), RECORD),
+        lambda: store.consume(key()),
+        lambda: store.remove(key()),
+    ):
+        assert unavailable(work) == "the store is busy"
+    assert kept(store, key()) == RECORD
+    assert ids(store, "tapes") == ["a"]
+    other.execute("COMMIT")
+    other.close()
+    assert kept(store, key()) == RECORD
+    assert ids(store, "tapes") == ["a"]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("pragma", "ended", "detail"),
+    [
+        ("max_page_count", 1 << 30, "the disk of the store is full"),
+        ("query_only", 0, "the store cannot be written to"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_and_logged(
+    tmp_path, clock, caplog, pragma, ended, detail
+):
+    most = Amount(10, 1 << 20)
+    store = SqliteStore(str(tmp_path / "records.db"), {"programs": Policy(most, most)}, clock)
+    store.put(key(kind="programs"), RECORD)
+    store._connection.execute(f"PRAGMA {pragma} = 1")
+    assert unavailable(lambda: store.put(key("b", kind="programs"), of_size(100_000))) == detail
+    assert detail in caplog.text
+    store._connection.execute(f"PRAGMA {pragma} = {ended}")
+    assert kept(store, key(kind="programs")) == RECORD
+    assert ids(store, "programs") == ["a"]
+    store.close()
+
+
+def test_mistakes_of_ours_are_no_overload(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    store = SqliteStore(path, POLICIES, clock)
+    other = sqlite3.connect(path)
+    other.execute("DROP TABLE records")
+    other.close()
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        store.find(key())
+    store.close()
+
+
+def test_a_file_of_tapes_alone_begins_anew(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    old = sqlite3.connect(path)
+    old.execute("CREATE TABLE tapes (token TEXT PRIMARY KEY, body BLOB)")
+    old.execute("PRAGMA user_version = 2")
+    old.close()
+    store = SqliteStore(path, POLICIES, clock)
+    store.put(key(kind="programs"), RECORD)
+    store.close()
+    again = SqliteStore(path, POLICIES, clock)
+    assert kept(again, key(kind="programs")) == RECORD
+    again.close()
+
+
+def test_a_file_of_a_later_version_is_left_alone(tmp_path, clock):
+    path = str(tmp_path / "records.db")
+    store = SqliteStore(path, POLICIES, clock)
+    store.put(key(kind="programs"), RECORD)
+    store.close()
+    later = sqlite3.connect(path)
+    later.execute("PRAGMA user_version = 1000")
+    with pytest.raises(ValueError, match="newer"):
+        SqliteStore(path, POLICIES, clock)
+    assert later.execute("SELECT count(*) FROM records").fetchone() == (1,)
+    later.close()
