@@ -1,0 +1,310 @@
+"""Tenants of one service: none reads, lists, moves, slows or starves another, or learns of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from functools import partial
+from itertools import count
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from gradwire_service.access.tokens import new_token
+
+from tests.fleet.tenants import tenants
+from tests.fleet.watch import Watch, compared
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are ended by signals")
+
+PROGRAM = "y = sum(a * x ** 2)"
+SIMPLE = "y = sum(x ** 2)"
+VALUES = {"a": [1.0, 2.0], "x": [3.0, 4.0]}
+ABSENT = "sha256:" + "0" * 64
+#: Of things like those of others these differ: what is asked for, and which request it was.
+DIFFERING = "instance", "x-request-id", "server-timing", "date"
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Each store."""
+    return "memory:" if request.param == "memory" else f"sqlite:{tmp_path / 'kept.db'}"
+
+
+class Held(NamedTuple):
+    """What a tenant has, by ids and names."""
+
+    program: str
+    name: str
+    tensor: str
+    tape: str
+
+
+async def keep(client: httpx.AsyncClient, name: str, factor: float = 1.0) -> Held:
+    """A program, a tensor and a tape."""
+    text = f"{PROGRAM} * {factor}"
+    program = await client.post("/v1/programs", json={"program": text, "name": name})
+    tensor = await client.put("/v1/tensors", json=[1.0, 2.0, factor])
+    asked = {"program": text, "variables": VALUES, "persistent": True}
+    tape = await client.post("/v1/tapes", json=asked)
+    for made in program, tensor, tape:
+        assert made.status_code == 201, made.text
+    return Held(program.json()["id"], name, tensor.json()["ref"], tape.json()["tape"])
+
+
+def questions(held: Held) -> list[tuple[str, str, Any]]:
+    """Every way to ask for what a tenant has: by all resources' paths and by reference."""
+    asked: list[tuple[str, str, Any]] = []
+    for program in held.program, held.name:
+        asked += [("GET", f"/v1/programs/{program}{form}", None) for form in ("", *FORMS)]
+        asked.append(("DELETE", f"/v1/programs/{program}", None))
+    asked += [(method, f"/v1/tensors/{held.tensor}", None) for method in ("GET", "HEAD", "DELETE")]
+    asked += [(method, f"/v1/tapes/{held.tape}", None) for method in ("GET", "DELETE")]
+    for kind, document in KINDS.items():
+        if kind != "evaluate":
+            asked.append(("POST", f"/v1/tapes/{held.tape}/{kind}", document))
+        for reference in {"ref": held.program}, {"name": held.name}:
+            by_reference = {"program": reference, "variables": VALUES, **document}
+            asked.append(("POST", f"/v1/{kind}", by_reference))
+        with_tensor = {"program": SIMPLE, "variables": {"x": {"ref": held.tensor}}, **document}
+        asked.append(("POST", f"/v1/{kind}", with_tensor))
+    asked.append(("POST", "/v1/tapes", {"program": {"ref": held.program}, "variables": VALUES}))
+    asked.append(("POST", "/v1/programs", {"program": {"ref": held.program}, "name": "mine-now"}))
+    return asked
+
+
+FORMS = "/graph.svg", "/graph.dot", "/graph.json"
+KINDS: dict[str, dict[str, Any]] = {
+    "evaluate": {},
+    "gradient": {"target": "y"},
+    "jacobian": {"target": "y"},
+    "hessian": {"target": "y"},
+    "jvp": {"target": "y", "tangents": {}},
+    "hvp": {"target": "y", "vectors": {}},
+    "check": {"target": "y"},
+}
+
+
+async def told(client: httpx.AsyncClient, question: tuple[str, str, Any], held: Held) -> Any:
+    """What a question is answered, but for its own ids and the request's."""
+    method, path, document = question
+    answer = await client.request(method, path, json=document)
+    headers = {name: text for name, text in answer.headers.items() if name not in DIFFERING}
+    headers.pop("content-length", None)
+    body = answer.text
+    for id in held:
+        body = body.replace(id, "ID")
+    if body and answer.headers.get("content-type", "").endswith("json"):
+        known = json.loads(body)
+        known.pop("instance", None)
+        body = json.dumps(known)
+    return answer.status_code, headers, body
+
+
+async def test_what_another_has_is_as_if_there_were_none(tmp_path: Path, store: str):
+    async with tenants(tmp_path, store=store) as (mine, theirs, _):
+        held = await keep(theirs, "their-model")
+        absent = Held(ABSENT, "there-is-no", ABSENT.replace("0", "1"), "A" * len(held.tape))
+        pairs = list(zip(questions(held), questions(absent), strict=True))
+        assert len(pairs) > 40
+        for foreign, none in pairs:
+            answer = await told(mine, foreign, held)
+            assert answer == await told(mine, none, absent), foreign
+            assert answer[0] == 404, foreign
+        for question, _ in pairs:  # it is all there still; deleting comes last
+            if question[0] != "DELETE":
+                assert (await told(theirs, question, held))[0] < 400, question
+
+
+async def test_the_questions_are_all_that_there_are(tmp_path: Path):
+    """Every published path that names a resource is among them."""
+    async with tenants(tmp_path) as (mine, _, _):
+        paths = (await mine.get("/openapi.json")).json()["paths"]
+    held = Held("{program}", "{program}", "{ref}", "{tape}")
+    asked = {(method, path) for method, path, _ in questions(held)}
+    named = {(method.upper(), path) for path in paths if "{" in path for method in paths[path]}
+    assert named - asked == {("PUT", "/v1/tensors/{ref}")}
+
+
+async def test_equal_things_and_names_are_each_ones_own(tmp_path: Path, store: str):
+    """Storing what another has stored is as new as storing what nobody has: 201, not 200."""
+    async with tenants(tmp_path, store=store) as (mine, theirs, _):
+        held = await keep(theirs, "model")
+        ours = await keep(mine, "model")  # which says 201 to all
+        assert (ours.program, ours.tensor) == (held.program, held.tensor)
+        assert ours.tape != held.tape
+        again = await mine.put(f"/v1/tensors/{ours.tensor}", json=[1.0, 2.0, 1.0])
+        assert again.status_code == 200
+        await theirs.post("/v1/programs", json={"program": "y = 7 * x", "name": "model"})
+        document = {"program": {"name": "model"}, "variables": VALUES}
+        for client, value in (mine, 41.0), (theirs, [21.0, 28.0]):
+            answer = await client.post("/v1/evaluate", json=document)
+            assert answer.json()["outputs"] == value
+        counts = [
+            len((await client.get("/v1/programs")).json()["programs"]) for client in (mine, theirs)
+        ]
+        assert counts == [1, 2]
+        for path in f"/v1/programs/{held.program}", f"/v1/tensors/{held.tensor}":
+            assert (await theirs.delete(path)).status_code == 204
+            assert (await mine.get(path)).status_code == 200
+
+
+async def test_time_does_not_tell_what_another_has(tmp_path: Path, store: str, tell: Any):
+    async with tenants(tmp_path, store=store) as (mine, theirs, _):
+        held = await keep(theirs, "their-model")
+        none = Held(ABSENT, "no-ones-model", ABSENT.replace("0", "1"), "A" * len(held.tape))
+        with closing(Watch(mine)) as watch:
+            for kind, foreign, absent in (
+                ("program", f"/v1/programs/{held.program}", f"/v1/programs/{none.program}"),
+                ("name", f"/v1/programs/{held.name}", f"/v1/programs/{none.name}"),
+                ("tensor", f"/v1/tensors/{held.tensor}", f"/v1/tensors/{none.tensor}"),
+                ("tape", f"/v1/tapes/{held.tape}", f"/v1/tapes/{none.tape}"),
+            ):
+                ask = partial(watch.seconds, 404)
+                found = compared(400, partial(ask, foreign), partial(ask, absent))
+                tell(kind, found)
+                assert found.alike, kind
+            for kind, document in (
+                ("by id", {"program": {"ref": "PROGRAM"}, "variables": {"x": 1}}),
+                ("by name", {"program": {"name": "NAME"}, "variables": {"x": 1}}),
+                ("by digest", {"program": "x", "variables": {"x": {"ref": "TENSOR"}}}),
+            ):
+                asks = [asked_of(watch, document, of) for of in (held, none)]
+                found = compared(400, asks[0], asks[1])
+                tell(kind, found)
+                assert found.alike, kind
+
+
+def asked_of(watch: Watch, document: Any, held: Held) -> Callable[[], float]:
+    """A request that refers to what is held, to be asked in vain."""
+    text = json.dumps(document)
+    for word, id in ("PROGRAM", held.program), ("NAME", held.name), ("TENSOR", held.tensor):
+        text = text.replace(word, id)
+    return partial(watch.seconds, 404, "/v1/evaluate", json.loads(text))
+
+
+async def test_time_does_not_tell_which_keys_there_are(tmp_path: Path, tell: Any):
+    """A wrong secret of a key that exists, and any of one that does not."""
+    async with tenants(tmp_path) as (mine, theirs, _):
+        id = theirs.headers["authorization"].split("_")[1]
+        wrong = new_token()
+        there, nowhere = (f"Bearer gw_{each}_{wrong.split('_', 2)[2]}" for each in (id, "0" * 16))
+        with closing(Watch(mine)) as watch:
+            ask = partial(watch.seconds, 401, "/v1/programs", None)
+            found = compared(2000, partial(ask, there), partial(ask, nowhere))
+    tell("there, nowhere", found)
+    assert found.alike
+
+
+def long_program(number: int) -> str:
+    """A program that takes long to compile, unlike any of another number."""
+    return "\n".join(f"x = sin(x * {number}.{line} + 1)" for line in range(150)) + "\nx"
+
+
+async def test_a_first_call_does_not_tell_who_else_made_it(tmp_path: Path, tell: Any):
+    """It takes as long as that of a program nobody has used; later ones take less."""
+    later: list[float] = []
+    async with tenants(tmp_path) as (mine, theirs, _):
+        with closing(Watch(mine)) as watch, closing(Watch(theirs)) as other:
+
+            def ask(watch: Watch, number: int) -> float:
+                document = {"program": long_program(number), "variables": {"x": 0.5}}
+                return watch.seconds(200, "/v1/gradient", document)
+
+            used, new = count(0, 2), count(1, 2)
+
+            def first() -> float:
+                number = next(used)
+                ask(other, number)
+                taken = ask(watch, number)
+                ask(watch, number)  # which still generates code
+                later.append(ask(watch, number))
+                return taken
+
+            found = compared(40, first, lambda: ask(watch, next(new)))
+    tell("first, new", found)
+    tell("later", f"{1e6 * median(later):.0f} µs")
+    assert found.alike
+    assert median(later) < 0.5 * found.one
+
+
+async def test_one_cannot_have_anothers_programs_compiled_anew(tmp_path: Path):
+    async with tenants(tmp_path, cache_bytes=1 << 20) as clients:
+        mine, theirs, _ = clients
+        asked = {"program": "y = sin(x) * 3", "variables": {"x": 1.0}}
+        await mine.post("/v1/gradient", json=asked)
+        for number in range(400):
+            text = f"y = ones(2000) * {number} * x"
+            await theirs.post("/v1/gradient", json={"program": text, "variables": {"x": 1.0}})
+        before = await clients.counted("gradwire_executable_cache_total", outcome="miss")
+        await mine.post("/v1/gradient", json=asked)
+        after = await clients.counted("gradwire_executable_cache_total", outcome="miss")
+        assert after == before
+
+
+async def test_a_full_quota_costs_nobody_else_anything(tmp_path: Path, store: str):
+    """One tenant has far more than there is room for, another a little, before and after."""
+    kinds = "tensors", "programs", "tapes"
+    few = {f"max_{kind}_per_key": 6 for kind in kinds} | {f"max_{kind}": 10 for kind in kinds}
+    async with tenants(tmp_path, **few, store=store) as (mine, theirs, _):
+        before = await keep(mine, "before", 2.0)
+        refused = 0
+        for number in range(20):
+            for response in (
+                await theirs.put("/v1/tensors", json=[float(number)]),
+                await theirs.post("/v1/programs", json={"program": f"{number} * x"}),
+                await theirs.post("/v1/tapes", json={"program": "x", "variables": {"x": number}}),
+            ):
+                assert response.status_code in (201, 413)
+                refused += response.status_code == 413
+        assert refused >= 20  # of their own quota
+        after = await keep(mine, "after", 3.0)
+        for held in before, after:
+            for path in (
+                f"/v1/programs/{held.name}",
+                f"/v1/tensors/{held.tensor}",
+                f"/v1/tapes/{held.tape}",
+            ):
+                assert (await mine.get(path)).status_code == 200, path
+
+
+async def taken(asked: Awaitable[httpx.Response]) -> float:
+    """How long a good answer takes."""
+    start = time.perf_counter()
+    answer = await asked
+    assert answer.status_code == 200, answer.text
+    return time.perf_counter() - start
+
+
+async def test_one_that_asks_much_does_not_starve_another(tmp_path: Path, tell: Any):
+    """All threads and the queue are full of one tenant's work: another's comes next."""
+    values = {"variables": {"x": 1.0}}
+    endless = {"program": "while x > 0: x = x + 1\nx", "timeout_ms": 4000, **values}
+    lengthy = {"program": "i = 0\nwhile i < 3000:\n  i = i + 1\n  x = x + 1\nx", **values}
+    async with tenants(tmp_path, pool_threads=2, queue_requests=16) as (mine, theirs, _):
+        alone = await taken(mine.post("/v1/evaluate", json=lengthy))
+
+        async def flood() -> None:
+            while True:
+                await theirs.post("/v1/evaluate", json=endless)
+
+        floods = [asyncio.create_task(flood()) for _ in range(40)]
+        try:
+            await asyncio.sleep(0.5)
+            times = []
+            for _ in range(10):
+                times.append(await taken(mine.post("/v1/evaluate", json=lengthy)))
+                times.append(await taken(mine.get("/v1/programs")))
+        finally:
+            for task in floods:
+                task.cancel()
+            await asyncio.gather(*floods, return_exceptions=True)
+    tell("alone", f"{1e3 * alone:.0f} ms")
+    tell("beside a flood", [f"{1e3 * each:.0f} ms" for each in (median(times), max(times))])
+    assert max(times) < 2.0
