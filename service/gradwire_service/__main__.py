@@ -7,9 +7,10 @@ import gc
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from time import monotonic
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from pydantic import ValidationError
@@ -22,7 +23,9 @@ from gradwire_service.access.exposure import Exposed, refuse_exposed
 from gradwire_service.allocation import keep_freed_memory
 from gradwire_service.app import create_app
 from gradwire_service.capacity import Capacity
-from gradwire_service.connection import Connection
+from gradwire_service.edge.connection import Connection
+from gradwire_service.edge.files import allow_connections
+from gradwire_service.edge.gate import Gate
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Log, logging_to
 
@@ -71,7 +74,9 @@ def _serve(settings: Settings, log: Log) -> None:
     sys.setswitchinterval(0.001)
     threadpool_limits(settings.blas_threads)
     keep_freed_memory()
+    allow_connections(settings.max_connections)
     app = create_app(settings, log)
+    connection = partial(Connection, gate=Gate(settings, app.state.ledger))
     # What is made by now stays: the collector need not walk through it again and again.
     gc.collect()
     gc.freeze()
@@ -80,7 +85,7 @@ def _serve(settings: Settings, log: Log) -> None:
         host=settings.host,
         port=settings.port,
         workers=1,
-        http=Connection,
+        http=cast("type[Connection]", connection),
         access_log=False,
         log_config=None,
         server_header=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -37,7 +37,7 @@ from gradwire_service.routes.compressing import Compressing
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
-from gradwire_service.telemetry import Exposition, Log, Metrics, RequestScope, Tell, request_lines
+from gradwire_service.telemetry import Exposition, Ledger, Log, Metrics, RequestScope, request_lines
 
 DESCRIPTION = """
 Exact values and gradients of the programs it is sent, written as source text or as a graph.
@@ -51,8 +51,7 @@ class Application(FastAPI):
     def __init__(
         self,
         *,
-        metrics: Metrics,
-        tells: Sequence[Tell],
+        ledger: Ledger,
         capacity: Capacity,
         keyring: Keyring | None,
         **arguments: Any,
@@ -60,8 +59,7 @@ class Application(FastAPI):
         super().__init__(
             exception_handlers={HTTPException: _pass_on, Exception: _pass_on}, **arguments
         )
-        self._metrics = metrics
-        self._tells = tells
+        self._ledger = ledger
         self._capacity = capacity
         self._keyring = keyring
 
@@ -85,7 +83,7 @@ class Application(FastAPI):
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
-        return RequestScope(app, self._metrics, self._tells)
+        return RequestScope(app, self._ledger)
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, made once."""
@@ -134,7 +132,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         metrics, lambda: {kind: store.amounts(kind).records for kind in store.policies}
     )
     lines = None if log is None else request_lines(log, settings)
-    tells = [tell for tell in (lines,) if tell is not None]
+    ledger = Ledger(metrics, [tell for tell in (lines,) if tell is not None])
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -152,13 +150,13 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        metrics=metrics,
-        tells=tells,
+        ledger=ledger,
         capacity=capacity,
         keyring=keys.keyring,
     )
     app.state.capacity = capacity
     app.state.store = store
+    app.state.ledger = ledger
     app.router.routes[:0] = compute.routes(parts)
     for resource in (tapes, programs, pictures, tensors):
         app.include_router(resource.router(parts))

@@ -24,6 +24,7 @@ class Kind(NamedTuple):
 
 
 KINDS: dict[str, Kind] = {
+    "malformed_request": Kind(400, "The request is not HTTP that can be relied on"),
     "malformed_body": Kind(400, "The body cannot be read"),
     "malformed_tensor": Kind(400, "A value cannot be read as an array"),
     "unauthenticated": Kind(401, "The request bears no API key that is good"),
@@ -33,10 +34,13 @@ KINDS: dict[str, Kind] = {
     "not_found": Kind(404, "There is nothing at this path"),
     "method_not_allowed": Kind(405, "The path does not take this method"),
     "not_acceptable": Kind(406, "The response cannot be written as asked"),
+    "request_timeout": Kind(408, "The request took too long to arrive"),
     "tape_consumed": Kind(409, "The tape is used up"),
     "body_too_large": Kind(413, "The body is too large"),
     "over_budget": Kind(413, "The request would need more than it is allowed"),
+    "target_too_long": Kind(414, "The path and its query are too long"),
     "unsupported_media_type": Kind(415, "The body's type is not one that is read"),
+    "expectation_failed": Kind(417, "The header Expect asks for what is not done here"),
     "syntax_error": Kind(422, "The program is not in the language"),
     "unknown_op": Kind(422, "The program calls an operation that does not exist"),
     "unknown_name": Kind(422, "A name is neither a variable nor an intermediate"),
@@ -48,6 +52,7 @@ KINDS: dict[str, Kind] = {
     "not_differentiable": Kind(422, "The derivative does not exist"),
     "domain_error": Kind(422, "The operation has no result for these values"),
     "rate_limited": Kind(429, "The API key asks too often"),
+    "headers_too_large": Kind(431, "The headers are too large, or too many"),
     "internal_error": Kind(500, "The service failed"),
     "overloaded": Kind(503, "The service has too much to do"),
     "store_unavailable": Kind(503, "What is kept between requests cannot be had"),

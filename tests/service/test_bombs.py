@@ -232,7 +232,7 @@ REQUESTS: dict[str, tuple[Any, ...]] = {
     ),
     **{
         f"Accept: {accept[:10]}": ("not_acceptable", GOOD, ("Accept", accept))
-        for accept in ("text/html", ";;;,,q=x", "application/json;q=nothing", "\xe9", "a" * 50_000)
+        for accept in ("text/html", ";;;,,q=x", "application/json;q=nothing", "\xe9", "a" * 20_000)
     },
     # values that are no arrays
     "shape beyond bytes": (

@@ -6,6 +6,7 @@
     ├── MalformedReply                an answer that is not the service's
     └── APIError                      the service refused; see ``status`` and ``code``
         ├── BadRequest            400
+        │   ├── MalformedRequest
         │   ├── MalformedBody
         │   └── MalformedTensor
         ├── Unauthenticated       401
@@ -15,12 +16,15 @@
         │   └── UnknownTape
         ├── MethodNotAllowed      405
         ├── NotAcceptable         406
+        ├── TooSlow               408
         ├── Conflict              409
         │   └── TapeConsumed
         ├── TooLarge              413
         │   ├── BodyTooLarge
         │   └── OverBudget
+        ├── TargetTooLong         414
         ├── UnsupportedMediaType  415
+        ├── ExpectationFailed     417
         ├── Unprocessable         422
         │   ├── ProgramSyntaxError
         │   ├── UnknownOperation
@@ -33,6 +37,7 @@
         │   ├── DomainError
         │   └── InvalidRequest
         ├── RateLimited           429
+        ├── HeadersTooLarge       431
         └── ServerError           5xx
             ├── Unavailable           503
             │   ├── Overloaded
@@ -140,6 +145,10 @@ class BadRequest(APIError, status=400):
     """The request could not be read."""
 
 
+class MalformedRequest(BadRequest, code="malformed_request"):
+    """What was sent is not HTTP that can be relied on; something between may have changed it."""
+
+
 class MalformedBody(BadRequest, code="malformed_body"):
     """The body is not a document of its media type."""
 
@@ -181,6 +190,10 @@ class NotAcceptable(APIError, status=406, code="not_acceptable"):
     """The service has no encoding that the client accepts."""
 
 
+class TooSlow(APIError, status=408, code="request_timeout"):
+    """The request did not arrive in the time that the service waits for it."""
+
+
 class Conflict(APIError, status=409):
     """The resource is in a state that does not allow this."""
 
@@ -201,8 +214,16 @@ class OverBudget(TooLarge, code="over_budget"):
     """The predicted bytes or operations exceed the budget; nothing was computed."""
 
 
+class TargetTooLong(APIError, status=414, code="target_too_long"):
+    """The path and its query are longer than the service reads."""
+
+
 class UnsupportedMediaType(APIError, status=415, code="unsupported_media_type"):
     """The service does not read bodies of this type."""
+
+
+class ExpectationFailed(APIError, status=417, code="expectation_failed"):
+    """The header ``Expect`` asks for what the service does not do."""
 
 
 class Unprocessable(APIError, status=422):
@@ -251,6 +272,10 @@ class InvalidRequest(Unprocessable, code="invalid_request"):
 
 class RateLimited(APIError, status=429, code="rate_limited"):
     """Too many requests; ``retry_after_seconds`` says when to come back."""
+
+
+class HeadersTooLarge(APIError, status=431, code="headers_too_large"):
+    """The headers are more, or larger, than the service reads."""
 
 
 class ServerError(APIError, status=500, code="internal_error"):

@@ -39,8 +39,6 @@ def _content(name: str) -> bytes:
 def _asset(name: str) -> Response:
     headers = {
         "content-security-policy": CONTENT_SECURITY_POLICY,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
         "cache-control": "public, max-age=3600",
     }
     return Response(_content(name), media_type=ASSETS[name][1], headers=headers)

@@ -57,7 +57,7 @@ FORMS = {
     ),
 }
 #: A picture that is opened by itself loads nothing and runs nothing.
-_POLICY = b"default-src 'none'; style-src 'unsafe-inline'"
+_POLICY = b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 
 class PictureExchange(ResourceExchange):
@@ -66,10 +66,7 @@ class PictureExchange(ResourceExchange):
     def __init__(self, scope: Scope, settings: Settings, form: Form) -> None:
         self.offer = form.offer
         super().__init__(scope, settings)
-        self.further = (
-            (b"content-security-policy", _POLICY),
-            (b"x-content-type-options", b"nosniff"),
-        )
+        self.further = ((b"content-security-policy", _POLICY),)
 
 
 class Drawing:

@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gradwire_service.settings.admitting import Admitting
 from gradwire_service.settings.budgets import Budgets
+from gradwire_service.settings.connections import Connections
 from gradwire_service.settings.keeping import Keeping
 from gradwire_service.settings.listening import Listening
 from gradwire_service.settings.sharing import Sharing
@@ -20,10 +21,18 @@ from gradwire_service.settings.telling import Telling
 __all__ = ["SUBJECTS", "Settings"]
 
 #: The subjects, in the order in which they are told.
-SUBJECTS: tuple[type[BaseModel], ...] = (Listening, Admitting, Budgets, Sharing, Keeping, Telling)
+SUBJECTS: tuple[type[BaseModel], ...] = (
+    Listening,
+    Connections,
+    Admitting,
+    Budgets,
+    Sharing,
+    Keeping,
+    Telling,
+)
 
 
-class Settings(Listening, Admitting, Budgets, Sharing, Keeping, Telling, BaseSettings):
+class Settings(Listening, Connections, Admitting, Budgets, Sharing, Keeping, Telling, BaseSettings):
     """One instance per application; never read as a global."""
 
     model_config = SettingsConfigDict(

@@ -2,6 +2,8 @@
 
 from gradwire_service.telemetry.account import PHASES, Account, account_of, server_timing
 from gradwire_service.telemetry.exposition import Exposition
+from gradwire_service.telemetry.ids import RequestIds
+from gradwire_service.telemetry.ledger import Ledger
 from gradwire_service.telemetry.log import Log, logging_to
 from gradwire_service.telemetry.metrics import Metrics
 from gradwire_service.telemetry.requests import Tell, request_lines
@@ -11,8 +13,10 @@ __all__ = [
     "PHASES",
     "Account",
     "Exposition",
+    "Ledger",
     "Log",
     "Metrics",
+    "RequestIds",
     "RequestScope",
     "Tell",
     "account_of",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from platform import python_version
 from typing import Protocol
 
@@ -98,6 +98,10 @@ class Metrics:
         in_flight.set_function(lambda: load.in_flight)
         queued = self._gauge("gradwire_queued", "Computations in the pool.")
         queued.set_function(lambda: load.queued)
+
+    def watch_connections(self, number: Callable[[], int]) -> None:
+        """Tell also how many connections are open."""
+        self._gauge("gradwire_connections", "Open connections.").set_function(number)
 
     def _gauge(self, name: str, documentation: str) -> Gauge:
         return Gauge(name, documentation, registry=self.registry)

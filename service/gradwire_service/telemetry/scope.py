@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import logging
-import re
-import secrets
-from collections.abc import Awaitable, Sequence
-from itertools import count
-from time import perf_counter, time
+from collections.abc import Awaitable
+from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gradwire_service.edge.protection import protective
 from gradwire_service.problems import MEDIA_TYPE, Problem, problem_of
-from gradwire_service.telemetry.account import CLIENT_GONE, Account, account_of
-from gradwire_service.telemetry.metrics import METHODS, Metrics
-from gradwire_service.telemetry.requests import Tell
+from gradwire_service.telemetry.account import CLIENT_GONE, account_of
+from gradwire_service.telemetry.ids import RequestIds
+from gradwire_service.telemetry.ledger import Ledger
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.headers import headers_of
 
 logger = logging.getLogger("gradwire")
 
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
-
 
 class RequestScope:
-    """Outermost around every request: its id, its count, and the last word on its errors.
+    """Outermost around every request: its id, its count, and the last word on its errors."""
 
-    ``tells`` are told of each request that is over.
-    """
-
-    def __init__(self, app: ASGIApp, metrics: Metrics, tells: Sequence[Tell] = ()) -> None:
+    def __init__(self, app: ASGIApp, ledger: Ledger) -> None:
         self._app = app
-        self._metrics = metrics
-        self._tells = tells
-        self._prefix = secrets.token_hex(6)
-        self._numbers = count(1)
+        self._ledger = ledger
+        self._ids = RequestIds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -42,13 +33,14 @@ class RequestScope:
             return
         start = perf_counter()
         account = account_of(scope)
-        request_id = account.request_id = self._request_id(scope)
+        request_id = account.request_id = self._ids.of(headers_of(scope))
 
         def send_with_id(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
                 account.status = message["status"]
                 headers = message.get("headers", ())
-                message["headers"] = [*headers, (b"x-request-id", request_id.encode())]
+                named = (b"x-request-id", request_id.encode())
+                message["headers"] = [*headers, named, *protective(headers)]
             else:
                 account.answer_bytes += len(message.get("body", b""))
             return send(message)
@@ -67,30 +59,9 @@ class RequestScope:
             # Frames on its way hold the error, so itself, and the body of the request.
             error.__traceback__ = None
             await send_problem(problem, request_id, send_with_id)
-            self._metrics.refused(problem.code)
+            self._ledger.metrics.refused(problem.code)
         finally:
-            self._end(scope, account, perf_counter() - start)
-
-    def _end(self, scope: Scope, account: Account, seconds: float) -> None:
-        method = scope["method"]
-        account.method = method if method in METHODS else "other"
-        account.route = getattr(scope.get("route"), "path", "none")
-        account.seconds = seconds
-        if account.status == CLIENT_GONE:
-            self._metrics.cancelled()
-        self._metrics.answered(account.route, account.method, account.status, seconds)
-        if self._tells:
-            account.ended_at = time()
-            client = scope.get("client")
-            account.client = client[0] if client else None
-            for tell in self._tells:
-                tell(account)
-
-    def _request_id(self, scope: Scope) -> str:
-        given = headers_of(scope).get(b"x-request-id")
-        if given is not None and _REQUEST_ID.fullmatch(given):
-            return str(given, "ascii")
-        return f"{self._prefix}-{next(self._numbers):x}"
+            self._ledger.close(account, scope, perf_counter() - start)
 
 
 async def send_problem(problem: Problem, request_id: str, send: Send) -> None:

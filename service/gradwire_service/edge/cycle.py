@@ -1,0 +1,107 @@
+"""One request and its response, as they go over a connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.types import Message
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+from gradwire_service.wire.body import Body
+
+#: Smaller pieces are copied behind their head, which takes less than to write two.
+_LARGE_BYTES = 1 << 14
+#: Whatever a line of a head may hold.
+_TEXT = bytes({*range(256)} - {*range(32), 127} | {ord("\t")})
+_BODILESS = (204, 304)
+
+
+class Cycle(RequestResponseCycle):
+    """uvicorn's, but for how it writes: the head of a response goes with its body's first piece.
+
+    ASGI gives a server the head before there is a body. To write it at once takes two system calls
+    for a small response, and for its client often two awakenings.
+    """
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._head: bytes | None = None
+        self._left: int | None = None
+        self._silent = False
+
+    async def send(self, message: Any) -> None:
+        """Write the next part of the response, as ASGI has it."""
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
+        if self.disconnected:
+            return
+        kind = message["type"]
+        if self.response_complete:
+            raise RuntimeError(f"{kind} after the end of the response")
+        if not self.response_started:
+            if kind != "http.response.start":
+                raise RuntimeError(f"{kind} before the start of the response")
+            self._begin(message)
+        elif kind != "http.response.body":
+            raise RuntimeError(f"{kind} within the response")
+        else:
+            self._go_on(message.get("body", b""), last=not message.get("more_body"))
+
+    async def send_500_response(self) -> None:
+        """Close: what fails outside of ``RequestScope`` has nothing to tell."""
+        self.transport.close()
+
+    def _begin(self, start: Message) -> None:
+        status = start["status"]
+        self._silent = status in _BODILESS or self.scope["method"] == "HEAD"
+        chunked = not self._silent and self.scope["http_version"] == "1.1"
+        if self.more_body:
+            self.keep_alive = False  # what nobody reads is no next request either
+        lines = [STATUS_LINE[status][:-2]]
+        for name, value in (*self.default_headers, *start.get("headers", ())):
+            if name == b"connection":
+                self.keep_alive = self.keep_alive and value.lower() != b"close"
+                continue
+            if name == b"content-length":
+                self._left = int(value)
+                chunked = False
+            lines.append(b"%b: %b" % (name, value))
+        if chunked:
+            lines.append(b"transfer-encoding: chunked")
+        if not self.keep_alive:
+            lines.append(b"connection: close")
+        lines += b"", b""
+        head = b"\r\n".join(lines)
+        if len(head.translate(None, _TEXT)) != 2 * len(lines) - 2:
+            raise RuntimeError("a header of the response breaks its line")
+        self._head = head
+        self.chunked_encoding = chunked
+        self.response_started = True
+        self.waiting_for_100_continue = False
+
+    def _go_on(self, piece: Body, *, last: bool) -> None:
+        pieces: tuple[Body, ...] = ()
+        if self._silent:
+            last = True
+        elif self.chunked_encoding:
+            pieces = (b"%x\r\n" % len(piece), piece, b"\r\n") if piece else ()
+            pieces += (b"0\r\n\r\n",) if last else ()
+        else:
+            if self._left is not None:
+                self._left -= len(piece)
+                if self._left < 0 or (last and self._left):
+                    raise RuntimeError("the response is not as long as it says")
+            pieces = (piece,) if piece else ()
+        if self._head is not None:
+            pieces = (self._head, *pieces)
+            self._head = None
+        if len(pieces) == 1:
+            self.transport.write(pieces[0])
+        elif len(piece) < _LARGE_BYTES:
+            self.transport.write(b"".join(pieces))
+        else:
+            self.transport.writelines(pieces)
+        if last:
+            self.response_complete = True
+            self.message_event.set()
+            self.on_response()

@@ -1,0 +1,89 @@
+"""What all connections share: their settings, their number, and the look that is kept on them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+from gradwire_service.edge.protection import STRICTEST, Header
+from gradwire_service.problems import MEDIA_TYPE, Refusal, problem_of
+from gradwire_service.settings import Settings
+from gradwire_service.telemetry import Account, Ledger, RequestIds
+
+#: How often it is looked for clients that are late: no request starts or stops a timer.
+INTERVAL_SECONDS = 0.25
+
+
+class Watched(Protocol):
+    """What is looked at."""
+
+    def look(self, now: float) -> None:
+        """Look whether its client is late."""
+
+
+class Gate:
+    """What all connections of a process share."""
+
+    def __init__(self, settings: Settings, ledger: Ledger) -> None:
+        self.settings = settings
+        #: Bytes of bodies that are not whole yet.
+        self.arriving_bytes = 0
+        self._ledger = ledger
+        self._ids = RequestIds()
+        self._connections: set[Watched] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        ledger.metrics.watch_connections(self.__len__)
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def enter(self, connection: Watched, loop: asyncio.AbstractEventLoop) -> None:
+        """Look at a connection from now on."""
+        self._connections.add(connection)
+        if self._timer is None:
+            self._timer = loop.call_later(INTERVAL_SECONDS, self._look, loop)
+
+    def leave(self, connection: Watched) -> None:
+        """Look no more; without connections there is no timer either."""
+        self._connections.discard(connection)
+        if not self._connections and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def refusal(
+        self,
+        refusal: Refusal,
+        scope: Scope,
+        seconds: float,
+        dated: Sequence[Header],
+    ) -> bytes:
+        """The response that refuses a request of which this is known; counted."""
+        problem = problem_of(refusal)
+        account = Account()
+        account.request_id = request_id = self._ids.of(dict(scope.get("headers", ())))
+        body = problem.body(request_id)
+        account.status, account.code = problem.status, problem.code
+        account.answer_bytes = len(body)
+        self._ledger.metrics.refused(problem.code)
+        self._ledger.close(account, scope, seconds)
+        lines = [
+            *dated,
+            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+            *[(name.lower().encode(), value.encode()) for name, value in problem.headers],
+            (b"x-request-id", request_id.encode()),
+            *STRICTEST,
+        ]
+        head = b"".join([b"%b: %b\r\n" % line for line in lines])
+        return b"%b%b\r\n%b" % (STATUS_LINE[problem.status], head, body)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        for connection in tuple(self._connections):
+            connection.look(now)
+        self._timer = loop.call_later(INTERVAL_SECONDS, self._look, loop)

@@ -1,0 +1,198 @@
+"""The side of a connection that reads: requests as they may come, and no more of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from enum import Enum, auto
+from typing import Any
+
+import httptools
+from uvicorn.config import Config
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from gradwire_service.edge.cycle import Cycle
+from gradwire_service.edge.gate import Gate
+from gradwire_service.edge.heads import has_body, malformed, read_headers, read_target
+from gradwire_service.edge.transfers import Arrival
+from gradwire_service.problems import Refusal
+
+logger = logging.getLogger("gradwire")
+
+#: Requests that may wait behind the one that is answered.
+MOST_PIPELINED = 100
+_TLS = b"\x16\x03"
+
+
+class Owed(Enum):
+    """What the client has to do next."""
+
+    NOTHING = auto()
+    REQUEST = auto()
+    HEAD = auto()
+    BODY = auto()
+    CLOSE = auto()
+
+
+class Reading(HttpToolsProtocol):
+    """uvicorn's protocol, with bounds on all that a client may send."""
+
+    cycle: Cycle
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        gate: Gate,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._gate = gate
+        self._settings = gate.settings
+        self._owe(Owed.REQUEST, gate.settings.header_timeout_seconds)
+        # Of the head that arrives; ``_read_bytes`` of what was read last may be part of it.
+        self._in_head = True
+        self._head_begun = False
+        self._head_bytes = 0
+        self._read_bytes = 0
+        self._arrival = Arrival(gate.settings, gate)
+
+    def take(self, cycle: Cycle) -> None:
+        """Have a request answered whose head is whole."""
+        raise NotImplementedError
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Refuse what was read last, and read no more."""
+        raise NotImplementedError
+
+    def data_received(self, data: bytes) -> None:
+        """Read on."""
+        self._read_bytes = len(data)
+        try:
+            self._parse(data)
+            if not self._in_head:
+                self._arrival.see(self._read_bytes)
+            elif self._head_begun:
+                self._see_head()
+        except Refusal as refusal:
+            self.refuse(refusal)
+        except httptools.HttpParserError as error:
+            self.refuse(_refusal_of(error, data))
+
+    def _parse(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while True:
+            try:
+                self.parser.feed_data(rest)
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                # No other protocol is spoken here, so this one goes on (RFC 9110, section 7.8).
+                rest = rest[upgrade.args[0] :]
+
+    def _see_head(self) -> None:
+        """A head is here in part: the parser keeps it, however long it becomes."""
+        self._head_bytes += self._read_bytes
+        if self._head_bytes > self._settings.max_head_bytes:
+            raise self._head_too_large()
+        if self._owed is not Owed.HEAD:
+            self._owe(Owed.HEAD, self._settings.header_timeout_seconds)
+
+    def _owe(self, owed: Owed, seconds: float) -> None:
+        self._owed = owed
+        self._since = self.loop.time()
+        self._until = self._since + seconds
+
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        super().on_message_begin()
+        self._head_begun = True
+
+    def on_url(self, url: bytes) -> None:
+        """The target, or a part of it."""
+        self.url += url
+        most = self._settings.max_target_bytes
+        if len(self.url) > most:
+            raise Refusal("target_too_long", f"a path with its query has at most {most} bytes here")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header; those behind a body are nobody's."""
+        if self._in_head:
+            self.headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        """A head is whole."""
+        settings, headers, parser = self._settings, self.headers, self.parser
+        scope: dict[str, Any] = self.scope  # type: ignore[assignment]
+        method = scope["method"] = parser.get_method().decode("ascii")
+        if len(headers) > settings.max_headers:
+            raise self._head_too_large()
+        version = parser.get_http_version()
+        size, expects_continue = read_headers(version, headers)
+        if size > settings.max_head_bytes:
+            raise self._head_too_large()
+        scope["http_version"] = version
+        scope["path"], scope["raw_path"], scope["query_string"] = read_target(method, self.url)
+        if parser.should_upgrade() and has_body(headers):
+            # The parser would read it as what follows the upgrade: the next request.
+            raise malformed("a request with a body asks for another protocol", "send no Upgrade")
+        if len(self.pipeline) >= MOST_PIPELINED:
+            told = f"{MOST_PIPELINED} requests wait on this connection, as many as may"
+            raise Refusal("overloaded", told, retry_after_seconds=1)
+        self.cycle = Cycle(
+            scope=scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=False,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=expects_continue,
+            keep_alive=version == "1.1" and parser.should_keep_alive(),
+            on_response=self.on_response_complete,
+        )
+        self._in_head = self._head_begun = False
+        self._head_bytes = self._read_bytes = 0
+        self._owed = Owed.BODY
+        self._arrival.begin(self.loop.time())
+        self.take(self.cycle)
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of a body."""
+        self._arrival.add(len(body))
+        cycle = self.cycle
+        if not cycle.response_complete:
+            cycle.body += body
+            if len(cycle.body) > HIGH_WATER_LIMIT:
+                self.flow.pause_reading()
+            cycle.message_event.set()
+
+    def on_message_complete(self) -> None:
+        """A request is whole."""
+        self._in_head = True
+        self._read_bytes = 0
+        self._owed = Owed.NOTHING
+        self._arrival.end()
+        self.cycle.more_body = False
+        self.cycle.message_event.set()
+
+    def _head_too_large(self) -> Refusal:
+        most, number = self._settings.max_head_bytes, self._settings.max_headers
+        told = f"a request has at most {number} headers here, of {most} bytes in all"
+        return Refusal("headers_too_large", told)
+
+
+def _refusal_of(error: httptools.HttpParserError, data: bytes) -> Refusal:
+    cause = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else None
+    if isinstance(cause, Refusal):
+        return cause
+    if cause is not None:
+        logger.error("a request could not be read", exc_info=cause)
+        return Refusal("internal_error", "the service failed while it read this request")
+    if data.startswith(_TLS):
+        return malformed("this port speaks HTTP, not TLS", "ask for http://, or through the proxy")
+    return malformed(f"the request is not HTTP/1.1: {error}")

@@ -1,0 +1,134 @@
+"""A server whose connections are the service's, with an application of a test's own."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any, cast
+
+import pytest
+import uvicorn
+from gradwire_service.edge.connection import Connection
+from gradwire_service.edge.gate import Gate
+from gradwire_service.settings import Settings
+from gradwire_service.telemetry import Ledger, Metrics
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+LARGE = bytes(range(256)) * 40_000
+
+
+class Served:
+    """A server in a thread: what it counts, and connections to it."""
+
+    def __init__(self, settings: Settings, stack: ExitStack) -> None:
+        self.metrics = Metrics()
+        self.gate = Gate(settings, Ledger(self.metrics))
+        self.asked: list[str] = []
+        self.headers: list[list[tuple[bytes, bytes]]] = []
+        self._stack = stack
+        routes = [
+            Route("/echo", self.echo, methods=["POST"]),
+            Route("/large", self.large),
+            Route("/pieces", self.pieces),
+            Route("/nothing", self.nothing),
+            Route("/slow", self.slow, methods=["GET", "POST"]),
+            Route("/unread", self.nothing, methods=["POST"]),
+            Route("/broken", self.broken),
+        ]
+        config = uvicorn.Config(
+            Starlette(routes=routes),
+            port=0,
+            http=cast("type[Connection]", partial(Connection, gate=self.gate)),
+            log_config=None,
+            ws="none",
+            timeout_keep_alive=settings.keep_alive_seconds,
+        )
+        self.server = uvicorn.Server(config)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        thread = threading.Thread(target=self.server.run)
+        thread.start()
+        try:
+            while not self.server.started:
+                time.sleep(0.01)
+            yield
+        finally:
+            self.server.should_exit = True
+            thread.join()
+
+    @property
+    def port(self) -> int:
+        port: int = self.server.servers[0].sockets[0].getsockname()[1]
+        return port
+
+    def connect(self) -> socket.socket:
+        """A new connection."""
+        return self._stack.enter_context(
+            socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        )
+
+    def answer(self, *pieces: bytes) -> bytes:
+        """All that comes back until the server closes."""
+        connection = self.connect()
+        for piece in pieces:
+            connection.sendall(piece)
+        return everything(connection)
+
+    async def echo(self, request: Request) -> Response:
+        self.asked.append("echo")
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            return Response()
+        self.headers.append(list(request.scope["headers"]))
+        return Response(body)
+
+    async def large(self, request: Request) -> Response:
+        return Response(LARGE)
+
+    async def pieces(self, request: Request) -> Response:
+        async def parts():
+            for part in b"one", b"two", b"three":
+                await asyncio.sleep(0.01)
+                yield part
+
+        return StreamingResponse(parts())
+
+    async def nothing(self, request: Request) -> Response:
+        return Response(status_code=204)
+
+    async def slow(self, request: Request) -> Response:
+        self.asked.append("slow")
+        await asyncio.sleep(0.3)
+        return Response(b"slow")
+
+    async def broken(self, request: Request) -> Response:
+        return Response(headers={"broken": "a\r\nb: c"})
+
+
+def everything(connection: socket.socket) -> bytes:
+    """All that comes until the other side closes."""
+    received = b""
+    while part := connection.recv(1 << 20):
+        received += part
+    return received
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[..., Served]]:
+    """Starts a server of these settings."""
+    with ExitStack() as stack:
+
+        def start(**settings: Any) -> Served:
+            served = Served(Settings(**settings), stack)
+            stack.enter_context(served.running())
+            return served
+
+        yield start

@@ -1,0 +1,320 @@
+"""What goes over a connection, in what order, and when it ends."""
+
+import json
+import re
+import socket
+import struct
+import time
+from contextlib import suppress
+
+import pytest
+from gradwire_service.edge.connection import MOST_TOLD
+from gradwire_service.edge.reading import MOST_PIPELINED
+from gradwire_service.edge.transfers import FRAMING_BYTES
+from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE
+
+from tests.service.edge.conftest import LARGE, everything
+
+NOTHING = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"
+SLOW = b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
+ECHO = b"POST /echo HTTP/1.1\r\nHost: a\r\n"
+CHUNKED = ECHO + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+def echo(body, *headers):
+    lines = b"".join(header + b"\r\n" for header in headers)
+    return ECHO + lines + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def received(connection, end):
+    """All that comes until ``end``, in as many parts as it came."""
+    parts: list[bytes] = []
+    while not b"".join(parts).endswith(end):
+        part = connection.recv(1 << 20)
+        assert part, parts
+        parts.append(part)
+    return parts
+
+
+def statuses(answer):
+    return [int(found) for found in re.findall(rb"HTTP/1\.1 (\d+)", answer)]
+
+
+def refused(code, answer):
+    """The headers and document of a refusal, which ends a connection."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = head.decode("ascii").split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines[1:])
+    assert headers["content-type"] == MEDIA_TYPE
+    assert headers["connection"] == "close"
+    assert headers["date"]
+    assert int(headers["content-length"]) == len(body) < MAX_BODY_BYTES
+    problem = json.loads(body)
+    assert (problem["code"], statuses(answer)) == (code, [KINDS[code].status])
+    assert problem["instance"].lower() == f"urn:gradwire:request:{headers['x-request-id']}"
+    return headers, problem
+
+
+def test_responses_of_every_kind(serving):
+    connection = serving().connect()
+    connection.sendall(NOTHING)
+    assert b" 204 " in b"".join(received(connection, b"\r\n\r\n"))
+    connection.sendall(b"HEAD /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    head = b"".join(received(connection, b"\r\n\r\n"))
+    assert b"content-length: %d" % len(LARGE) in head
+    assert b"date: " in head
+    connection.sendall(b"GET /pieces HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert b"5\r\nthree\r\n" in b"".join(received(connection, b"0\r\n\r\n"))
+    connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    body = b"".join(received(connection, LARGE[-256:])).partition(b"\r\n\r\n")[2]
+    while len(body) < len(LARGE):
+        body += connection.recv(1 << 20)
+    assert body == LARGE
+    connection.sendall(ECHO + b"Content-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+    received(connection, b"HTTP/1.1 100 Continue\r\n\r\n")
+    connection.sendall(b"abc")
+    assert len(received(connection, b"\r\n\r\nabc")) == 1
+    connection.sendall(echo(b"x") + echo(b"y"))
+    assert b"".join(received(connection, b"\r\n\r\ny")).count(b" 200 ") == 2
+    connection.sendall(CHUNKED + b"2\r\nab\r\n1\r\nc\r\n0\r\nTrailer: one\r\n\r\n")
+    received(connection, b"\r\n\r\nabc")
+
+
+def test_a_response_without_length_ends_with_the_connection(serving):
+    answer = serving().answer(b"GET /pieces HTTP/1.0\r\n\r\n")
+    assert answer.endswith(b"\r\n\r\nonetwothree")
+    assert b"connection: close" in answer
+    assert b"chunked" not in answer
+
+
+def test_a_header_that_breaks_its_line_is_not_sent(serving):
+    assert serving().answer(b"GET /broken HTTP/1.1\r\nHost: a\r\n\r\n") == b""
+
+
+def test_a_request_to_close_is_the_last(serving):
+    served = serving()
+    last = echo(b"a", b"Connection: close")
+    answer = served.answer(last + echo(b"b"))
+    assert statuses(answer) == [200]
+    assert answer.endswith(b"a")
+    assert served.asked == ["echo"]
+
+
+def test_another_protocol_is_not_changed_to(serving):
+    upgrade = NOTHING[:-2] + b"Connection: upgrade\r\nUpgrade: h2c\r\n\r\n"
+    answer = serving().answer(upgrade * 2 + echo(b"a", b"Connection: close"))
+    assert statuses(answer) == [204, 204, 200]
+
+
+def test_what_is_no_request_is_a_problem(serving):
+    served = serving()
+    headers, problem = refused("malformed_request", served.answer(b"nonsense\r\n\r\n"))
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-store"
+    assert "method" in problem["detail"]
+    tls = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
+    assert "TLS" in refused("malformed_request", served.answer(tls))[1]["detail"]
+    named = b"GET / HTTP/1.1\r\nX-Request-ID: me.1\r\nHost: a\r\nHost: b\r\n\r\n"
+    assert refused("malformed_request", served.answer(named))[0]["x-request-id"] == "me.1"
+    labels = {"route": "none", "method": "GET", "status": "400"}
+    registry = served.metrics.registry
+    assert registry.get_sample_value("gradwire_requests_total", labels) == 1
+    code = {"code": "malformed_request"}
+    assert registry.get_sample_value("gradwire_problems_total", code) == 3
+
+
+def test_refusals_wait_for_the_answers_before_them(serving):
+    served = serving()
+    answer = served.answer(SLOW + echo(b"ab") + b"nonsense\r\n\r\n" + NOTHING)
+    assert statuses(answer) == [200, 200, 400]
+    assert answer.index(b"slow") < answer.index(b"\r\n\r\nab") < answer.index(b"malformed_request")
+
+
+def test_a_body_that_is_none_takes_its_request_along(serving):
+    served = serving()
+    for body in b"zz", b"1\r\nab\r\n", b"-1\r\n", b"f" * 17 + b"\r\n":
+        refused("malformed_request", served.answer(CHUNKED + body))
+    answer = served.answer(SLOW + CHUNKED + b"zz")
+    assert statuses(answer) == [200, 400]
+
+
+def test_what_is_answered_unread_ends_the_connection(serving):
+    unread = b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+    answer = serving().answer(unread, b"GET /")
+    assert statuses(answer) == [204]
+    assert b"connection: close" in answer
+
+
+def test_an_early_answer_reaches_a_client_that_is_still_sending(serving):
+    connection = serving().connect()
+    connection.sendall(b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n")
+    connection.sendall(bytes(30_000_000))
+    assert statuses(everything(connection)) == [204]
+
+
+def test_a_body_goes_on_after_upgrade_never(serving):
+    upgrade = b"Connection: upgrade\r\nUpgrade: h2c\r\n"
+    served = serving()
+    smuggled = ECHO + upgrade + b"Content-Length: %d\r\n\r\n" % len(NOTHING) + NOTHING
+    refused("malformed_request", served.answer(smuggled))
+    refused("malformed_request", served.answer(ECHO + upgrade + CHUNKED[len(ECHO) :]))
+    assert served.asked == []
+
+
+def test_trailers_are_no_headers(serving):
+    trailers = b"0\r\nHost: b\r\nAuthorization: me\r\n\r\n"
+    served = serving()
+    answer = served.answer(CHUNKED + trailers + echo(b"a", b"Connection: close"))
+    assert statuses(answer) == [200, 200]
+    assert served.headers[0] == [(b"host", b"a"), (b"transfer-encoding", b"chunked")]
+
+
+@pytest.mark.parametrize(
+    ("code", "request_"),
+    {
+        "one header": ("headers_too_large", b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"b" * 4000),
+        "all headers": ("headers_too_large", NOTHING[:-2] + b"A: bcd\r\n" * 300 + b"\r\n"),
+        "their number": ("headers_too_large", NOTHING[:-2] + b"A:\r\n" * 200 + b"\r\n"),
+        "the target": ("target_too_long", b"GET /" + b"a" * 600),
+        "an expectation": ("expectation_failed", NOTHING[:-2] + b"Expect: more\r\n\r\n"),
+        "a chunk's extension": ("malformed_request", CHUNKED + b"1;" + b"a" * 600_000),
+        "trailers": ("malformed_request", CHUNKED + b"0\r\nA: " + b"b" * 600_000),
+        "chunks": ("malformed_request", CHUNKED + b"1\r\na\r\n" * (FRAMING_BYTES // 4)),
+        "bodies": ("overloaded", ECHO + b"Content-Length: 9000000\r\n\r\n" + bytes(8_000_000)),
+    }.values(),
+)
+def test_bounds(serving, code, request_):
+    served = serving(
+        max_head_bytes=2000, max_target_bytes=500, max_headers=150, max_arriving_bytes=4_000_000
+    )
+    parts = [request_[i : i + 3000] for i in range(0, min(len(request_), 9000), 3000)]
+    refused(code, served.answer(*parts, request_[9000:]))
+    assert served.gate.arriving_bytes == 0
+    assert statuses(served.answer(echo(b"a" * 100_000, b"Connection: close"))) == [200]
+
+
+def test_only_so_many_requests_wait(serving):
+    answer = serving().answer(SLOW + NOTHING * (MOST_PIPELINED + 9))
+    assert statuses(answer) == [200, *[204] * MOST_PIPELINED, 503]
+    assert b"retry-after: 1" in answer
+
+
+def test_only_so_many_connections(serving):
+    served = serving(max_connections=2)
+    first, second = served.connect(), served.connect()
+    for connection in first, second:
+        connection.sendall(NOTHING)
+        received(connection, b"\r\n\r\n")
+    assert refused("overloaded", served.answer())[0]["retry-after"] == "1"
+    refused("overloaded", served.answer(NOTHING))
+    told = [served.connect() for _ in range(MOST_TOLD + 5)]
+    number = sum(map(is_told, told))
+    assert MOST_TOLD - 2 <= number <= MOST_TOLD
+    for one in told:
+        one.close()
+    first.close()
+    awaited(lambda: len(served.gate) == 1)
+    assert statuses(served.answer(echo(b"a", b"Connection: close"))) == [200]
+
+
+def is_told(connection):
+    try:
+        return bool(everything(connection))
+    except ConnectionResetError:
+        return False
+
+
+def awaited(right):
+    end = time.monotonic() + 10
+    while not right():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_slow_heads(serving):
+    served = serving(header_timeout_seconds=0.4)
+    start = time.monotonic()
+    assert served.answer() == b""
+    refused("request_timeout", served.answer(NOTHING[:20]))
+    connection = served.connect()
+    connection.sendall(NOTHING)
+    received(connection, b"\r\n\r\n")
+    connection.sendall(NOTHING[:20])
+    refused("request_timeout", everything(connection))
+    connection = served.connect()
+    for byte in NOTHING * 2:
+        try:
+            connection.sendall(bytes([byte]))
+        except ConnectionError:
+            break
+        time.sleep(0.03)
+    assert time.monotonic() - start < 8
+
+
+@pytest.mark.parametrize("bare", [b"", b"\r\n" * 5])
+def test_idle_connections_are_closed(serving, bare):
+    served = serving(keep_alive_seconds=1)
+    connection = served.connect()
+    connection.sendall(NOTHING)
+    received(connection, b"\r\n\r\n")
+    connection.sendall(bare)
+    start = time.monotonic()
+    assert connection.recv(1) == b""
+    assert 0.5 < time.monotonic() - start < 5
+
+
+def test_slow_bodies(serving):
+    served = serving(body_timeout_seconds=0.4, min_bytes_per_second=1000)
+    head = ECHO + b"Content-Length: 9000\r\n\r\n"
+    refused("request_timeout", served.answer(head))
+    refused("request_timeout", served.answer(head + bytes(5000)))
+    connection = served.connect()
+    connection.sendall(head)
+    with suppress(ConnectionError):
+        for _ in range(200):
+            connection.sendall(b"a")
+            time.sleep(0.02)
+    refused("request_timeout", everything(connection))
+    connection = served.connect()
+    connection.sendall(head)
+    for _ in range(9):
+        connection.sendall(bytes(1000))
+        time.sleep(0.1)
+    assert b" 200 " in received(connection, bytes(100))[0]
+
+
+def test_who_waits_to_go_on_is_not_slow(serving):
+    served = serving(body_timeout_seconds=0.4, header_timeout_seconds=0.4)
+    continued = ECHO + b"Content-Length: 1\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+    connection = served.connect()
+    connection.sendall(SLOW * 3 + continued)
+    received(connection, b"HTTP/1.1 100 Continue\r\n\r\n")
+    connection.sendall(b"a")
+    assert everything(connection).endswith(b"\r\n\r\na")
+
+
+def test_slow_readers_are_cut(serving):
+    served = serving(send_timeout_seconds=0.5)
+    connection = served.connect()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    awaited(lambda: len(served.gate) == 1)
+    awaited(lambda: len(served.gate) == 0)
+    with pytest.raises(ConnectionError):
+        everything(connection)
+
+
+def test_clients_that_go_away_leave_nothing(serving):
+    served = serving()
+    sent = [b"", b"GET /", NOTHING, SLOW * 3, ECHO, CHUNKED + b"5\r\nab", SLOW + b"nonsense"]
+    for number in range(70):
+        connection = socket.create_connection(("127.0.0.1", served.port))
+        connection.sendall(sent[number % len(sent)])
+        if number % 2:  # a reset instead of an end
+            linger = struct.pack("ii", 1, 0)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        connection.close()
+    awaited(lambda: len(served.gate) == 0)
+    awaited(lambda: not served.server.server_state.tasks)
+    assert not served.server.server_state.connections
+    assert served.gate.arriving_bytes == 0
