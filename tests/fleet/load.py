@@ -10,8 +10,8 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, NamedTuple
@@ -164,6 +164,22 @@ class Connection:
         if self._open is not None:
             self._open[1].transport.abort()
             self._open = None
+
+
+@asynccontextmanager
+async def unread(port: int, asks: Sequence[Ask]) -> AsyncIterator[None]:
+    """Ask on connections that read nothing, and are all gone at the end."""
+    writers: list[asyncio.StreamWriter] = []
+    try:
+        for ask in asks:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writers.append(writer)
+            writer.write(ask.sent)
+            await writer.drain()
+        yield
+    finally:
+        for writer in writers:
+            writer.transport.abort()
 
 
 async def closed(

@@ -1,0 +1,151 @@
+"""Work that nobody waits for any more stops: its processor time, its place and its memory."""
+
+import asyncio
+import json
+import sys
+import time
+
+import pytest
+
+from tests.fleet import load
+from tests.fleet.asks import health
+from tests.fleet.fleets import NGINX, Nginx, replica
+from tests.fleet.load import Ask
+from tests.fleet.processes import until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+#: What may still be computed once nobody waits: processor time, so that other tenants of the
+#: machine do not count.
+MOST_SECONDS = 0.1
+#: Below it a process rests: uvicorn looks at its clock ten times a second.
+REST_SECONDS = 0.01
+#: What a process may keep of a request's memory: NumPy's and the allocator's reserves.
+KEPT_BYTES = 64 << 20
+
+
+def lines(count: int) -> str:
+    """A program whose lines are all different, which takes seconds to record."""
+    return "\n".join(
+        f"x = x * {1 + n / 1e7} + {('sin', 'cos', 'tanh', 'exp')[n * n % 7 % 4]}(x * {n})"
+        for n in range(count)
+    )
+
+
+#: Each takes many seconds.
+WORK = {
+    "arrays": {
+        "program": "x = x + range(1000000)\nfor i in range(400): x = sin(x) * cos(x) + x\nsum(x)",
+        "variables": {"x": 1.0},
+    },
+    "long arrays": {
+        "program": "x = x + range(1000000)\n" + "x = sin(x) * exp(-x * x) + x\n" * 400 + "sum(x)",
+        "variables": {"x": 1.0},
+    },
+    "loop": {"program": "while x > 0: x = x + 1\nx", "variables": {"x": 1.0}},
+    "recording": {"program": lines(30_000), "variables": {"x": 1.0}},
+    "batch": {
+        "program": "while x > 0: x = x + n\nx",
+        "variables": {"x": [1.0] * 50, "n": [float(n + 1) for n in range(50)]},
+        "batch": ["x", "n"],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+async def server(tmp_path_factory):
+    async with replica(tmp_path_factory.mktemp("cancel"), pool_threads=2) as server:
+        # What is made once, as the pool's threads and NumPy's tables, is no request's.
+        await load.closed(server.port, [request("arrays", 300)], clients=2, each=1)
+        yield server
+
+
+def request(work: str, milliseconds: int) -> Ask:
+    return Ask(work, "/v1/evaluate", WORK[work] | {"timeout_ms": milliseconds})
+
+
+async def rested(server) -> float:
+    """Wait until it computes nothing; gives its processor time."""
+    end = time.monotonic() + 20
+    last = server.cpu_seconds()
+    while True:
+        await asyncio.sleep(0.1)
+        if (now := server.cpu_seconds()) - last < REST_SECONDS:
+            return last
+        assert time.monotonic() < end, f"it computes still, after {now - last:.2f} s more"
+        last = now
+
+
+@pytest.mark.parametrize("work", WORK)
+async def test_nothing_is_computed_past_the_deadline(server, tell, work):
+    await rested(server)
+    before = server.figures()
+    answers = await load.closed(server.port, [request(work, 700)], clients=1, each=1)
+    (answer,), at_answer = answers.all, server.cpu_seconds()
+    seconds = await rested(server) - at_answer
+    tell("answered after", answer.seconds)
+    tell("processor seconds after that", seconds)
+    assert (answer.status, answer.code) == (504, "deadline_exceeded")
+    assert answer.seconds < 0.7 + 0.5
+    assert seconds < MOST_SECONDS
+    await is_released(server, before)
+
+
+@pytest.mark.parametrize(
+    ("work", "by"),
+    [
+        *((work, "client") for work in WORK),
+        pytest.param(
+            "loop",
+            "nginx",
+            marks=pytest.mark.skipif(NGINX is None, reason="nginx is not installed"),
+        ),
+    ],
+)
+async def test_nothing_is_computed_for_a_client_that_is_gone(server, tell, tmp_path, work, by):
+    await rested(server)
+    before = server.figures()
+    nginx = Nginx(tmp_path, [server.port]).start() if by == "nginx" else None
+    try:
+        through = await nginx.listening() if nginx else server
+        begun = server.cpu_seconds()
+        async with load.unread(through.port, [request(work, 10_000)]):
+            await until(server.taken, least=begun + 0.4)
+        gone = server.cpu_seconds()
+        seconds = await rested(server) - gone
+        tell("processor seconds after that", seconds)
+        assert seconds < MOST_SECONDS
+        await is_released(server, before)
+    finally:
+        if nginx:
+            nginx.stop()
+
+
+async def test_what_waits_for_a_client_that_is_gone_never_begins(server, tell):
+    await rested(server)
+    begun = server.cpu_seconds()
+    holding = load.closed(server.port, [request("loop", 1500)], clients=2, each=1)
+    held = asyncio.create_task(holding)
+    await until(server.metric, "gradwire_queued", least=2)
+    async with load.unread(server.port, [request("arrays", 10_000)] * 50):
+        await until(server.metric, "gradwire_in_flight", least=52)
+    assert {answer.code for answer in (await held).all} == {"deadline_exceeded"}
+    seconds = await rested(server) - begun
+    tell("processor seconds of all", seconds)
+    # Two threads computed for 1.5 s; had one of the 50 begun, it would not have rested so soon.
+    assert seconds < 2 * 1.5 + 1
+    assert await server.metric("gradwire_in_flight") == 0
+
+
+async def is_released(server, before) -> None:
+    """Check that neither place nor memory is held any more."""
+    assert await server.metric("gradwire_in_flight") == 0
+    assert await server.metric("gradwire_queued") == 0
+    assert server.figures().resident_bytes < before.resident_bytes + KEPT_BYTES
+    answer = Ask("next", "/v1/evaluate", json.loads('{"program": "1 + 1"}'), _is_two)
+    both = await load.closed(server.port, [answer, health], clients=2, each=5)
+    assert both.failures == {}
+
+
+def _is_two(document):
+    return document["outputs"] == 2 if "outputs" in document else True
