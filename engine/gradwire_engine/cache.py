@@ -97,12 +97,12 @@ class Programs(Share):
     def drop_oldest(self) -> int:
         return len(self._programs.popitem(last=False)[0])
 
-    def find(self, text: str) -> Program:
+    def find(self, text: str, poll: Poll) -> Program:
         """The program of ``text``, parsed where it is new."""
         program = self._programs.get(text)
         if program is None:
             with collection_held:
-                program = parse_text(text)
+                program = parse_text(text, poll)
             with self.room.lock:
                 if text not in self._programs:
                     self._programs[text] = program

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
-from gradwire_engine.answer import Limits, Query
+from gradwire_engine.answer import Limits, Poll, Query
 from gradwire_engine.batched_call import BatchedCall
 from gradwire_engine.cache import TEXT_CHARACTERS, Cache, Programs
 from gradwire_engine.call import Call
@@ -45,17 +45,19 @@ class Engine:
                     self._apart[whose] = engine
         return engine
 
-    def parse(self, source: str | Mapping[str, Any] | Program) -> Program:
+    def parse(
+        self, source: str | Mapping[str, Any] | Program, poll: Poll = lambda: None
+    ) -> Program:
         """The program that source text or a graph denotes; texts seen before are remembered.
 
-        What is a program already is given back.
+        What is a program already is given back. While a long text is read, ``poll`` is called.
         """
         if isinstance(source, Program):
             return source
         if not isinstance(source, str):
             with collection_held:
                 return parse_graph(source)
-        return self._programs.find(source)
+        return self._programs.find(source, poll)
 
     def call(
         self, program: Program, variables: Mapping[str, Any], query: Query, vectors: Any = None

@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from tests.fleet import load
-from tests.fleet.asks import health
+from tests.fleet import asks, load
 from tests.fleet.fleets import NGINX, Nginx, replica
 from tests.fleet.load import Ask
 from tests.fleet.processes import until
@@ -43,7 +42,7 @@ WORK = {
         "variables": {"x": 1.0},
     },
     "loop": {"program": "while x > 0: x = x + 1\nx", "variables": {"x": 1.0}},
-    "recording": {"program": lines(30_000), "variables": {"x": 1.0}},
+    "recording": {"program": lines(3_000), "variables": {"x": 1.0}},
     "batch": {
         "program": "while x > 0: x = x + n\nx",
         "variables": {"x": [1.0] * 50, "n": [float(n + 1) for n in range(50)]},
@@ -54,14 +53,17 @@ WORK = {
 
 @pytest.fixture(scope="module")
 async def server(tmp_path_factory):
-    async with replica(tmp_path_factory.mktemp("cancel"), pool_threads=2) as server:
+    async with replica(
+        tmp_path_factory.mktemp("cancel"), pool_threads=2, queue_seconds=1000
+    ) as server:
         # What is made once, as the pool's threads and NumPy's tables, is no request's.
         await load.closed(server.port, [request("arrays", 300)], clients=2, each=1)
         yield server
 
 
 def request(work: str, milliseconds: int) -> Ask:
-    return Ask(work, "/v1/evaluate", WORK[work] | {"timeout_ms": milliseconds})
+    path = "/v1/hessian" if work == "recording" else "/v1/evaluate"
+    return Ask(work, path, WORK[work] | {"timeout_ms": milliseconds})
 
 
 async def rested(server) -> float:
@@ -127,7 +129,7 @@ async def test_what_waits_for_a_client_that_is_gone_never_begins(server, tell):
     holding = load.closed(server.port, [request("loop", 1500)], clients=2, each=1)
     held = asyncio.create_task(holding)
     await until(server.metric, "gradwire_queued", least=2)
-    async with load.unread(server.port, [request("arrays", 10_000)] * 50):
+    async with load.unread(server.port, [asks.slow(50)] * 50):
         await until(server.metric, "gradwire_in_flight", least=52)
     assert {answer.code for answer in (await held).all} == {"deadline_exceeded"}
     seconds = await rested(server) - begun
@@ -143,7 +145,7 @@ async def is_released(server, before) -> None:
     assert await server.metric("gradwire_queued") == 0
     assert server.figures().resident_bytes < before.resident_bytes + KEPT_BYTES
     answer = Ask("next", "/v1/evaluate", json.loads('{"program": "1 + 1"}'), _is_two)
-    both = await load.closed(server.port, [answer, health], clients=2, each=5)
+    both = await load.closed(server.port, [answer, asks.health], clients=2, each=5)
     assert both.failures == {}
 
 

@@ -208,6 +208,7 @@ class _Query:
         residents, exact, limits = self.residents, self.query.exact, self.b.limits
         asked = NUMPY, self.b.poll, self.told
         better = optimize(tape, *asked, exact=exact, residents=residents)
+        self.b.poll()
         parts = parted(better, residents, limits.kept_bytes) if residents else None
         if parts is None:
             return Executable(better, exact=exact, threads=limits.threads)

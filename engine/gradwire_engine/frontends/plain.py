@@ -14,6 +14,7 @@ from itertools import pairwise
 from keyword import iskeyword
 from typing import TypeAlias, overload
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.frontends.expressions import PREFIXES
 from gradwire_engine.program import (
     RESULT,
@@ -87,7 +88,9 @@ class _OtherwiseWritten(Exception):
     """This is not plain."""
 
 
-def read_plain(text: str, find: Callable[[], Sequence[Position]]) -> Program | None:
+def read_plain(
+    text: str, find: Callable[[], Sequence[Position]], poll: Poll = lambda: None
+) -> Program | None:
     """The program of a plain text, None of any other; ``find`` finds its nodes' positions."""
     lines = text.split("\n")
     if "#" in text:
@@ -102,6 +105,8 @@ def read_plain(text: str, find: Callable[[], Sequence[Position]]) -> Program | N
     names, reader = _target(lines[last]), _Reader()
     try:
         for number in numbers:
+            if not number & 1023:
+                poll()
             reader.statement(lines[number])
         if names is None:
             reader.statement(lines[last])

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.errors import Place, ProgramSyntaxError
 from gradwire_engine.frontends.expressions import (
     MAX_DEPTH,
@@ -20,9 +21,9 @@ from gradwire_engine.frontends.plain import read_plain
 from gradwire_engine.program import RESULT, Block, Output, Program, Target
 
 
-def parse_text(text: str) -> Program:
+def parse_text(text: str, poll: Poll = lambda: None) -> Program:
     """Read source text, or raise ``ProgramSyntaxError`` with line and column."""
-    return read_plain(text, lambda: parse_tree(text).positions) or parse_tree(text)
+    return read_plain(text, lambda: parse_tree(text).positions, poll) or parse_tree(text)
 
 
 def parse_tree(text: str) -> Program:

@@ -72,7 +72,9 @@ def optimize(
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
     if told is not None:
         told("simplified", Tape(tuple(simplifier.instructions), tuple(inputs), tuple(outputs)))
+    poll()
     least = compacted(simplifier.instructions, inputs, outputs)
+    poll()
     fewer = least if exact else placed(least)
     if fewer is not least:
         least = compacted(fewer.instructions, fewer.inputs, fewer.outputs)

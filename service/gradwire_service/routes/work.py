@@ -50,7 +50,7 @@ class Work:
         start = perf_counter()
         references = self._library.references(self._x, waits=waits)
         asked = read_envelope(document, self._kind, references)
-        program = self._engine.parse(asked.program)
+        program = self._engine.parse(asked.program, self._x.deadline)
         self.call = self._engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
         self._program_id = self._x.account.program = program.id
         self._encoding = asked.encoding

@@ -102,6 +102,15 @@ def test_long_replays_are_polled(ask):
             again.run(inputs, stop)
 
 
+def test_replays_of_many_numbers_are_polled(ask):
+    text = "".join(f"x = x * {1 + n / 1e6} + {n}\n" for n in range(10_000))
+    run, inputs = executable(ask, text + "x", {"x": np.array(1.0)})
+    for _ in range(2):  # walked, then lowered
+        ask.polls = 0
+        run.run(inputs, ask.poll)
+        assert 5 <= ask.polls <= 20
+
+
 def test_small_replays_are_not_polled(ask):
     run, inputs = executable(ask, "sin(x)", {"x": np.ones(3)})
 

@@ -14,6 +14,8 @@ from gradwire_engine.tape import Instruction, Tape
 
 #: Operations between two looks at the deadline: about a millisecond's work.
 _FLOPS_BETWEEN_POLLS = 1_000_000
+#: And instructions, which take time of their own: a few milliseconds when they are walked.
+_INSTRUCTIONS_BETWEEN_POLLS = 2048
 
 
 #: Arithmetic on arrays up to this size costs nothing beside calling it.
@@ -80,10 +82,13 @@ def _sizes(instructions: Sequence[Instruction]) -> list[int]:
 
 def _work(instructions: Sequence[Instruction], nbytes: list[int]) -> tuple[frozenset[int], int]:
     """After which slots to look at the deadline, and all arithmetic on what is not small."""
+    regularly = range(
+        _INSTRUCTIONS_BETWEEN_POLLS - 1, len(instructions), _INSTRUCTIONS_BETWEEN_POLLS
+    )
     kinds = {*map(type, map(itemgetter(0), instructions))}
     if kinds.isdisjoint((Loop, Sweep)) and max(nbytes, default=0) <= _SMALL_BYTES:
-        return frozenset(), 0
-    polls: list[int] = []
+        return frozenset(regularly), 0
+    polls = [*regularly]
     flops = since_poll = 0
     for slot, (op, args, kind, _) in enumerate(instructions):
         looped = isinstance(op, Loop | Sweep)
