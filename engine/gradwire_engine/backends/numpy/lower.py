@@ -44,9 +44,10 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
     places = reused(tape, dead) if quick else {}
     where: dict[int, str] = {}
     free: list[str] = []
-    count = 0
+    count, due = 0, False
     for slot, instruction in enumerate(tape.instructions):
         op = instruction.op
+        due = due or slot in plan.polls  # in a line of its own, once there is one
         if isinstance(op, Constant):
             where[slot] = text.bind(scalars.constant(slot, op.value), f"c{slot}")
             continue
@@ -79,8 +80,9 @@ def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
         if slot in dead[slot]:
             free.append(result)
         text.write(line, instruction)
-        if slot in plan.polls:
+        if due:
             text.write("poll()", instruction)
+            due = False
     text.write(f"z = ({''.join(f'{scalars.leaving(s, where[s])}, ' for s in tape.outputs)})")
     squared = {s for s in tape.outputs if _squared(tape, s)}
     results = [
