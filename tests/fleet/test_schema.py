@@ -1,0 +1,58 @@
+"""The published schema is what a running service does, asked by schemathesis in all its phases."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fleet.fleets import replica
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+REPOSITORY = Path(__file__).parents[2]
+CONFIGURATION = REPOSITORY / "tests/fleet/schemathesis.toml"
+PHASES = ("Examples", "Coverage", "Fuzzing", "Stateful")
+
+
+def new_key(file):
+    """A key that may do everything, in a new list of keys."""
+    command = [sys.executable, "-m", "gradwire_service", "keys", "new"]
+    about = ["--tenant", "acme", "--name", "all", "--scopes", "compute,write,admin"]
+    made = subprocess.run(
+        [*command, *about, "--file", str(file)], capture_output=True, text=True, check=True
+    )
+    (key,) = re.findall(r"gw_\w+", made.stdout)
+    return key
+
+
+async def test_the_service_does_what_its_schema_says(tmp_path, tell):
+    keys = tmp_path / "keys.json"
+    key = new_key(keys)
+    async with replica(tmp_path, keys_file=keys, default_timeout_ms=1000) as alone:
+        schemathesis = [sys.executable, "-m", "schemathesis.cli", "--no-color"]
+        asking = await asyncio.create_subprocess_exec(
+            *schemathesis,
+            *("--config-file", str(CONFIGURATION), "run"),
+            *("--header", f"Authorization: Bearer {key}"),
+            f"http://127.0.0.1:{alone.port}/openapi.json",
+            cwd=REPOSITORY,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            printed, _ = await asyncio.wait_for(asking.communicate(), 300)
+        finally:
+            if asking.returncode is None:
+                asking.kill()
+                await asking.wait()
+    told = printed.decode()
+    sys.stdout.write(told)
+    assert asking.returncode == 0
+    for phase in PHASES:
+        assert re.search(rf"✅ +{phase} \(in", told), phase
+    (generated,) = map(int, re.findall(r"(\d+) generated", told))
+    tell("requests", generated)
+    assert generated > 5000
