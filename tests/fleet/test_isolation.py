@@ -11,6 +11,7 @@ from contextlib import closing
 from functools import partial
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -31,10 +32,13 @@ ABSENT = "sha256:" + "0" * 64
 DIFFERING = "instance", "x-request-id", "server-timing", "date"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Each store."""
-    return "memory:" if request.param == "memory" else f"sqlite:{tmp_path / 'kept.db'}"
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """Settings of each store."""
+    if request.param == "redis":
+        url = request.getfixturevalue("redis_url")
+        return {"store": url, "store_prefix": f"isolation-{token_hex(8)}"}
+    return {"store": "memory:" if request.param == "memory" else f"sqlite:{tmp_path / 'kept.db'}"}
 
 
 class Held(NamedTuple):
@@ -107,8 +111,8 @@ async def told(client: httpx.AsyncClient, question: tuple[str, str, Any], held: 
     return answer.status_code, headers, body
 
 
-async def test_what_another_has_is_as_if_there_were_none(tmp_path: Path, store: str):
-    async with tenants(tmp_path, store=store) as (mine, theirs, _):
+async def test_what_another_has_is_as_if_there_were_none(tmp_path: Path, kept: dict[str, str]):
+    async with tenants(tmp_path, **kept) as (mine, theirs, _):
         held = await keep(theirs, "their-model")
         absent = Held(ABSENT, "there-is-no", ABSENT.replace("0", "1"), "A" * len(held.tape))
         pairs = list(zip(questions(held), questions(absent), strict=True))
@@ -132,9 +136,9 @@ async def test_the_questions_are_all_that_there_are(tmp_path: Path):
     assert named - asked == {("PUT", "/v1/tensors/{ref}")}
 
 
-async def test_equal_things_and_names_are_each_ones_own(tmp_path: Path, store: str):
+async def test_equal_things_and_names_are_each_ones_own(tmp_path: Path, kept: dict[str, str]):
     """Storing what another has stored is as new as storing what nobody has: 201, not 200."""
-    async with tenants(tmp_path, store=store) as (mine, theirs, _):
+    async with tenants(tmp_path, **kept) as (mine, theirs, _):
         held = await keep(theirs, "model")
         ours = await keep(mine, "model")  # which says 201 to all
         assert (ours.program, ours.tensor) == (held.program, held.tensor)
@@ -155,8 +159,8 @@ async def test_equal_things_and_names_are_each_ones_own(tmp_path: Path, store: s
             assert (await mine.get(path)).status_code == 200
 
 
-async def test_time_does_not_tell_what_another_has(tmp_path: Path, store: str, tell: Any):
-    async with tenants(tmp_path, store=store) as (mine, theirs, _):
+async def test_time_does_not_tell_what_another_has(tmp_path: Path, kept: dict[str, str], tell: Any):
+    async with tenants(tmp_path, **kept) as (mine, theirs, _):
         held = await keep(theirs, "their-model")
         none = Held(ABSENT, "no-ones-model", ABSENT.replace("0", "1"), "A" * len(held.tape))
         with closing(Watch(mine)) as watch:
@@ -221,7 +225,8 @@ async def test_a_first_call_does_not_tell_who_else_made_it(tmp_path: Path, tell:
 
             def first() -> float:
                 number = next(used)
-                ask(other, number)
+                for _ in range(3):  # until nothing of it is left to do
+                    ask(other, number)
                 taken = ask(watch, number)
                 ask(watch, number)  # which still generates code
                 later.append(ask(watch, number))
@@ -248,11 +253,11 @@ async def test_one_cannot_have_anothers_programs_compiled_anew(tmp_path: Path):
         assert after == before
 
 
-async def test_a_full_quota_costs_nobody_else_anything(tmp_path: Path, store: str):
+async def test_a_full_quota_costs_nobody_else_anything(tmp_path: Path, kept: dict[str, str]):
     """One tenant has far more than there is room for, another a little, before and after."""
     kinds = "tensors", "programs", "tapes"
     few = {f"max_{kind}_per_key": 6 for kind in kinds} | {f"max_{kind}": 10 for kind in kinds}
-    async with tenants(tmp_path, **few, store=store) as (mine, theirs, _):
+    async with tenants(tmp_path, **few, **kept) as (mine, theirs, _):
         before = await keep(mine, "before", 2.0)
         refused = 0
         for number in range(20):
