@@ -4,11 +4,13 @@ import base64
 
 import pytest
 from gradwire_service import examples
+from gradwire_service.access.rules import required_scope
 from gradwire_service.app import create_app
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.settings import Settings
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from pydantic import SecretStr
 
 JSON, MESSAGEPACK = "application/json", "application/msgpack"
 TENSOR = {"dtype": "uint8", "shape": [3], "base64": base64.b64encode(b"abc").decode()}
@@ -189,3 +191,21 @@ def test_headers_of_requests_are_described(document):
         assert {"X-Request-ID", "Accept-Encoding"} <= headers
         assert ("Content-Encoding" in headers) == ("requestBody" in operation), name
         assert ("If-None-Match" in headers) == ("304" in operation["responses"]), name
+
+
+def test_scopes_are_described(app, document):
+    """Where no keys are asked for each is optional; what is public is so in either case."""
+    with_keys = create_app(Settings(keys=SecretStr("[]"))).openapi()
+    for (name, open_), (_, closed) in zip(operations(document), operations(with_keys), strict=True):
+        method, path = name.split()
+        scope = required_scope(method.upper(), path)
+        if scope is None:
+            assert open_["security"] == closed["security"] == []
+            assert not {"401", "403", "429"} & closed["responses"].keys()
+            continue
+        assert closed["security"] == [{"key": [scope]}]
+        assert open_["security"] == [{}, {"key": [scope]}]
+        for status, header in ("401", "WWW-Authenticate"), ("403", "WWW-Authenticate"):
+            assert header in closed["responses"][status]["headers"]
+        assert "Retry-After" in closed["responses"]["429"]["headers"]
+    assert with_keys["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
