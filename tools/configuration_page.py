@@ -48,6 +48,7 @@ def _type(field: FieldInfo) -> str:
     if get_origin(kind) is Literal:
         return ", ".join(f"`{value}`" for value in get_args(kind))
     kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    kinds = tuple(list if get_origin(kind) is tuple else kind for kind in kinds)
     names = [getattr(k, "__name__", str(k)) for k in kinds if k is not types.NoneType]
     bounds = [str(bound).partition("(")[2].rstrip(")") for bound in field.metadata]
     signs = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
@@ -63,7 +64,7 @@ def _default(field: FieldInfo) -> str:
     if field.default_factory is not None:
         return (field.default_factory.__doc__ or "").rstrip(".")
     value = field.default
-    if value is None or value == "":
+    if value is None or value in ("", ()):
         return "none"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,6 +20,7 @@ from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
 from gradwire_service.capacity import Capacity
+from gradwire_service.edge.origins import answering_pages_of
 from gradwire_service.engines import Engines
 from gradwire_service.library import Library
 from gradwire_service.parts import Parts
@@ -37,7 +38,15 @@ from gradwire_service.routes.compressing import Compressing
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
-from gradwire_service.telemetry import Exposition, Ledger, Log, Metrics, RequestScope, request_lines
+from gradwire_service.telemetry import (
+    Exposition,
+    Ledger,
+    Log,
+    Metrics,
+    Problems,
+    RequestScope,
+    request_lines,
+)
 
 DESCRIPTION = """
 Exact values and gradients of the programs it is sent, written as source text or as a graph.
@@ -54,6 +63,7 @@ class Application(FastAPI):
         ledger: Ledger,
         capacity: Capacity,
         keyring: Keyring | None,
+        origins: Sequence[str],
         **arguments: Any,
     ) -> None:
         super().__init__(
@@ -62,6 +72,7 @@ class Application(FastAPI):
         self._ledger = ledger
         self._capacity = capacity
         self._keyring = keyring
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """As Starlette's own; FastAPI's looks into the environment at every request."""
@@ -71,7 +82,7 @@ class Application(FastAPI):
         await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Around all ``RequestScope``, then what is added, then who is let in.
+        """Around all ``RequestScope``, then which pages may ask, what is added, who is let in.
 
         FastAPI's own is passed only where needed.
         """
@@ -83,6 +94,7 @@ class Application(FastAPI):
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
+        app = answering_pages_of(self._origins, Problems(app, self._ledger.metrics))
         return RequestScope(app, self._ledger)
 
     def openapi(self) -> dict[str, Any]:
@@ -151,6 +163,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         redirect_slashes=False,
         lifespan=lifespan,
         ledger=ledger,
+        origins=settings.cors_origins,
         capacity=capacity,
         keyring=keys.keyring,
     )

@@ -1,12 +1,18 @@
-"""Where the service listens, and how it stops."""
+"""Where the service listens, to which pages, and how it stops."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+import re
+from typing import Annotated
+
+from pydantic import BaseModel, Field, field_validator
+from pydantic_settings import NoDecode
+
+_ORIGIN = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
 
 
 class Listening(BaseModel):
-    """Where the service listens, and how it stops."""
+    """Where the service listens, to which pages, and how it stops."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(
@@ -20,3 +26,19 @@ class Listening(BaseModel):
         ge=0,
         description="After SIGTERM, how long new work is still taken while readiness is down.",
     )
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Origins whose pages may ask from within a browser, with commas between: "
+        "https://a.example, or * for all. Cookies are never allowed; without any origin, no page.",
+    )
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _origins_are_listed(cls, given: object) -> object:
+        if isinstance(given, str):
+            given = tuple(part.strip() for part in given.split(",") if part.strip())
+        if isinstance(given, tuple | list):
+            for origin in given:
+                if not (isinstance(origin, str) and _ORIGIN.fullmatch(origin)):
+                    raise ValueError(f"{origin!r} is no origin, as https://a.example is one")
+        return given

@@ -7,7 +7,7 @@ from gradwire_service.telemetry.ledger import Ledger
 from gradwire_service.telemetry.log import Log, logging_to
 from gradwire_service.telemetry.metrics import Metrics
 from gradwire_service.telemetry.requests import Tell, request_lines
-from gradwire_service.telemetry.scope import RequestScope, send_problem
+from gradwire_service.telemetry.scope import Problems, RequestScope, send_problem
 
 __all__ = [
     "PHASES",
@@ -16,6 +16,7 @@ __all__ = [
     "Ledger",
     "Log",
     "Metrics",
+    "Problems",
     "RequestIds",
     "RequestScope",
     "Tell",

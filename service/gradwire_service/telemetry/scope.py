@@ -13,6 +13,7 @@ from gradwire_service.problems import MEDIA_TYPE, Problem, problem_of
 from gradwire_service.telemetry.account import CLIENT_GONE, account_of
 from gradwire_service.telemetry.ids import RequestIds
 from gradwire_service.telemetry.ledger import Ledger
+from gradwire_service.telemetry.metrics import Metrics
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.headers import headers_of
 
@@ -20,7 +21,7 @@ logger = logging.getLogger("gradwire")
 
 
 class RequestScope:
-    """Outermost around every request: its id, its count, and the last word on its errors."""
+    """Outermost around every request: its id, its count, and what all answers bear."""
 
     def __init__(self, app: ASGIApp, ledger: Ledger) -> None:
         self._app = app
@@ -47,21 +48,38 @@ class RequestScope:
 
         try:
             await self._app(scope, receive, send_with_id)
+        finally:
+            self._ledger.close(account, scope, perf_counter() - start)
+
+
+class Problems:
+    """Around an application: the last word on its errors, which become problems."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._app(scope, receive, send)
         except Disconnected:
             pass
         except Exception as error:
+            account = account_of(scope)
             problem = problem_of(error)
             account.code = problem.code
             if not problem.expected:
-                logger.error("a request failed", exc_info=error, extra={"request_id": request_id})
+                named = {"request_id": account.request_id}
+                logger.error("a request failed", exc_info=error, extra=named)
             if account.status != CLIENT_GONE:
                 raise
             # Frames on its way hold the error, so itself, and the body of the request.
             error.__traceback__ = None
-            await send_problem(problem, request_id, send_with_id)
-            self._ledger.metrics.refused(problem.code)
-        finally:
-            self._ledger.close(account, scope, perf_counter() - start)
+            await send_problem(problem, account.request_id, send)
+            self._metrics.refused(problem.code)
 
 
 async def send_problem(problem: Problem, request_id: str, send: Send) -> None:

@@ -1,0 +1,98 @@
+"""Which pages may ask from within a browser: none, until they are named."""
+
+import pytest
+from gradwire_service.documents.headers import _ANSWERED as ANSWERED
+from gradwire_service.documents.headers import _ASKED as ASKED
+from gradwire_service.settings import Settings
+
+PAGE = "https://page.example"
+#: What pages may send of what is documented; the rest browsers send themselves.
+SENT = [name for name in ASKED if name != "Accept-Encoding"]
+PATHS = [
+    "/v1/gradient",
+    "/v1/tapes/none/gradient",
+    "/v1/programs",
+    "/v1/tensors",
+    "/healthz",
+    "/no",
+]
+
+
+def names(value):
+    return {name.strip().lower() for name in value.split(",")}
+
+
+async def preflight(client, path, origin=PAGE, method="POST", headers="authorization"):
+    asked = {
+        "origin": origin,
+        "access-control-request-method": method,
+        "access-control-request-headers": headers,
+    }
+    return await client.options(path, headers=asked)
+
+
+def allowed(response):
+    return {name for name in response.headers if name.startswith("access-control")}
+
+
+async def test_no_page_may_ask_unless_it_is_named(client):
+    asked = {"program": "x", "variables": {"x": 1}}
+    response = await client.post("/v1/evaluate", json=asked, headers={"origin": PAGE})
+    assert response.status_code == 200
+    assert not allowed(response)
+    response = await preflight(client, "/v1/evaluate")
+    assert (response.status_code, allowed(response)) == (405, set())
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
+async def test_pages_ask_first_whether_they_may(served, path, method):
+    async with served(cors_origins=f"https://other.example, {PAGE}") as client:
+        response = await preflight(client, path, method=method, headers=", ".join(SENT))
+        assert response.status_code == 200
+        assert response.headers["access-control-allow-origin"] == PAGE
+        assert method in response.headers["access-control-allow-methods"]
+        sent = names(response.headers["access-control-allow-headers"])
+        assert {*map(str.lower, SENT), "authorization", "content-type"} <= sent
+        assert "origin" in names(response.headers["vary"])
+        assert response.headers["x-request-id"]
+        assert response.headers["x-content-type-options"] == "nosniff"
+        strange = await preflight(client, path, origin="https://page.example.other")
+        assert strange.status_code == 400
+        assert "access-control-allow-origin" not in strange.headers
+
+
+async def test_pages_read_answers_and_problems(served):
+    async with served(cors_origins=PAGE) as client:
+        good = await client.post("/v1/evaluate", json={"program": "1"}, headers={"origin": PAGE})
+        bad = await client.post("/v1/evaluate", json={}, headers={"origin": PAGE})
+        none = await client.get("/no", headers={"origin": PAGE})
+        assert [one.status_code for one in (good, bad, none)] == [200, 422, 404]
+        for response in good, bad, none:
+            assert response.headers["access-control-allow-origin"] == PAGE
+            assert set(map(str.lower, ANSWERED)) <= names(
+                response.headers["access-control-expose-headers"]
+            )
+            assert "access-control-allow-credentials" not in response.headers
+        other = {"origin": "https://other.example"}
+        strange = await client.post("/v1/evaluate", json={"program": "1"}, headers=other)
+        assert "access-control-allow-origin" not in strange.headers
+
+
+async def test_all_pages_without_their_cookies(served):
+    async with served(cors_origins="*") as client:
+        asked = {"origin": PAGE, "cookie": "a=b"}
+        response = await client.get("/healthz", headers=asked)
+        assert "access-control-allow-credentials" not in response.headers
+        assert (await preflight(client, "/v1/ops")).status_code == 200
+
+
+@pytest.mark.parametrize("origins", ["page.example", "https://page.example/", "null", "https://*"])
+def test_what_is_no_origin(origins):
+    with pytest.raises(ValueError, match="is no origin"):
+        Settings(cors_origins=origins)
+
+
+def test_origins_are_listed(monkeypatch):
+    monkeypatch.setenv("GRADWIRE_CORS_ORIGINS", "https://a.example , http://[::1]:80,")
+    assert Settings().cors_origins == ("https://a.example", "http://[::1]:80")
