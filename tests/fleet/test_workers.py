@@ -1,4 +1,4 @@
-"""Two processes on one SQLite file are one service: each serves what the other keeps."""
+"""Two processes on one store are one service: each serves what the other keeps."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -11,11 +11,12 @@ CUBES = {"program": "y = sum(x ** 3)", "variables": {"x": [1.0, 2.0]}}
 QUESTION = {"target": "y", "sources": "x"}
 
 
-@pytest.fixture(scope="module")
-async def clients(tmp_path_factory):
+@pytest.fixture(scope="module", params=["sqlite", "redis"])
+async def clients(request, tmp_path_factory):
     """Clients of two processes that share a store."""
     folder = tmp_path_factory.mktemp("workers")
-    store = f"sqlite:{folder}/kept.db"
+    in_redis = request.param == "redis"
+    store = request.getfixturevalue("redis_url") if in_redis else f"sqlite:{folder}/kept.db"
     async with AsyncExitStack() as stack:
         clients = []
         for name in ("one", "other"):

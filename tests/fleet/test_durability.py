@@ -1,0 +1,82 @@
+"""A program that was registered is there, whatever was killed while others were written."""
+
+import asyncio
+import signal
+
+import httpx
+import pytest
+
+from tests.fleet.fleets import Replica, replica
+from tests.fleet.processes import until
+from tests.service.store.redis_server import REDIS, RedisServer, redis_server
+
+WRITERS = 8
+#: Registered between two kills, at least.
+WRITTEN = 60
+DURABLE = "--appendonly", "yes", "--appendfsync", "always"
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+async def killed(request, tmp_path):
+    """A service, and the process that is killed, and how often: it has the file, or is Redis."""
+    if request.param == "sqlite":
+        async with replica(tmp_path, store=f"sqlite:{tmp_path / 'kept.db'}") as server:
+            yield server, server, 1
+    elif REDIS is None:
+        pytest.skip("there is no redis-server")
+    else:
+        with redis_server(tmp_path, *DURABLE) as redis:
+            async with replica(tmp_path, store=redis.url) as server:
+                yield server, redis, 3
+
+
+async def test_what_was_registered_outlives_a_kill(killed):
+    server, victim, times = killed
+    registered: dict[str, str] = {}
+
+    async def count():
+        return len(registered)
+
+    async def listed():
+        async with server.client() as client:
+            return (await client.get("/v1/programs")).status_code == 200
+
+    for kill in range(times):
+        texts = (f"sum(x ** 2) * {kill} + {number}" for number in range(100_000))
+        writers = [asyncio.create_task(write(server, texts, registered)) for _ in range(WRITERS)]
+        await until(count, least=len(registered) + WRITTEN)
+        victim.send(signal.SIGKILL)
+        await asyncio.gather(*writers)
+        await victim.ended()
+        await started(victim)
+        await until(listed, least=1)
+        async with server.client() as client:
+            for id, text in registered.items():
+                assert await text_of(client, id) == text
+
+
+async def write(server, texts, registered):
+    """Register programs, until that is refused or not answered."""
+    async with server.client() as client:
+        for text in texts:
+            try:
+                response = await client.post("/v1/programs", json={"program": text})
+            except httpx.TransportError:
+                return
+            if response.status_code == 503:
+                return
+            assert response.status_code == 201, response.text
+            registered[response.json()["id"]] = text
+
+
+async def started(victim: Replica | RedisServer):
+    if isinstance(victim, RedisServer):
+        victim.start().ready()
+    else:
+        await victim.start().listening()
+
+
+async def text_of(client, id):
+    response = await client.get(f"/v1/programs/{id}")
+    assert response.status_code == 200, response.text
+    return response.json()["text"]

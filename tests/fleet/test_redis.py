@@ -1,0 +1,255 @@
+"""Whatever happens to Redis: what needs no store is answered, all else is told, and soon well."""
+
+import asyncio
+import signal
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.fleet import asks, load
+from tests.fleet.fleets import replica
+from tests.service.store.redis_server import REDIS, RedisServer, redis_server
+
+pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+
+RECOVERY_SECONDS = 5.0
+#: Longer than it takes to find out that Redis is lost, so that what is then is seen.
+OUTAGE_SECONDS = 1.0
+PROGRAM = {"program": "y = sum(x ** 3)", "name": "cubes"}
+POINT = {"variables": {"x": [1.0, 2.0]}, "sources": "x"}
+TAPE = {"program": PROGRAM["program"], "variables": POINT["variables"]}
+#: What a client may be told of a store that is lost, or has lost what it held.
+TOLD = {
+    (503, "store_unavailable"),
+    (404, "unknown_ref"),
+    (404, "unknown_tape"),
+    (409, "tape_consumed"),
+}
+PASSWORD = "correct-horse"
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory):
+    with redis_server(tmp_path_factory.mktemp("redis"), "--requirepass", PASSWORD) as server:
+        server.url = server.url.replace("redis://", f"redis://:{PASSWORD}@")
+        yield server
+
+
+@pytest.fixture(scope="module")
+async def server(tmp_path_factory, redis):
+    settings = {"store": redis.url, "store_timeout_seconds": 0.5, "pool_threads": 2}
+    async with replica(tmp_path_factory.mktemp("server"), **settings) as server:
+        yield server
+        log = server.log(1 << 20)
+    assert PASSWORD not in log
+    assert "Traceback" not in log
+
+
+class Clients:
+    """Those who need the store and those who do not, all the time."""
+
+    def __init__(self, server):
+        self.server = server
+        self.ended = asyncio.Event()
+        self.failures = []
+
+    async def need_nothing(self):
+        needed = [asks.smooth(10, 1), asks.slow(3), asks.smooth(20_000, 2)]
+        return await load.closed(self.server.port, needed, clients=2, until=self.ended)
+
+    async def need_the_store(self):
+        """Do all that can be done with records, whether or not it succeeds."""
+        async with self.server.client() as client:
+            times = 0
+            while not self.ended.is_set():
+                times += 1
+                program = await self.told(client.post("/v1/programs", json=PROGRAM))
+                await self.told(client.get("/v1/programs"))
+                await self.told(client.put("/v1/tensors", json=[float(times)]))
+                tape = await self.told(client.post("/v1/tapes", json=TAPE))
+                if tape is not None:
+                    path = f"/v1/tapes/{tape['tape']}/gradient"
+                    found = await self.told(client.post(path, json={"sources": "x"}))
+                    assert found is None or found["gradients"] == [3.0, 12.0]
+                if program is not None:
+                    by_name = {"program": {"name": "cubes"}, **POINT}
+                    found = await self.told(client.post("/v1/gradient", json=by_name))
+                    assert found is None or found["gradients"] == [3.0, 12.0]
+                await asyncio.sleep(0.005)
+            return times
+
+    async def told(self, asked):
+        """What a response holds, or nothing where it says why not."""
+        response = await asked
+        if response.status_code < 300:
+            return response.json()
+        document = response.json()
+        told = response.status_code, document["code"]
+        if told not in TOLD or (told[0] == 503) != ("retry-after" in response.headers):
+            self.failures.append(response.text)
+        return None
+
+    async def well_again(self):
+        """How long it takes until all that needs the store succeeds."""
+        begun = time.monotonic()
+        async with self.server.client() as client:
+            while True:
+                made = await client.post("/v1/programs", json=PROGRAM)
+                tape = await client.post("/v1/tapes", json=TAPE)
+                if made.status_code in (200, 201) and tape.status_code == 201:
+                    path = f"/v1/tapes/{tape.json()['tape']}/gradient"
+                    asked = await client.post(path, json={"sources": "x"})
+                    if asked.status_code == 200:
+                        return time.monotonic() - begun
+                assert time.monotonic() - begun < RECOVERY_SECONDS, made.text + tape.text
+                await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def operator(redis):
+    """A client of Redis itself."""
+    with redis.client() as client:
+        yield client
+
+
+@pytest.fixture
+async def clients(server, tell):
+    """Clients of the service, who ask all the while."""
+    async with under_load(server) as clients:
+        yield clients
+        tell("seconds until all is well", await clients.well_again())
+
+
+@asynccontextmanager
+async def under_load(server):
+    """Clients who ask all the while."""
+    clients = Clients(server)
+    async with asyncio.TaskGroup() as group:
+        free = group.create_task(clients.need_nothing())
+        bound = group.create_task(clients.need_the_store())
+        try:
+            await clients.well_again()
+            yield clients
+            await asyncio.sleep(0.1)
+        finally:
+            clients.ended.set()
+    answers = free.result()
+    assert answers.failures == {}, answers.told()
+    assert len(answers.all) > 20
+    assert bound.result() > 1
+    assert clients.failures == []
+
+
+async def refused(server, seconds=3.0):
+    """Wait until what needs the store is refused; then it is so at once."""
+    async with server.client() as client:
+        end = time.monotonic() + seconds
+        while (response := await client.get("/v1/programs")).status_code != 503:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.01)
+        assert response.json()["code"] == "store_unavailable"
+        assert response.headers["retry-after"] == "1"
+
+
+async def test_redis_is_stopped_and_started_again(clients, redis):
+    redis.stop()
+    await refused(clients.server)
+    await asyncio.sleep(OUTAGE_SECONDS)
+    redis.start()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
+async def test_redis_is_restarted_at_once(clients, redis, sent):
+    redis.send(sent)
+    await redis.ended()
+    redis.start()
+
+
+async def test_redis_is_emptied(clients, operator):
+    operator.flushall()
+    operator.script_flush()
+
+
+async def test_redis_hangs(clients, redis):
+    threads = clients.server.figures().threads
+    redis.send(signal.SIGSTOP)
+    try:
+        await refused(clients.server)
+        await asyncio.sleep(OUTAGE_SECONDS)
+        assert clients.server.figures().threads <= threads + 1
+    finally:
+        redis.send(signal.SIGCONT)
+
+
+async def test_redis_is_full(clients, operator):
+    async with clients.server.client() as client:
+        operator.config_set("maxmemory", 1)
+        try:
+            made = await client.post("/v1/tapes", json=TAPE)
+            assert (made.status_code, made.json()["code"]) == (503, "store_unavailable")
+            assert made.json()["detail"] == "the store is full"
+            assert (await client.get("/v1/programs/cubes")).status_code == 200
+            await asyncio.sleep(0.3)
+        finally:
+            operator.config_set("maxmemory", 0)
+
+
+async def test_redis_lets_nobody_in(clients, operator):
+    operator.config_set("requirepass", "another")
+    operator.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    try:
+        await refused(clients.server)
+        await asyncio.sleep(0.3)
+    finally:
+        operator.config_set("requirepass", PASSWORD)
+
+
+def test_what_happened_is_in_the_log(server):
+    for told in (
+        "the store cannot be reached (redis://127.0.0.1:",
+        "the store does not answer (",
+        "the store is full (",
+        "the store refuses this service (",
+        "the store answers again (",
+    ):
+        assert told in server.log(1 << 20)
+
+
+async def test_programs_by_their_ids_outlive_an_outage(server, redis):
+    async with server.client() as client:
+        made = (await client.post("/v1/programs", json=PROGRAM)).json()
+        stored = (await client.put("/v1/tensors", json=[1.0, 2.0])).json()
+        asked = {"program": {"ref": made["id"]}, "variables": {"x": {"ref": stored["ref"]}}}
+        assert (await client.post("/v1/gradient", json=asked)).json()["gradients"] == {
+            "x": [3.0, 12.0]
+        }
+        redis.stop()
+        try:
+            end = time.monotonic() + 2.0
+            while time.monotonic() < end:
+                answer = await client.post("/v1/gradient", json=asked)
+                assert answer.status_code == 200, answer.text
+                stranger = {"authorization": "Bearer another"}
+                refused = await client.post("/v1/gradient", json=asked, headers=stranger)
+                assert refused.json()["code"] == "store_unavailable"
+                await asyncio.sleep(0.05)
+        finally:
+            redis.start().ready()
+
+
+async def test_a_service_starts_before_its_redis(tmp_path, tell):
+    redis = RedisServer(tmp_path)
+    async with replica(tmp_path, store=redis.url) as server:
+        clients = Clients(server)
+        await refused(server)
+        async with server.client() as client:
+            answer = await client.post("/v1/gradient", json={**TAPE, "sources": "x"})
+            assert answer.json()["gradients"] == [3.0, 12.0]
+            limits = await client.get("/v1/limits")
+            assert "redis" not in limits.text
+        try:
+            redis.start()
+            tell("seconds until all is well", await clients.well_again())
+        finally:
+            redis.stop()
