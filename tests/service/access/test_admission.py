@@ -222,6 +222,24 @@ async def test_settings_say_how_often_keys_may_ask_that_do_not(admitting, issue,
     assert statuses == [200, 200, 429]
 
 
+async def test_pages_of_named_origins_learn_what_they_may_ask_and_why_not(admitting, issue, bearer):
+    """A browser asks first without the key; what is refused then is told to the page, too."""
+    token, entry = issue()
+    page = {"origin": "https://page.example"}
+    before = page | {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+    }
+    async with admitting(entry, cors_origins=["https://page.example"]) as client:
+        asked = await client.options("/v1/gradient", headers=before)
+        assert asked.status_code == 200
+        assert "authorization" in asked.headers["access-control-allow-headers"].lower()
+        refused = await evaluate(client, page)
+        assert refused.status_code == 401
+        assert refused.headers["access-control-allow-origin"] == "https://page.example"
+        assert (await evaluate(client, page | bearer(token))).is_success
+
+
 async def test_without_keys_nobody_is_asked_for_one(served):
     async with served() as client:
         for headers in {}, {"authorization": "Bearer anything"}, {"authorization": "Basic x"}:

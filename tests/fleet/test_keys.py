@@ -1,0 +1,104 @@
+"""Keys as an operator and a client have them: made, given, used, revoked, on a running service."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import gradwire
+import pytest
+from gradwire_service.access.keys_file import LOOK_SECONDS
+
+from tests.fleet.fleets import Replica, replica
+from tests.fleet.processes import Program, free_port
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are ended by signals")
+
+
+def new_key(file: Path, *options: str, tenant: str = "acme") -> str:
+    """Make a key by the command, and its entry in the file."""
+    command = [sys.executable, "-m", "gradwire_service", "keys", "new"]
+    command += ["--tenant", tenant, "--name", "key", "--file", str(file), *options]
+    made = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not made.stderr
+    return made.stdout.strip()
+
+
+def service_of(server: Replica, key: str) -> gradwire.Client:
+    """The SDK, with a key, and without trying twice."""
+    return gradwire.Client(f"http://127.0.0.1:{server.port}", api_key=key, max_retries=0)
+
+
+async def eventually(happens: Callable[[], bool]) -> None:
+    """Wait for what a change of the file brings about."""
+    end = time.monotonic() + 5 * LOOK_SECONDS
+    while not happens():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.05)
+
+
+async def test_keys_are_given_and_revoked_while_the_service_runs(tmp_path: Path):
+    file = tmp_path / "keys.json"
+    first = new_key(file, "--scopes", "compute,write")
+    async with replica(tmp_path, keys_file=file, log_level="info") as server:
+
+        def works(key: str) -> bool:
+            with service_of(server, key) as client:
+                try:
+                    return bool(client.evaluate("x + 1", {"x": 1}).outputs == 2)
+                except gradwire.Unauthenticated:
+                    return False
+
+        assert works(first)
+        second = new_key(file)
+        await eventually(lambda: works(second))
+        entries = file.read_text().splitlines()
+        file.write_text("\n".join(["[", entries[2].rstrip(","), "]"]))
+        await eventually(lambda: not works(first))
+        assert works(second)
+        file.write_text('[{"MARKER": 1}')
+        await eventually(lambda: "the keys stay as they were" in server.log())
+        assert works(second)
+        assert "MARKER" not in server.log()
+        server.send(signal.SIGTERM)
+        assert await server.ended() == 0
+        for key in first, second:
+            assert key.split("_", 2)[2] not in server.log()
+
+
+async def test_clients_are_told_what_they_lack(tmp_path: Path):
+    file = tmp_path / "keys.json"
+    writes = new_key(file, "--scopes", "write")
+    slow = new_key(file, "--requests-per-second", "0.01", "--burst", "1")
+    async with replica(tmp_path, keys_file=file) as server:
+        with service_of(server, writes) as client, pytest.raises(gradwire.Forbidden) as forbidden:
+            client.evaluate("x", {"x": 1})
+        assert "compute" in str(forbidden.value)
+        with service_of(server, slow) as client:
+            client.evaluate("x", {"x": 1})
+            with pytest.raises(gradwire.RateLimited):
+                client.evaluate("x", {"x": 1})
+
+
+@pytest.mark.parametrize("settings", [{}, {"GRADWIRE_OPEN": "true"}])
+async def test_a_service_without_keys_is_not_shown_to_others(
+    tmp_path: Path, settings: dict[str, str]
+):
+    port = free_port()
+    command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
+    server = Program("server", [*command, "--host", "0.0.0.0"], port, tmp_path, settings)
+    try:
+        server.start()
+        if settings:
+            await server.listening()
+        else:
+            assert await server.ended() == 2
+            assert "GRADWIRE_OPEN=true" in server.log()
+            assert "gradwire-server keys new" in server.log()
+    finally:
+        server.stop()
