@@ -7,13 +7,16 @@ RUN python3 -m venv /venv
 # The dependencies are a layer of their own: a change of code does not install them again.
 COPY pyproject.toml ./
 RUN python3 -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > /tmp/requirements.txt \
- && /venv/bin/python -m pip install --requirement /tmp/requirements.txt
+ && /venv/bin/python -m pip install --no-compile --requirement /tmp/requirements.txt
 COPY README.md LICENSE ./
 COPY engine engine
 COPY service service
+# Compiled is what starting imports, and no more; tests of dependencies are left out.
 RUN /venv/bin/python -m pip wheel --no-deps --wheel-dir /tmp/wheel . \
- && /venv/bin/python -m pip install --no-deps /tmp/wheel/*.whl \
- && /venv/bin/python -m pip uninstall --yes pip
+ && /venv/bin/python -m pip install --no-compile --no-deps /tmp/wheel/*.whl \
+ && /venv/bin/python -m pip uninstall --yes setuptools pip \
+ && find /venv -depth -type d -name tests -exec rm -r {} + \
+ && /venv/bin/python -c 'import gradwire_service.__main__, gradwire_service.store.redis'
 
 FROM ${BASE}
 COPY --from=build /venv /venv
