@@ -8,8 +8,6 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from gradwire_engine import Engine
-from gradwire_engine.answer import Limits
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,11 +17,12 @@ from gradwire_service import __version__, documents
 from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
-from gradwire_service.capacity import Capacity
+from gradwire_service.capacity import Bounds, Capacity, Queue
 from gradwire_service.edge.origins import answering_pages_of
-from gradwire_service.engines import Engines
+from gradwire_service.engines import open_engines
 from gradwire_service.library import Library
 from gradwire_service.parts import Parts
+from gradwire_service.processes import Farm
 from gradwire_service.routes import (
     catalogue,
     compute,
@@ -88,7 +87,7 @@ class Application(FastAPI):
         """
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
-        app = Compressing(app, self._capacity)
+        app = Compressing(app, self._capacity.threads)
         if self._keyring is not None:
             app = Admission(app, self._keyring)
         for middleware, arguments, options in reversed(added):
@@ -119,27 +118,19 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
     metrics = Metrics()
-    capacity = Capacity(
-        threads=settings.pool_threads,
-        queue_requests=settings.queue_requests,
-        queue_bytes=settings.queue_bytes,
-        queue_seconds=settings.queue_seconds,
-        waited=metrics.waited,
-    )
+    bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
+    threads = Queue(settings.pool_threads, bounds, metrics.waited)
+    apart = keys.keyring is not None
+    farm = None
+    if settings.processes:
+        farm = Farm(settings, Queue(settings.processes, bounds, metrics.waited), apart=apart)
+    capacity = Capacity(threads, farm.queue if farm else None)
     metrics.watch(capacity)
-    limits = Limits(
-        array_bytes=settings.max_array_bytes,
-        total_bytes=settings.max_total_bytes,
-        instructions=settings.max_instructions,
-        flops=settings.max_flops,
-        threads=settings.block_threads,
-    )
-    engine = Engine(limits=limits, cache_bytes=settings.cache_bytes)
-    engines = Engines(engine, apart=keys.keyring is not None)
+    engines = open_engines(settings, apart=apart)
 
     store = open_store(settings)
     library = Library(engines, store, settings.near_bytes)
-    parts = Parts(engines, store, library, capacity, metrics, settings)
+    parts = Parts(engines, store, library, capacity, metrics, settings, farm)
     exposition = Exposition(
         metrics, lambda: {kind: store.amounts(kind).records for kind in store.policies}
     )
@@ -152,6 +143,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
             yield
         exposition.close()
         capacity.close()
+        if farm is not None:
+            farm.close()
         store.close()
 
     app = Application(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from gradwire_engine import Engine
 from gradwire_engine.answer import Limits
 
+from gradwire_service.settings import Settings
+
 
 class Engines:
     """The engine; ``apart``, it keeps for each owner apart what it parsed and compiled.
@@ -24,3 +26,15 @@ class Engines:
     def of(self, owner: str) -> Engine:
         """The engine that answers this owner."""
         return self._engine.apart(owner) if self._apart else self._engine
+
+
+def open_engines(settings: Settings, *, apart: bool) -> Engines:
+    """The engines within the settings' budgets."""
+    limits = Limits(
+        array_bytes=settings.max_array_bytes,
+        total_bytes=settings.max_total_bytes,
+        instructions=settings.max_instructions,
+        flops=settings.max_flops,
+        threads=settings.block_threads,
+    )
+    return Engines(Engine(limits=limits, cache_bytes=settings.cache_bytes), apart=apart)

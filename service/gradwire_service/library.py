@@ -11,7 +11,7 @@ from gradwire_service.near import Near, Shelf
 from gradwire_service.programs import Programs
 from gradwire_service.store import Store
 from gradwire_service.tensors import Tensors
-from gradwire_service.wire.references import Owned, References, ShelfName
+from gradwire_service.wire.references import Find, Owned, References, ShelfName
 
 
 class NotNear(Exception):
@@ -43,6 +43,10 @@ class Library:
         One that ``waits`` has the store asked for what is not at hand; from another such a
         reference raises ``NotNear``.
         """
+        return References(self.finding(request, waits=waits), request)
+
+    def finding(self, request: Owned, *, waits: bool = True) -> Find:
+        """How what a request refers to is found, one after the other."""
 
         def found(shelf: ShelfName, reference: str) -> Any:
             value = self._value(shelf, request.owner, reference, waits=waits)
@@ -50,7 +54,7 @@ class Library:
                 return value
             return self._value("programs", request.owner, value, waits=waits)
 
-        return References(found, request)
+        return found
 
     def _value(self, shelf: ShelfName, owner: str, reference: str, *, waits: bool) -> Any:
         there = self._shelves[shelf]

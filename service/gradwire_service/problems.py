@@ -160,6 +160,14 @@ class Problem:
         return document
 
 
+class Told(Exception):
+    """What went wrong in another process, with what its log would say."""
+
+    def __init__(self, problem: Problem, trace: str | None) -> None:
+        super().__init__(trace or problem.detail)
+        self.problem = problem
+
+
 def clip(text: str, longest: int) -> str:
     """``text`` in at most ``longest`` characters, every one of them writable as UTF-8."""
     text = text.encode("utf-8", "replace").decode()
@@ -190,6 +198,8 @@ def problem_of(error: BaseException) -> Problem:
             missing=error.missing,
             headers=error.headers,
         )
+    if isinstance(error, Told):
+        return error.problem
     if isinstance(error, errors.EngineError):
         return _engine_problem(error)
     if isinstance(error, HTTPException):

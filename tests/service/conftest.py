@@ -36,10 +36,11 @@ def served():
     async def serve(**settings):
         app = create_app(Settings(**{"pool_threads": 2, **settings}))
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://service") as client,
+        ):
             yield client
-        app.state.capacity.close()
-        app.state.store.close()
 
     return serve
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from time import monotonic
-from typing import Protocol
+from typing import Any, Protocol
 
 from gradwire_engine.errors import DeadlineExceeded
 
@@ -25,7 +25,7 @@ class Deadline:
     Being called is also how work takes turns: after its slice of time it lets others go first.
     """
 
-    __slots__ = ("_allowed_ms", "_end", "_look_at", "_start", "_turns")
+    __slots__ = ("_end", "_look_at", "_start", "_turns", "allowed_ms")
 
     def __init__(self, allowed_ms: float) -> None:
         self._start = monotonic()
@@ -33,9 +33,13 @@ class Deadline:
         self._look_at = 0.0
         self.allow(allowed_ms)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As another process of the same machine has it: its clock is the same."""
+        return _remade, (self._start, self._end, self.allowed_ms)
+
     def allow(self, allowed_ms: float) -> None:
         """Move the deadline to ``allowed_ms`` after the request's start."""
-        self._allowed_ms = allowed_ms
+        self.allowed_ms = allowed_ms
         self._end = self._start + allowed_ms / 1000
         self._look_at = self._end if self._turns is None else min(self._end, self._look_at)
 
@@ -62,7 +66,7 @@ class Deadline:
 
     def exceeded(self) -> DeadlineExceeded:
         return DeadlineExceeded(
-            f"the request was stopped after its {self._allowed_ms:g} ms",
+            f"the request was stopped after its {self.allowed_ms:g} ms",
             hint="allow more with timeout_ms, or send less work",
         )
 
@@ -72,6 +76,13 @@ class Deadline:
             self._look_at = min(self._end, until)  # which may have been cancelled meanwhile
         if monotonic() > self._end:
             raise self.exceeded()
+
+
+def _remade(start: float, end: float, allowed_ms: float) -> Deadline:
+    deadline = Deadline(allowed_ms)
+    deadline._start = start
+    deadline._end = deadline._look_at = end
+    return deadline
 
 
 class TooLongInline(DeadlineExceeded):

@@ -26,7 +26,8 @@ class Job:
     """Work of an owner's, and what became of it.
 
     ``expected_seconds`` is how long it will run; ``done`` is called when it is over, in its thread,
-    or when it is withdrawn before it began.
+    or when it is withdrawn before it began. ``held_up`` is told, in that thread, when it pauses
+    and when it goes on.
     """
 
     __slots__ = (
@@ -34,6 +35,7 @@ class Job:
         "done",
         "error",
         "expected_seconds",
+        "held_up",
         "owner",
         "ran_since",
         "result",
@@ -52,12 +54,14 @@ class Job:
         owner: str,
         expected_seconds: float,
         done: Callable[[Job], None],
+        held_up: Callable[[bool], None] | None = None,
     ) -> None:
         self.work: Callable[[], Any] | None = work
         self.deadline = deadline
         self.owner = owner
         self.expected_seconds = expected_seconds
         self.done: Callable[[Job], None] | None = done
+        self.held_up = held_up
         self.result: Any = None
         self.error: BaseException | None = None
         self.state = State.WAITING

@@ -87,9 +87,13 @@ class Pool:
             self._line.add(job)
             self._start(self._line.take(other))
             resumed = job.resumed
+        if job.held_up is not None:
+            job.held_up(True)
         if not resumed.wait(max(job.deadline.remaining_seconds(), 0)):
             with self._lock:
                 self._take_out(job)
+        if job.held_up is not None:
+            job.held_up(False)
         job.ran_since += monotonic() - paused_at
 
     def _take_out(self, job: Job) -> bool:

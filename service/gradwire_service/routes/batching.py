@@ -227,7 +227,7 @@ class Gathering:
         deadline = max([m.x.deadline for m in members], key=Deadline.remaining_seconds)
         pace.replaying += 1
         try:
-            return await self._capacity.run(
+            return await self._capacity.threads.run(
                 lambda: _written(joint, members, pace, deadline), deadline, _nbytes(members)
             )
         finally:
@@ -238,7 +238,9 @@ class Gathering:
         deadline = Deadline(self._compile_ms)
         pace.compiling = True
         try:
-            await self._capacity.run(lambda: joint.compile(deadline), deadline, _nbytes(members))
+            await self._capacity.threads.run(
+                lambda: joint.compile(deadline), deadline, _nbytes(members)
+            )
         except Refusal:  # too much else to do
             pass
         except Exception as error:  # noqa: BLE001 - nobody waits for it

@@ -8,7 +8,7 @@ from functools import lru_cache
 from gradwire_engine.errors import DeadlineExceeded
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwire_service.capacity import Capacity, Deadline
+from gradwire_service.capacity import Deadline, Queue
 from gradwire_service.problems import Refusal
 from gradwire_service.routes.exchange import Header
 from gradwire_service.wire.body import Body
@@ -32,9 +32,9 @@ _preferred = lru_cache(maxsize=256)(preferred)
 class Compressing:
     """Around an application: what it answers, compressed for those who ask."""
 
-    def __init__(self, app: ASGIApp, capacity: Capacity) -> None:
+    def __init__(self, app: ASGIApp, threads: Queue) -> None:
         self._app = app
-        self._capacity = capacity
+        self._threads = threads
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         coding = None
@@ -42,16 +42,16 @@ class Compressing:
             accepted = headers_of(scope).get(b"accept-encoding")
             coding = _preferred(accepted[:MOST_BYTES].decode("latin-1")) if accepted else None
         if coding is not None:
-            send = _Compressed(coding, self._capacity, send)
+            send = _Compressed(coding, self._threads, send)
         return self._app(scope, receive, send)
 
 
 class _Compressed:
     """A ``send`` that holds a response back until it is whole."""
 
-    def __init__(self, coding: Coding, capacity: Capacity, send: Send) -> None:
+    def __init__(self, coding: Coding, threads: Queue, send: Send) -> None:
         self._coding = coding
-        self._capacity = capacity
+        self._threads = threads
         self._send = send
         self._start: Message | None = None
         self._pieces: list[Body] = []
@@ -90,7 +90,7 @@ class _Compressed:
         if len(compress(sample)) > _MOST_KEPT * len(sample):
             return None
         try:
-            return await self._capacity.run(
+            return await self._threads.run(
                 lambda: compress(b"".join(pieces)), Deadline(_DEADLINE_MS), length
             )
         except (Refusal, DeadlineExceeded):

@@ -13,6 +13,7 @@ from gradwire_service.capacity import InlineDeadline, TooLongInline
 from gradwire_service.library import NotNear
 from gradwire_service.parts import Parts
 from gradwire_service.routes.batching import Gathering
+from gradwire_service.routes.elsewhere import Elsewhere
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.work import Work, shortness
@@ -32,6 +33,7 @@ class Compute:
         self._settings = parts.settings
         self._gathering = gathering
         self._short = shortness(parts.settings)
+        self._elsewhere = Elsewhere(kind, parts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         x = Exchange(scope, self._settings)
@@ -43,31 +45,28 @@ class Compute:
         finally:
             self._capacity.leave()
         self._metrics.computed(x.seconds, cached=work.cached)
-        if work.answer.nonfinite:
-            self._metrics.nonfinite(work.answer.nonfinite)
+        if work.nonfinite:
+            self._metrics.nonfinite(work.nonfinite)
         await x.respond(send, pieces)
 
     async def _pieces(self, work: Work, x: Exchange) -> list[Body]:
-        """On the event loop where all of it is short, else in a thread."""
+        """On the event loop where all of it is short, else in a thread or process."""
         if len(x.body) > self._settings.inline_body_bytes:
-            return await x.run(self._capacity, work.whole)
+            return await self._elsewhere.run(work, x, work.whole)
         try:
             work.prepare(waits=False)
         except NotNear:
-            return await x.run(self._capacity, work.whole)
+            return await self._elsewhere.run(work, x, work.whole)
         if self._gathering is not None and work.cached:
             return await self._gathering.pieces(work, x, self._alone)
         return await self._alone(work, x)
 
     async def _alone(self, work: Work, x: Exchange) -> list[Body]:
         """What was read, by a replay of its own."""
-        seconds = None
-        if work.cached:
-            seconds = work.call.seconds
-            if self._short.covers(work.call):
-                with suppress(TooLongInline):
-                    return work.finish(InlineDeadline())
-        return await x.run(self._capacity, lambda: work.finish(x.deadline), seconds)
+        if work.cached and self._short.covers(work.call):
+            with suppress(TooLongInline):
+                return work.finish(InlineDeadline())
+        return await self._elsewhere.run(work, x, lambda: work.finish(x.deadline))
 
 
 def routes(parts: Parts) -> list[BaseRoute]:

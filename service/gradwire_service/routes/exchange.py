@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gradwire_service.access.admission import caller_of
-from gradwire_service.capacity import Capacity, Deadline
+from gradwire_service.capacity import Capacity, Deadline, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import account_of, server_timing
 from gradwire_service.wire.body import Body, Disconnected, read_body
@@ -26,6 +26,7 @@ from gradwire_service.wire.headers import headers_of
 PARSE, COMPILE, REPLAY, ENCODE = range(4)
 Header = tuple[bytes, bytes]
 Result = TypeVar("Result")
+_ESSENTIAL = (b"content-type", b"accept", b"gradwire-timeout-ms")
 #: Whose is all that comes without a key.
 _NOBODY = sha256(b"").hexdigest()
 
@@ -68,6 +69,11 @@ class Exchange:
             self._owner = sha256(key).hexdigest() if key else _NOBODY
         return self._owner
 
+    def essential_headers(self) -> list[Header]:
+        """The headers that an answer depends on, once the body is decompressed."""
+        given = [(name, self._header(name)) for name in _ESSENTIAL]
+        return [(name, value) for name, value in given if value is not None]
+
     async def receive(self, receive: Receive, capacity: Capacity) -> None:
         """Read the body, decompressed.
 
@@ -84,18 +90,25 @@ class Exchange:
                 with self.phase(PARSE):
                     return coding.decompress(body, most)
 
-            self.body = await self.run(capacity, decompress)
+            self.body = await self.run(capacity.threads, decompress)
 
     async def run(
-        self, capacity: Capacity, work: Callable[[], Result], seconds: float | None = None
+        self,
+        queue: Queue,
+        work: Callable[[], Result],
+        seconds: float | None = None,
+        held_up: Callable[[bool], None] | None = None,
     ) -> Result:
         """Have ``work`` done in a thread, for as long as the client is there.
 
         Raises: what the work does; ``Refusal`` (overloaded), ``DeadlineExceeded``, and
         ``Disconnected`` when the client has gone, upon which the work stops.
         """
-        running = capacity.start(
-            work, self.deadline, len(self.body), owner=self.owner, seconds=seconds
+        running = queue.start(
+            *(work, self.deadline, len(self.body)),
+            owner=self.owner,
+            seconds=seconds,
+            held_up=held_up,
         )
         watch = asyncio.create_task(self._watch(running.answer))
         try:

@@ -60,7 +60,7 @@ class Desk:
         capacity.enter()
         try:
             await x.receive(request.receive, capacity)
-            pieces = await x.run(capacity, lambda: work(x))
+            pieces = await x.run(capacity.threads, lambda: work(x))
         finally:
             capacity.leave()
         return Reply(x, pieces, x.status, x.further)

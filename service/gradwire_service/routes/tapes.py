@@ -153,7 +153,7 @@ class Answering:
 def router(parts: Parts) -> APIRouter:
     """The routes of tapes."""
     routes = APIRouter(prefix="/v1/tapes", tags=["tapes"])
-    engines, store, library, capacity, metrics, settings = parts
+    engines, store, library, capacity, metrics, settings, _ = parts
     tapes = Tapes(engines, store, library, settings.tape_values_bytes)
     answering = Answering(tapes, library)
     desk = Desk(capacity, settings)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from time import perf_counter
 from typing import NamedTuple
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
+from gradwire_engine.cache import Entry
 from gradwire_engine.call import Call
 
-from gradwire_service.library import Library
+from gradwire_service.processes import Computed
 from gradwire_service.routes.exchange import COMPILE, PARSE, REPLAY, Exchange
 from gradwire_service.settings import Settings
 from gradwire_service.wire import replies
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.envelope import read_envelope
+from gradwire_service.wire.references import Referring
 
 
 class Work:
@@ -30,16 +33,22 @@ class Work:
         "_library",
         "_program_id",
         "_x",
-        "answer",
         "cached",
         "call",
+        "entry",
+        "nonfinite",
     )
 
-    def __init__(self, engine: Engine, library: Library, kind: Kind, x: Exchange) -> None:
+    def __init__(self, engine: Engine, library: Referring, kind: Kind, x: Exchange) -> None:
         self._engine = engine
         self._library = library
         self._kind = kind
         self._x = x
+        #: What the engine keeps for requests like this, once it is prepared.
+        self.entry: Entry | None = None
+        self.cached = False
+        #: The directions in which the answer is not finite.
+        self.nonfinite: Collection[str] = ()
 
     def prepare(self, *, waits: bool = True) -> None:
         """Read the request, parse its program and look its executables up.
@@ -54,7 +63,7 @@ class Work:
         self.call = self._engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
         self._program_id = self._x.account.program = program.id
         self._encoding = asked.encoding
-        self.cached = self.call.compiled
+        self.entry, self.cached = self.call.entry, self.call.compiled
         self._x.seconds[PARSE] += perf_counter() - start
 
     def whole(self) -> list[Body]:
@@ -73,10 +82,17 @@ class Work:
 
     def answered(self, answer: Answer, seconds: float) -> list[Body]:
         """Write the response to what was replayed in so many seconds."""
-        self.answer = answer
+        self.nonfinite = answer.nonfinite
         self._x.seconds[REPLAY] = seconds
         reply = replies.evaluation if self._kind == "evaluate" else replies.derivative
-        return self._x.written(reply(self._program_id, self.answer), self._encoding)
+        return self._x.written(reply(self._program_id, answer), self._encoding)
+
+    def answered_elsewhere(self, computed: Computed) -> list[Body]:
+        """Take over what another process has computed and written."""
+        self._x.seconds[:] = computed.seconds
+        self._x.account.program = computed.program
+        self.cached, self.nonfinite = computed.cached, computed.nonfinite
+        return list(computed.body)
 
 
 class Shortness(NamedTuple):

@@ -22,6 +22,19 @@ class Sharing(BaseModel):
         gt=0,
         description="Threads for work too long for the event loop.",
     )
+    processes: int = Field(
+        default=0,
+        ge=0,
+        le=1024,
+        description="Processes for computations too long for the event loop, each with an engine "
+        "and a cache of its own; 0 for none, then all run in threads. Worth it where programs "
+        "compute with many numbers one by one: these hold the interpreter's lock.",
+    )
+    process_body_bytes: int = Field(
+        default=MEBIBYTE,
+        gt=0,
+        description="Body size up to which a computation is handed to a process.",
+    )
     blas_threads: int = Field(
         default=1,
         gt=0,

@@ -90,6 +90,13 @@ class References:
             raise unknown_refs(list(self._missing))
 
 
+class Referring(Protocol):
+    """Where what requests refer to is looked up."""
+
+    def references(self, request: Owned, *, waits: bool = True) -> References:
+        """What a request refers to."""
+
+
 def unknown_refs(missing: Sequence[str]) -> Refusal:
     """The refusal of references to what is not held."""
     return Refusal(

@@ -7,7 +7,7 @@ import threading
 
 import httpx
 import pytest
-from gradwire_service.capacity import Capacity, Deadline
+from gradwire_service.capacity import Bounds, Deadline, Queue
 from gradwire_service.routes import compressing
 from gradwire_service.routes.compressing import INLINE_BYTES, LEAST_BYTES, Compressing
 from gradwire_service.wire.compression import CODINGS
@@ -42,7 +42,7 @@ async def answer(scope, receive, send):
 
 @pytest.fixture
 def capacity():
-    capacity = Capacity(threads=1, queue_requests=0, queue_bytes=1 << 30)
+    capacity = Queue(1, Bounds(0, 1 << 30))
     yield capacity
     capacity.close()
 
@@ -94,7 +94,7 @@ async def test_the_head_of_a_response_is_left_as_it_is(capacity):
 
 
 async def test_without_a_free_thread_the_body_goes_as_it_is():
-    full = Capacity(threads=1, queue_requests=-1, queue_bytes=1)
+    full = Queue(1, Bounds(-1, 1))
     try:
         response, raw = await got(full, "/large", "gzip")
         assert raw == LARGE
@@ -119,7 +119,7 @@ async def test_every_route_compresses(client):
 async def test_without_time_the_body_goes_as_it_is(monkeypatch):
     monkeypatch.setattr(compressing, "_DEADLINE_MS", 1)
     ends = threading.Event()
-    patient = Capacity(threads=1, queue_requests=5, queue_bytes=1 << 30)
+    patient = Queue(1, Bounds(5, 1 << 30))
     busy = asyncio.ensure_future(patient.run(ends.wait, Deadline(10_000), 0))
     await asyncio.sleep(0)  # until it has the thread
     try:

@@ -1,0 +1,177 @@
+"""The processes that compute, lent to one request each."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from multiprocessing.connection import Connection
+from time import monotonic
+from typing import Any
+
+from gradwire_engine.errors import DeadlineExceeded
+
+from gradwire_service.capacity import Deadline, Queue
+from gradwire_service.problems import Told
+from gradwire_service.processes.messages import STOP, Allowed, Asked, Computed, Failed, Lookup
+from gradwire_service.settings import Settings
+from gradwire_service.wire.references import Find
+
+#: How often the deadline is looked at while a process computes.
+_LOOK_SECONDS = 0.01
+#: How long a process has to stop by itself before it is killed.
+_STOP_SECONDS = 0.1
+
+
+class Hand:
+    """One process, and the pipe to it. Only for one thread at a time."""
+
+    def __init__(self, settings: Settings, *, apart: bool) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - our own module, and a number
+                [sys.executable, "-m", "gradwire_service.worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+            )
+        self._connection: Connection[Any, Any] = Connection(ours.detach())
+        self._connection.send((settings, apart))
+        #: Whether it has said that it is there.
+        self._ready = False
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def compute(self, asked: Asked, find: Find) -> Computed:
+        """Have a request answered.
+
+        Raises: ``Told``; ``DeadlineExceeded`` when its time is over, or its client gone; where the
+        process ended, ``MemoryError`` if the system killed it, else ``RuntimeError``.
+        """
+        try:
+            if not self._ready:
+                self._wait(asked.deadline)
+                self._ready = self._connection.recv()
+            self._connection.send(asked)
+            while True:
+                try:
+                    self._wait(asked.deadline)
+                except DeadlineExceeded:
+                    self._stop()
+                    raise
+                message = self._connection.recv()
+                if isinstance(message, Lookup):
+                    self._connection.send(find(*message))
+                elif isinstance(message, Allowed):
+                    asked.deadline.allow(message.milliseconds)
+                elif isinstance(message, Failed):
+                    raise Told(message.problem, message.trace)
+                else:
+                    assert isinstance(message, Computed)
+                    return message
+        except (EOFError, OSError) as error:
+            status = self._process.wait()
+            kind = MemoryError if status == -signal.SIGKILL else RuntimeError
+            raise kind(f"a process that computed ended with status {status}") from error
+
+    def _wait(self, deadline: Deadline) -> None:
+        """Until the process has said something."""
+        while not self._connection.poll(_LOOK_SECONDS):
+            deadline()
+
+    def hold_up(self, held: bool) -> None:
+        """Let the process stand still, or go on, wherever it is."""
+        self._signal(signal.SIGSTOP if held else signal.SIGCONT)
+
+    def close(self) -> None:
+        """End the process."""
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _stop(self) -> None:
+        """Have the process stop what it does, and kill it if it cannot."""
+        self._signal(STOP)
+        end = monotonic() + _STOP_SECONDS
+        try:
+            while (left := end - monotonic()) > 0 and self._connection.poll(left):
+                message = self._connection.recv()
+                if isinstance(message, Computed | Failed):
+                    return
+                if isinstance(message, Lookup):
+                    self._connection.send(None)
+        except (EOFError, OSError):
+            pass  # it has ended
+        self.close()
+
+    def _signal(self, number: int) -> None:
+        if self.alive:
+            os.kill(self._process.pid, number)
+
+
+class Farm:
+    """As many processes as are begun at once, of which some are kept; ``queue`` leads to them."""
+
+    def __init__(self, settings: Settings, queue: Queue, *, apart: bool) -> None:
+        self.queue = queue
+        self._settings = settings
+        self._apart = apart
+        count = self._count = settings.processes
+        self._lock = threading.Lock()
+        self._idle = [self._hand() for _ in range(count)]
+
+    def lend(self) -> Lent:
+        """A process for one request, taken when it is begun."""
+        return Lent(self)
+
+    def close(self) -> None:
+        """End all processes; what they were lent for has ended."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for hand in idle:
+            hand.close()
+
+    def take(self) -> Hand:
+        """A process; a new one where none is idle."""
+        with self._lock:
+            while self._idle:
+                hand = self._idle.pop()
+                if hand.alive:
+                    return hand
+        return self._hand()
+
+    def give_back(self, hand: Hand) -> None:
+        """Have a process wait for the next request, or end it where there are enough."""
+        with self._lock:
+            if hand.alive and len(self._idle) < self._count:
+                self._idle.append(hand)
+                return
+        hand.close()
+
+    def _hand(self) -> Hand:
+        return Hand(self._settings, apart=self._apart)
+
+
+class Lent:
+    """A process for the time of one request."""
+
+    def __init__(self, farm: Farm) -> None:
+        self._farm = farm
+        self._hand: Hand | None = None
+
+    def compute(self, asked: Asked, find: Find) -> Computed:
+        """As ``Hand.compute``, by a process that is taken for it."""
+        hand = self._hand = self._farm.take()
+        try:
+            return hand.compute(asked, find)
+        finally:
+            self._hand = None
+            self._farm.give_back(hand)
+
+    def hold_up(self, held: bool) -> None:
+        """Let the process stand still while others go first."""
+        if self._hand is not None:
+            self._hand.hold_up(held)
