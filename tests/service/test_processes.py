@@ -138,7 +138,7 @@ async def test_a_long_computation_stands_still_while_others_go_first(apart):
     running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
     await asyncio.sleep(1.5)
     other = {"authorization": "Bearer other"}
-    seen = set()
+    seen = set[str]()
     start = time.monotonic()
     asked = [
         asyncio.create_task(apart.post(path, json=document, headers=other))
