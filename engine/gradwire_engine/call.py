@@ -140,7 +140,7 @@ class Call:
             compiled = self._record(self._variables, self._vectors, poll, unroll=True)
             return self._run(compiled, poll)
         except GuardFailed:  # at a threshold, where optimising moved the last digit
-            return self._run(compiled.unguarded(), poll)
+            return self._run(compiled.unguarded(poll), poll)
 
     def _first(self, paths: Sequence[Compiled], poll: Poll) -> Answer | None:
         """The answer of the first recording whose guards hold."""

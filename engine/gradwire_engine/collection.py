@@ -1,13 +1,19 @@
-"""Python's cyclic garbage collector, held back while a program is read or recorded.
+"""Python's cyclic garbage collector, held back while a program is read, recorded or lowered.
 
-Both make many objects that live on and no cycles; the collector, which runs by the number of
-objects made, would walk all of them again and again: two thirds of the time of a long program.
+All of these make many objects that live on and no cycles; the collector, which runs by the number
+of objects made, would walk them again and again: two thirds of the time of a long program. Nothing
+else runs meanwhile, a second for some millions of objects.
 """
 
 from __future__ import annotations
 
 import gc
 import threading
+
+#: So many objects made while it was held are put where it does not look, rather than walked.
+_MANY = 50_000
+#: What cycles were put there by others is looked for once in so many times.
+_TIMES = 32
 
 
 class _CollectionHeld:
@@ -17,6 +23,7 @@ class _CollectionHeld:
         self._lock = threading.Lock()
         self._holders = 0
         self._was_enabled = False
+        self._put_aside = 0
 
     def __enter__(self) -> None:
         with self._lock:
@@ -28,8 +35,21 @@ class _CollectionHeld:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._holders -= 1
+            # Also while others hold it: they may take turns for ever.
+            if self._was_enabled and gc.get_count()[0] > _MANY:
+                self._relieve()
             if not self._holders and self._was_enabled:
                 gc.enable()
+
+    def _relieve(self) -> None:
+        """Spare the collector what is there by now, or have it look at everything once."""
+        self._put_aside += 1
+        if self._put_aside % _TIMES:
+            gc.freeze()
+        else:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
 
 
 #: ``with collection_held:`` may be nested and shared among threads.

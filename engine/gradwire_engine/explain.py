@@ -131,10 +131,10 @@ def explain(
     tapes: dict[str, Tape] = {}
     call.told = tapes.__setitem__
     call.replay(poll)
-    tape = tapes["compacted"] if query.exact else grouped(tapes["compacted"])
+    tape = tapes["compacted"] if query.exact else grouped(tapes["compacted"], poll)
     if tape is not tapes["compacted"]:
         tapes["grouped"] = tape
-    planned, quick = plan(tape), not query.exact
+    planned, quick = plan(tape, poll), not query.exact
 
     def within(instruction: Instruction) -> Place:
         return program.place(instruction.origin)

@@ -87,7 +87,7 @@ class Recorded:
             if not told.isdisjoint([var.slot for var in versions.get(path, ())])
         ]
         #: Computes the value of every slot.
-        self.executable = Executable(b.tape(b.vars), exact=exact)
+        self.executable = Executable(b.tape(b.vars), b.poll, exact=exact)
         check_budget(self.executable, b.limits)
         #: Bytes of all values together.
         self.nbytes = self.executable.peak_bytes

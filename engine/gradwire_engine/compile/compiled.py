@@ -16,6 +16,7 @@ from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, Guard
 from gradwire_engine.optimize.resume import Known
 from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape
 
 #: What an instruction of a tape takes that is only kept.
@@ -111,12 +112,14 @@ class Compiled:
         """The same by the operations as they were recorded, made when it is first asked for."""
         if not self._exact:
             tape = optimize(self.plain, NUMPY, poll, exact=True)
-            self._exact.append(replace(self, executable=Executable(tape, exact=True), _exact=[]))
+            executable = Executable(tape, poll, exact=True)
+            self._exact.append(replace(self, executable=executable, _exact=[]))
         return self._exact[0]
 
-    def unguarded(self) -> Compiled:
+    def unguarded(self, poll: Poll) -> Compiled:
         """The same without guards: for the very values it was recorded with."""
         tape, exact = self.executable.whole, self.executable.exact
-        bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in tape.instructions]
+        made = polled(tape.instructions, poll)
+        bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in made]
         unguarded = replace(tape, instructions=tuple(bare))
-        return replace(self, executable=Executable(unguarded, exact=exact), _exact=[])
+        return replace(self, executable=Executable(unguarded, poll, exact=exact), _exact=[])

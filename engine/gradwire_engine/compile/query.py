@@ -189,7 +189,7 @@ class _Query:
         self._tell("batched", self.outputs)
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:
-            tape, known = resume(tape, kept)
+            tape, known = resume(tape, kept, self.b.poll)
         return Compiled(
             self._executable(tape),
             value,
@@ -206,13 +206,13 @@ class _Query:
     def _executable(self, tape: Tape) -> Executable:
         """The tape optimised, and in two parts where the first is the same at every replay."""
         residents, exact, limits = self.residents, self.query.exact, self.b.limits
-        asked = NUMPY, self.b.poll, self.told
+        poll = self.b.poll
+        asked = NUMPY, poll, self.told
         better = optimize(tape, *asked, exact=exact, residents=residents)
-        self.b.poll()
-        parts = parted(better, residents, limits.kept_bytes) if residents else None
+        parts = parted(better, residents, limits.kept_bytes, poll) if residents else None
         if parts is None:
-            return Executable(better, exact=exact, threads=limits.threads)
-        return PartedExecutable(better, *parts, exact=exact, threads=limits.threads)
+            return Executable(better, poll, exact=exact, threads=limits.threads)
+        return PartedExecutable(better, *parts, poll, exact=exact, threads=limits.threads)
 
     def _tell(self, made: str, outputs: Any) -> None:
         if self.told is not None:

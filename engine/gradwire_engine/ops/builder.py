@@ -108,6 +108,8 @@ class Step(NamedTuple):
 
 #: The deadline is looked at every so many instructions.
 _BETWEEN_POLLS = 1000
+#: So many variables are let go of at once.
+_FREED = 4096
 _new_tuple = tuple.__new__
 #: Most items, and deepest nesting, of a list that becomes an array.
 _MOST_NESTED, _DEEPEST_NESTED = 1_000_000, 100
@@ -290,7 +292,8 @@ class Builder:
 
     def forget(self) -> None:
         """Let go of what has been recorded: variables refer to it, and it refers to them."""
-        self.vars.clear()
+        while self.vars:  # in pieces: nothing else runs while much is freed at once
+            del self.vars[-_FREED:]
         self.instructions.clear()
         self._scalars.clear()
 

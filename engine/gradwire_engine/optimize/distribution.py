@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradwire_engine.answer import Limits
+from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.loops import Loop
@@ -17,16 +17,17 @@ from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.optimize.passes import Passes
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.optimize.worth import gains
+from gradwire_engine.polling import polled
 from gradwire_engine.tape import Instruction, Tape
 
 _NO_LIMITS = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62)
 
 
-def distributed(tape: Tape, live: bytearray) -> tuple[Tape, bytearray]:
+def distributed(tape: Tape, live: bytearray, poll: Poll) -> tuple[Tape, bytearray]:
     """The tape with loops apart where that is worth while, and marks of what is live."""
     lengths: dict[int, int] = {}
     apart: dict[int, Recurrences] = {}
-    for slot, instruction in enumerate(tape.instructions):
+    for slot, instruction in enumerate(polled(tape.instructions, poll)):
         if live[slot] and type(instruction.op) is Loop:
             length = _length(instruction, tape.instructions, lengths)
             if length is not None:
@@ -35,7 +36,7 @@ def distributed(tape: Tape, live: bytearray) -> tuple[Tape, bytearray]:
                     apart[slot] = found
     if not apart:
         return tape, live
-    made = _Distribution(tape, live, lengths, apart).tape()
+    made = _Distribution(tape, live, lengths, apart, poll).tape()
     return made, bytearray(b"\1") * len(made.instructions)
 
 
@@ -61,13 +62,18 @@ class _Distribution:
     """Records a tape again, with some of its loops apart."""
 
     def __init__(
-        self, tape: Tape, live: bytearray, lengths: dict[int, int], apart: dict[int, Recurrences]
+        self,
+        tape: Tape,
+        live: bytearray,
+        lengths: dict[int, int],
+        apart: dict[int, Recurrences],
+        poll: Poll,
     ) -> None:
         self.old = tape
         self.live = live
         self.lengths = lengths
         self.apart = apart
-        self.b = Builder(_NO_LIMITS)
+        self.b = Builder(_NO_LIMITS, poll=poll)
         self.new: dict[int, Var] = {}
         #: The results of loops that are apart, by the loop's slot.
         self.results: dict[int, dict[int, Var]] = {}

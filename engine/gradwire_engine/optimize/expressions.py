@@ -7,12 +7,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.optimize.residents import stands
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import DType, Instruction, Shape
 
 #: What makes zeros with its first operand in a part of them.
@@ -35,6 +37,7 @@ class Kept:
         live: bytearray,
         moved: Sequence[int],
         outputs: Sequence[int],
+        poll: Poll = unhurried,
         residents: Set[int] = frozenset(),
     ) -> None:
         self.code: list[Instruction] = []
@@ -44,6 +47,7 @@ class Kept:
         self.multiples: set[int] = set()
         self.at = 0
         self._old, self._live, self._moved, self._outputs = old, live, moved, outputs
+        self._poll = poll
         self._counts: list[int] = []
         self._reads: dict[int, int] = {}
         self._counted = 0
@@ -84,7 +88,7 @@ class Kept:
     def stands(self, slot: int) -> bool:
         """Whether the value of a slot is computed once for all replays."""
         if self._residents:
-            for instruction in self.code[len(self._standing) :]:
+            for instruction in polled(self.code[len(self._standing) :], self._poll):
                 self._standing.append(stands(instruction, self._standing, self._residents))
         return bool(self._residents) and bool(self._standing[slot])
 
@@ -96,7 +100,7 @@ class Kept:
         """How often the value of a slot is read, as far as that is known by now."""
         if not self._counts:
             self._counts = self._readers()
-        for old in range(self._counted, self.at):
+        for old in polled(range(self._counted, self.at), self._poll):
             new = self._moved[old]
             self._reads[new] = self._reads.get(new, 0) + self._counts[old]
         self._counted = self.at
@@ -110,7 +114,8 @@ class Kept:
         counts = [0] * len(self._old)
         for slot in self._outputs:
             counts[slot] = 2  # what is given is never for one reader alone
-        for live, (_, args, _, _) in zip(self._live, self._old, strict=True):
+        old = polled(self._old, self._poll)
+        for live, (_, args, _, _) in zip(self._live, old, strict=True):
             if live:
                 for arg in args:
                     counts[arg] += 1

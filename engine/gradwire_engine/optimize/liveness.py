@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.ops.constants import Copy, Guard, Input, Item
 from gradwire_engine.ops.loops import Body, Loop
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
 
 _ALWAYS_LIVE = frozenset((Guard, Input))
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
-def alive(instructions: Sequence[Instruction], outputs: Sequence[int]) -> bytearray:
+def alive(
+    instructions: Sequence[Instruction], outputs: Sequence[int], poll: Poll = unhurried
+) -> bytearray:
     """Mark the instructions that ``outputs``, guards or inputs need."""
     live = bytearray(len(instructions))
     for slot in outputs:
         live[slot] = 1
     slot = len(instructions)
-    for op, args, _, _ in reversed(instructions):
+    for op, args, _, _ in polled(instructions[::-1], poll):
         slot -= 1
         if live[slot]:
             for arg in args:
@@ -32,15 +37,19 @@ def alive(instructions: Sequence[Instruction], outputs: Sequence[int]) -> bytear
 
 
 def compacted(
-    instructions: Sequence[Instruction], inputs: Sequence[int], outputs: Sequence[int]
+    instructions: Sequence[Instruction],
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    poll: Poll = unhurried,
 ) -> Tape:
     """Drop what nothing needs any more, and number the rest anew."""
-    live = alive(instructions, outputs)
+    live = alive(instructions, outputs, poll)
     first = live.find(0)  # what is before it stays as it is
     if first < 0:
         return Tape(tuple(instructions), tuple(inputs), tuple(outputs))
     moved, kept = [*range(first)], [*instructions[:first]]
-    for lives, (op, args, kind, origin) in zip(live[first:], instructions[first:], strict=True):
+    rest = polled(instructions[first:], poll)
+    for lives, (op, args, kind, origin) in zip(live[first:], rest, strict=True):
         moved.append(len(kept))
         if lives:
             if len(args) == 2:  # as most are; they need no list
@@ -55,14 +64,16 @@ def compacted(
     )
 
 
-def shrunk(tape: Tape, optimize: Callable[[Tape], Tape]) -> tuple[Sequence[Instruction], bytearray]:
+def shrunk(
+    tape: Tape, optimize: Callable[[Tape], Tape], poll: Poll
+) -> tuple[Sequence[Instruction], bytearray]:
     """The instructions, their loops without what nothing reads, and marks of those alive.
 
     ``optimize`` does the same, and more, for the tapes of bodies.
     """
     instructions = tape.instructions
-    if not any(type(i.op) is Loop for i in instructions):
-        return instructions, alive(instructions, tape.outputs)
+    if Loop not in map(type, map(itemgetter(0), instructions)):
+        return instructions, alive(instructions, tape.outputs, poll)
     made = list(instructions)
     live = bytearray(len(made))
     wanted: dict[int, set[int]] = {}
@@ -70,7 +81,7 @@ def shrunk(tape: Tape, optimize: Callable[[Tape], Tape]) -> tuple[Sequence[Instr
         live[slot] = 1
         if isinstance(made[slot].op, Loop):
             wanted[slot] = {*range(len(made[slot].type.items))}  # type: ignore[union-attr]
-    for slot in range(len(made) - 1, -1, -1):
+    for slot in polled(range(len(made) - 1, -1, -1), poll):
         op, args, _, _ = made[slot]
         if not live[slot] and type(op) not in _ALWAYS_LIVE:
             continue

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import TypeAlias
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span
 from gradwire_engine.ops.pointwise.arithmetic import Add
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, Type
 
 #: Of larger arrays not more than this many parts are kept until all are there.
@@ -23,28 +25,28 @@ _HELD_BYTES, _HELD = 1 << 20, 4
 _Parts: TypeAlias = dict[Pattern, int]
 
 
-def placed(tape: Tape) -> Tape:
+def placed(tape: Tape, poll: Poll = unhurried) -> Tape:
     """``tape`` with sums of scattered parts made in one array each."""
     if {ScatterAdd, Pad}.isdisjoint(map(type, map(itemgetter(0), tape.instructions))):
         return tape
-    adds = _adds(tape)
-    return _Rewriting(tape, adds).tape() if any(adds) else tape
+    adds = _adds(tape, poll)
+    return _Rewriting(tape, adds).tape(poll) if any(adds) else tape
 
 
-def _adds(tape: Tape) -> list[int]:
+def _adds(tape: Tape, poll: Poll) -> list[int]:
     """Which instructions add a part, or what was so added; of these 2 where one such reads it."""
     instructions = tape.instructions
     adds, uses = [0] * len(instructions), [0] * len(instructions)
     for slot in tape.outputs:
         uses[slot] = 2
-    for slot, (op, args, kind, _) in enumerate(instructions):
+    for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
         for arg in args:
             uses[arg] += 1
         if type(op) is Add and isinstance(kind, ArrayType) and kind.shape:
             same = all(instructions[a].type.shape == kind.shape for a in args)  # type: ignore[union-attr]
             if same and any(adds[a] or _pattern(instructions[a].op, kind.shape) for a in args):
                 adds[slot] = 1
-    for slot, (_, args, _, _) in enumerate(instructions):
+    for slot, (_, args, _, _) in enumerate(polled(instructions, poll)):
         if adds[slot]:
             for arg in args:
                 if adds[arg] and uses[arg] == 1:
@@ -62,10 +64,10 @@ class _Rewriting:
         #: Sums that are not needed by themselves.
         self._sums: dict[int, _Parts] = {}
 
-    def tape(self) -> Tape:
+    def tape(self, poll: Poll) -> Tape:
         """The new tape; nothing reads some of its instructions any more."""
         old, moved = self._old, self._moved
-        for slot, (op, args, kind, origin) in enumerate(old.instructions):
+        for slot, (op, args, kind, origin) in enumerate(polled(old.instructions, poll)):
             if self._adds[slot]:
                 self._add(slot, args, kind, origin)  # type: ignore[arg-type]
             else:

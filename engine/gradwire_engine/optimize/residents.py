@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import Reshape, View
 from gradwire_engine.ops.constants import Constant, Guard, Identity, Input
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.complex import Part
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 
 #: Results from this size on are not kept if one operation makes them of smaller ones.
@@ -43,29 +45,32 @@ def stands(instruction: Instruction, standing: bytearray, residents: Set[int]) -
     return all(standing[arg] for arg in args)
 
 
-def parted(tape: Tape, residents: Set[int], most_bytes: int) -> Parted | None:
+def parted(
+    tape: Tape, residents: Set[int], most_bytes: int, poll: Poll = unhurried
+) -> Parted | None:
     """Part an optimised tape, if that spares replays anything; up to ``most_bytes`` are kept.
 
     Guards of what stands held when the tape was recorded, so they hold: they are left out.
     """
-    parting = _Parting(tape, residents, most_bytes)
+    parting = _Parting(tape, residents, most_bytes, poll)
     return parting.parted() if parting.spares else None
 
 
 class _Parting:
     """Which slots are kept, and which of those that stand the remainder computes all the same."""
 
-    def __init__(self, tape: Tape, residents: Set[int], most_bytes: int) -> None:
+    def __init__(self, tape: Tape, residents: Set[int], most_bytes: int, poll: Poll) -> None:
         self._tape = tape
+        self._poll = poll
         self._made = made = tape.instructions
         self._standing = bytearray()
-        for instruction in made:
+        for instruction in polled(made, poll):
             self._standing.append(stands(instruction, self._standing, residents))
         #: What the remainder reads, at first because it depends on more.
         self._needed = bytearray(len(made))
         for slot in tape.outputs:
             self._needed[slot] = 1
-        for slot, (_, args, _, _) in enumerate(made):
+        for slot, (_, args, _, _) in enumerate(polled(made, poll)):
             if not self._standing[slot]:
                 self._need(args)
         #: What the prelude gives, in order.
@@ -79,7 +84,7 @@ class _Parting:
 
     def _choose(self, most_bytes: int) -> None:
         """The latest first, in which most work is: what is not kept needs its operands."""
-        for slot in range(len(self._made) - 1, -1, -1):
+        for slot in polled(range(len(self._made) - 1, -1, -1), self._poll):
             op, args, kind, _ = self._made[slot]
             if not (self._needed[slot] and self._standing[slot]) or isinstance(op, Input):
                 continue
@@ -122,7 +127,7 @@ class _Parting:
         begun = bytearray(len(self._made))
         for slot in self.kept:
             begun[slot] = 1
-        for slot in range(len(self._made) - 1, -1, -1):
+        for slot in polled(range(len(self._made) - 1, -1, -1), self._poll):
             if begun[slot]:
                 for arg in self._made[slot].args:
                     begun[arg] = 1
@@ -139,7 +144,7 @@ class _Parting:
         moved: dict[int, int] = {}
         inputs: list[int] = []
         made: list[Instruction] = []
-        for slot, instruction in enumerate(self._made):
+        for slot, instruction in enumerate(polled(self._made, self._poll)):
             if wanted[slot]:
                 read = slot in given
                 new = instruction._replace(op=Input(given[slot]), args=()) if read else instruction

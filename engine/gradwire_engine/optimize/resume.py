@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.ops.constants import Constant, Guard, Input, Item
+from gradwire_engine.polling import polled
 from gradwire_engine.tape import Instruction, Tape
 
 
@@ -15,7 +17,7 @@ class Known(NamedTuple):
     item: int | None = None
 
 
-def resume(tape: Tape, kept: int) -> tuple[Tape, list[Known]]:
+def resume(tape: Tape, kept: int, poll: Poll) -> tuple[Tape, list[Known]]:
     """``tape`` from slot ``kept`` on, and the values of earlier slots that it reads.
 
     Guards of earlier slots hold, since the values are those that they decided on.
@@ -23,15 +25,16 @@ def resume(tape: Tape, kept: int) -> tuple[Tape, list[Known]]:
     """
     fresh = [slot for slot in tape.inputs if slot >= kept]
     later = range(kept, len(tape.instructions))
-    guards = [slot for slot in later if isinstance(tape.instructions[slot].op, Guard)]
+    guards = [slot for slot in polled(later, poll) if isinstance(tape.instructions[slot].op, Guard)]
     live = {*tape.outputs, *fresh, *guards}
-    for slot in reversed(later):
+    for slot in polled(later[::-1], poll):
         if slot in live and _known(tape, slot, kept) is None:
             live.update(tape.instructions[slot].args)
     known: list[Known] = []
     moved: dict[int, int] = {}
     left: list[Instruction] = []
-    for number, slot in enumerate(sorted(live)):
+    order = sorted(live)
+    for number, slot in enumerate(polled(order, poll)):
         op, args, kind, origin = tape.instructions[slot]
         value = _known(tape, slot, kept)
         if slot in fresh:
@@ -41,7 +44,7 @@ def resume(tape: Tape, kept: int) -> tuple[Tape, list[Known]]:
             known.append(value)
         moved[slot] = number
         left.append(Instruction(op, tuple([moved[a] for a in args]), kind, origin))
-    read = [slot for slot in sorted(live) if _known(tape, slot, kept) is not None]
+    read = [slot for slot in polled(order, poll) if _known(tape, slot, kept) is not None]
     inputs, outputs = ([moved[slot] for slot in s] for s in ([*fresh, *read], tape.outputs))
     return Tape(tuple(left), tuple(inputs), tuple(outputs)), known
 

@@ -33,6 +33,7 @@ from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule
 from gradwire_engine.optimize.liveness import compacted, shrunk
 from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.structure import CHEAPER
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
 
 #: Larger results are computed at replay instead of kept in the tape.
@@ -43,7 +44,7 @@ _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 def optimize(
     tape: Tape,
     xp: Any,
-    poll: Poll = lambda: None,
+    poll: Poll = unhurried,
     told: Witness | None = None,
     *,
     exact: bool = False,
@@ -54,30 +55,28 @@ def optimize(
     An ``exact`` one gives the same bits. What depends on the inputs of the numbers ``residents``
     alone is taken to cost nothing.
     """
-    instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll, exact=exact))
+    instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll, exact=exact), poll)
     if told is not None:
         told("shrunk", replace(tape, instructions=tuple(instructions)))
     if instructions is not tape.instructions and not exact:  # there are loops
         whole = replace(tape, instructions=tuple(instructions))
-        tape, live = distributed(whole, live)
+        tape, live = distributed(whole, live, poll)
         instructions = tape.instructions
         if told is not None and tape is not whole:
             told("apart", tape)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    kept = Kept(instructions, live, moved, tape.outputs, residents)
+    kept = Kept(instructions, live, moved, tape.outputs, poll, residents)
     simplifier = Simplifier(xp, kept, exact=exact)
     with np.errstate(all="ignore"):
         simplifier.run(instructions, live, moved, poll)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
     if told is not None:
         told("simplified", Tape(tuple(simplifier.instructions), tuple(inputs), tuple(outputs)))
-    poll()
-    least = compacted(simplifier.instructions, inputs, outputs)
-    poll()
-    fewer = least if exact else placed(least)
+    least = compacted(simplifier.instructions, inputs, outputs, poll)
+    fewer = least if exact else placed(least, poll)
     if fewer is not least:
-        least = compacted(fewer.instructions, fewer.inputs, fewer.outputs)
+        least = compacted(fewer.instructions, fewer.inputs, fewer.outputs, poll)
     if told is not None:
         told("compacted", least)
     return least
@@ -115,9 +114,7 @@ class Simplifier:
             self.constants,
         )
         commutative = () if self.exact else _COMMUTATIVE
-        for slot, (op, args, kind, origin) in enumerate(old):
-            if not slot & 1023:
-                poll()
+        for slot, (op, args, kind, origin) in enumerate(polled(old, poll)):
             if not live[slot]:
                 continue
             if len(args) == 2:

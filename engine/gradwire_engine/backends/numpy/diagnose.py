@@ -37,7 +37,7 @@ def lapses(tape: Tape, inputs: Sequence[Array], poll: Poll) -> dict[int, Lapse]:
     """All results that are not finite, by slot, in no more memory than a replay takes."""
     found: dict[int, Lapse] = {}
     values: list[Any] = [None] * len(tape.instructions)
-    dead = plan(tape).dead
+    dead = plan(tape, poll).dead
     with np.errstate(all="ignore"):
         for slot, (op, args, _, _) in enumerate(tape.instructions):
             if isinstance(op, Guard):

@@ -7,6 +7,7 @@ saves: several microseconds an instruction, against half a microsecond for walki
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from gradwire_engine.backends.numpy.plan import plan
 from gradwire_engine.backends.numpy.quiet import quiet
 from gradwire_engine.backends.numpy.scalars import LEFT
 from gradwire_engine.backends.numpy.text import failing
+from gradwire_engine.collection import collection_held
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
 
 #: Predicted time of an instruction, walked or generated, of compiling it, and of an operation.
@@ -42,21 +45,31 @@ class Executable:
     instructions on large arrays are replayed together: ``grouped`` is the tape with these.
     """
 
-    def __init__(self, tape: Tape, *, exact: bool = False, threads: int = 1) -> None:
+    def __init__(
+        self, tape: Tape, poll: Poll = unhurried, *, exact: bool = False, threads: int = 1
+    ) -> None:
         self.tape = tape
         self.exact = exact
         self._threads = threads
         #: What is replayed, with its plan: both at once, since one thread may walk the tape while
         #: another groups it.
-        self._replayed = tape, plan(tape)
+        self._replayed = tape, plan(tape, poll)
         if self.peak_bytes >= _GROUPED_AT_ONCE:
-            moved = [i.type.nbytes for i in tape.instructions if i.op.elementwise]
+            made = polled(tape.instructions, poll)
+            moved = [i.type.nbytes for i in made if i.op.elementwise]
             if sum(moved) >= _GROUPED_AT_ONCE:
-                self._group()
+                self._group(poll)
         #: Bytes of what is answered.
         self.output_bytes: int = sum([tape.instructions[slot].type.nbytes for slot in tape.outputs])
         #: Instructions that loops execute, as predicted.
-        self._looped = sum([i.op.steps for i in tape.instructions if isinstance(i.op, Loop)])
+        self._looped = 0
+        #: Bytes of the constants.
+        self._held_bytes = 0
+        for op in polled([*map(itemgetter(0), tape.instructions)], poll):
+            if type(op) is Loop:
+                self._looped += op.steps
+            elif type(op) is Constant:
+                self._held_bytes += np.asarray(op.value).nbytes
         self._walked = False
         self._lowered: Replay | None = None
         #: What replays where the quick function is left.
@@ -94,9 +107,7 @@ class Executable:
     @property
     def nbytes(self) -> int:
         """Approximate memory that the executable itself takes."""
-        constants = [i.op.value for i in self.tape.instructions if isinstance(i.op, Constant)]
-        held = sum(np.asarray(c).nbytes for c in constants)
-        return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + held
+        return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + self._held_bytes
 
     def run(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
         """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
@@ -104,7 +115,7 @@ class Executable:
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The same, and those of the outputs that are not known to be finite."""
-        function = self._lowered or self._prepared()
+        function = self._lowered or self._prepared(poll)
         try:
             return quiet.run(function, inputs, poll)
         except LEFT:
@@ -112,25 +123,25 @@ class Executable:
                 raise
             if self._careful is None:
                 # In the program's order, so that what is decided comes before what then fails.
-                self._careful = lower(self.tape, plan(self.tape), quick=False)
+                self._careful = lower(self.tape, plan(self.tape, poll), poll, quick=False)
         return quiet.run(self._careful, inputs, poll)
 
-    def _prepared(self) -> Replay:
+    def _prepared(self, poll: Poll) -> Replay:
         """The walk the first time, then the generated function."""
         if not self._walked:
-            self._walked = True
             return self._walk
         if self.grouped is self.tape:
-            self._group()
-        self._lowered = lower(*self._replayed, quick=not self.exact)
+            self._group(poll)
+        with collection_held:
+            self._lowered = lower(*self._replayed, poll, quick=not self.exact)
         return self._lowered
 
-    def _group(self) -> None:
+    def _group(self, poll: Poll) -> None:
         """Put in groups what is worth it."""
         if not self.exact:
-            tape = grouped(self.tape, self._threads)
+            tape = grouped(self.tape, poll, self._threads)
             if tape is not self.tape:
-                self._replayed = tape, plan(tape)
+                self._replayed = tape, plan(tape, poll)
 
     def failed_at(self, error: BaseException) -> Instruction | None:
         """The instruction during which ``error`` was raised, in a loop that of its body."""
@@ -148,7 +159,7 @@ class Executable:
         computes: dict[Op, Callable[..., Any]] = {}
         tape, planned = self._replayed
         dead, polls, large = planned.dead, planned.polls, planned.large
-        for slot, (op, args, kind, _) in enumerate(tape.instructions):
+        for slot, (op, args, kind, _) in enumerate(polled(tape.instructions, poll)):
             if isinstance(op, Input):
                 x = inputs[op.index]
                 values.append(x if isinstance(x, list) or x.ndim else x[()])
@@ -164,4 +175,5 @@ class Executable:
             if slot in polls:
                 poll()
         outputs = tuple([values[slot] for slot in tape.outputs])
+        self._walked = True
         return outputs, outputs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cmath import isfinite
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from gradwire_engine.tape import ArrayType, Type
 
 #: Most outputs for which it pays to write code, and most elements of these.
 _FEW, _SMALL = 20, 4096
+#: Most outputs that are listed one by one.
+_LISTED = 256
 
 
 def all_finite(outputs: Sequence[Any]) -> bool:
@@ -30,15 +33,17 @@ def unsure(
     of results that are not listed. BLAS sums squares sooner than NumPy looks at elements.
     """
     terms = [squares] if squares else []
-    left: list[str] = []
+    left: list[int] = []
     for number, name, kind in results:
         if not isinstance(kind, ArrayType) or kind.size > _SMALL or len(terms) == _FEW:
-            left.append(f"z[{number}], ")
+            left.append(number)
         elif kind.differentiable:
             square = bind(_square, "square") if kind.ndim > 1 else ""
             square = f"{square}({name})" if square else f"{name}.dot({name})"
             terms.append(square if kind.shape else name)
-    rest = f"({''.join(left)})"
+    rest = f"({''.join([f'z[{number}], ' for number in left])})"
+    if len(left) > _LISTED:
+        rest = f"{bind(itemgetter(*left))}(z)"
     return f"{rest} if {bind(isfinite, 'isfinite')}({' + '.join(terms)}) else z" if terms else rest
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from gradwire_engine.answer import Poll
+from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.rows import Contraction, Cut, cut
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Shape, Tape
 
 #: Groups whose arrays are all smaller are left alone: calling takes longer than moving them.
@@ -25,24 +28,24 @@ FEWEST_SPARED, CACHE_BYTES = 6, 1 << 21
 _Group: TypeAlias = tuple[Shape, int]
 
 
-def grouped(tape: Tape, threads: int = 1, *, returned: bool = True) -> Tape:
+def grouped(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool = True) -> Tape:
     """An equivalent tape in which each group is one instruction, for as many threads.
 
     If its outputs are ``returned``, it is told of them whether they are finite.
     """
-    if not any(i.type.nbytes >= SMALLEST_BYTES for i in tape.instructions):
+    if not any(i.type.nbytes >= SMALLEST_BYTES for i in polled(tape.instructions, poll)):
         return tape
-    contracted = _contracted(tape)
-    cuts, groups = _levels(contracted.instructions)
-    kept = _paying(contracted, [*groups.values()])
+    contracted = _contracted(tape, poll)
+    cuts, groups = _levels(contracted.instructions, poll)
+    kept = _paying(contracted, [*groups.values()], poll)
     checked = tape.outputs if returned else ()
-    return _Writer(contracted, cuts, kept, checked, threads).written() if kept else tape
+    return _Writer(contracted, cuts, kept, checked, threads, poll).written() if kept else tape
 
 
-def _contracted(tape: Tape) -> Tape:
+def _contracted(tape: Tape, poll: Poll) -> Tape:
     """Transposed matrices times others as sums over rows, which need nothing transposed."""
     made = [*tape.instructions]
-    for slot, (op, args, kind, origin) in enumerate(tape.instructions):
+    for slot, (op, args, kind, origin) in enumerate(polled(tape.instructions, poll)):
         if isinstance(op, MatMul):
             x, y = (tape.instructions[a] for a in args)
             if isinstance(x.op, Transpose) and x.op.axes == (1, 0) and len(y.type.shape) <= 2:  # type: ignore[union-attr]
@@ -51,7 +54,7 @@ def _contracted(tape: Tape) -> Tape:
 
 
 def _levels(
-    instructions: Sequence[Instruction],
+    instructions: Sequence[Instruction], poll: Poll
 ) -> tuple[dict[int, Cut], dict[_Group, list[int]]]:
     """How instructions are cut, and the slots of each group.
 
@@ -61,7 +64,7 @@ def _levels(
     cuts: dict[int, Cut] = {}
     levels = [0] * len(instructions)
     groups: dict[_Group, list[int]] = {}
-    for slot, (op, args, kind, _) in enumerate(instructions):
+    for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
         found = _item(op, args, cuts)
         if found is None:
             found = cut(op, kind, [instructions[a].type for a in args])
@@ -84,11 +87,13 @@ def _item(op: object, args: Sequence[int], cuts: dict[int, Cut]) -> Cut | None:
     return of and Cut(of.key, (True,))
 
 
-def _paying(tape: Tape, groups: Sequence[list[int]]) -> list[list[int]]:
+def _paying(tape: Tape, groups: Sequence[list[int]], poll: Poll) -> list[list[int]]:
     """The groups that save enough."""
-    escaping = _escaping(tape, {slot: slots for slots in groups for slot in slots})
+    escaping = _escaping(tape, {slot: slots for slots in groups for slot in slots}, poll)
     kept: list[list[int]] = []
-    for slots in groups:
+    for slots in polled(groups, poll):
+        if len(slots) > PART:
+            continue
         sizes = {slot: tape.instructions[slot].type.nbytes for slot in slots}
         large = [slot for slot in slots if sizes[slot] >= SMALLEST_BYTES]
         spared = sum([slot not in escaping for slot in large])
@@ -97,10 +102,10 @@ def _paying(tape: Tape, groups: Sequence[list[int]]) -> list[list[int]]:
     return kept
 
 
-def _escaping(tape: Tape, group_of: Mapping[int, list[int]]) -> set[int]:
+def _escaping(tape: Tape, group_of: Mapping[int, list[int]], poll: Poll) -> set[int]:
     """What is read outside of its group."""
     found = {*tape.outputs}
-    for slot, instruction in enumerate(tape.instructions):
+    for slot, instruction in enumerate(polled(tape.instructions, poll)):
         mine = group_of.get(slot)
         found.update([a for a in instruction.args if group_of.get(a) is not mine])
     return found
@@ -116,21 +121,23 @@ class _Writer:
         groups: list[list[int]],
         checked: Sequence[int],
         threads: int,
+        poll: Poll,
     ) -> None:
         self.tape = tape
         self.checked = checked
         self.threads = threads
+        self.poll = poll
         self.cuts = cuts
         self.groups = groups
         self.group_of = {slot: slots for slots in groups for slot in slots}
-        self.escaping = _escaping(tape, self.group_of)
+        self.escaping = _escaping(tape, self.group_of, poll)
         self.read = {*tape.outputs}.union(*[i.args for i in tape.instructions])
         self.made: list[Instruction] = []
         self.moved: dict[int, int] = {}
 
     def written(self) -> Tape:
         """Write it."""
-        for slot, instruction in enumerate(self.tape.instructions):
+        for slot, instruction in enumerate(polled(self.tape.instructions, self.poll)):
             if slot in self.read or not isinstance(instruction.op, Transpose):
                 self._place(slot)
         inputs = tuple([self.moved[slot] for slot in self.tape.inputs])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.rows import Contraction
 from gradwire_engine.backends.numpy.text import Text
@@ -25,6 +26,7 @@ from gradwire_engine.ops.pointwise.arithmetic import (
 from gradwire_engine.ops.pointwise.selection import Extremum
 from gradwire_engine.ops.reductions.products import SumByProduct
 from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Tape
 
 #: Python's statements, and which operands they may write to.
@@ -40,20 +42,22 @@ _PLAIN = (*_STATEMENTS, Negative, Square)
 _APART = (Contraction, InnerProducts, MatMul, Placed, ScatterAdd, Sum, SumByProduct)
 
 
-def reused(tape: Tape, dead: Sequence[Sequence[int]]) -> dict[int, int]:
+def reused(tape: Tape, dead: Sequence[Sequence[int]], poll: Poll = unhurried) -> dict[int, int]:
     """The number of the operand that is overwritten, by slot.
 
     It was made by elementwise arithmetic or as a product of matrices, so that nobody else holds it;
     nothing reads it again, and nothing that did is a view of it.
     """
     made = tape.instructions
-    own = [_is_new(op) or isinstance(op, MatMul | Contraction) for op, _, _, _ in made]
-    for (op, args, _, _), new in zip(made, own, strict=True):
+    own = [
+        _is_new(op) or isinstance(op, MatMul | Contraction) for op, _, _, _ in polled(made, poll)
+    ]
+    for (op, args, _, _), new in zip(polled(made, poll), own, strict=True):
         if not new and not isinstance(op, _APART):
             for arg in args:
                 own[arg] = False
     found: dict[int, int] = {}
-    for slot, (op, args, kind, _) in enumerate(made):
+    for slot, (op, args, kind, _) in enumerate(polled(made, poll)):
         if isinstance(kind, ArrayType) and kind.shape and _may_overwrite(op):
             for place, arg in enumerate(args):
                 if own[arg] and arg in dead[slot] and made[arg].type[:2] == kind[:2]:

@@ -25,6 +25,7 @@ from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, WayUnknown
 from gradwire_engine.ops.loops import Body, Loop, Way
+from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import ArrayType, StackType, Type
 
 #: From operands to results, looking at the deadline between passes.
@@ -44,7 +45,7 @@ _LOWERED: WeakKeyDictionary[Loop, dict[bool, Passes]] = WeakKeyDictionary()
 def bound(op: Op, poll: Poll, *, quick: bool = True) -> Callable[..., Any]:
     """What computes ``op`` from its operands; loops and sweeps look at the deadline, too."""
     if isinstance(op, Loop):
-        return partial(passing(op, quick=quick), poll)
+        return partial(passing(op, poll, quick=quick), poll)
     return partial(op.passes, poll, []) if isinstance(op, Sweep) else op.bind(NUMPY)
 
 
@@ -90,7 +91,7 @@ def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
         return op.template.format(*operands)
     listed = ", ".join(operands)
     if isinstance(op, Loop):
-        return f"{text.bind(passing(op, quick=quick))}(poll, {listed})"
+        return f"{text.bind(passing(op, text.poll, quick=quick))}(poll, {listed})"
     if isinstance(op, Sweep):
         squares = "squares" if op.squared else None
         return f"{text.bind(op.passes)}(poll, {squares}, {listed})"
@@ -100,9 +101,9 @@ def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
     return f"{text.bind(op.bind(NUMPY))}({listed})"
 
 
-def passing(op: Loop, *, quick: bool) -> Passes:
+def passing(op: Loop, poll: Poll, *, quick: bool) -> Passes:
     """The function that makes all passes: a ``quick`` one, and where that is left, the other."""
-    function = lower_loop(op, quick=quick)
+    function = lower_loop(op, poll, quick=quick)
     if not quick:
         return function
 
@@ -110,46 +111,46 @@ def passing(op: Loop, *, quick: bool) -> Passes:
         try:
             return function(poll, *operands)
         except LEFT:
-            careful = lower_loop(op, quick=False)
+            careful = lower_loop(op, poll, quick=False)
         return careful(poll, *operands)
 
     return passes
 
 
-def lower_loop(op: Loop, *, quick: bool) -> Passes:
+def lower_loop(op: Loop, poll: Poll, *, quick: bool) -> Passes:
     """A function that makes all passes, generated once for each loop."""
     lowered = _LOWERED.setdefault(op, {})
     found = lowered.get(quick)
     if found is None:
-        found = lowered[quick] = written(op, quick=quick).function("passes")
+        found = lowered[quick] = written(op, poll, quick=quick).function("passes")
     return found
 
 
-def written(op: Loop, *, quick: bool = True) -> Text:
+def written(op: Loop, poll: Poll = unhurried, *, quick: bool = True) -> Text:
     """The text of a function that makes all passes, of the ``quick`` one if so."""
-    by_blocks = swept(op) if quick else op
+    by_blocks = swept(op, poll) if quick else op
     if by_blocks is not op:
-        return _Writer(by_blocks, quick=True).written()
+        return _Writer(by_blocks, poll, quick=True).written()
     if is_straight(op):
-        return Straight(op, expression, quick=quick).written(_check(op), _between_polls(op))
-    return _Writer(op, quick=quick).written()
+        return Straight(op, expression, poll, quick=quick).written(_check(op), _between_polls(op))
+    return _Writer(op, poll, quick=quick).written()
 
 
-def swept(op: Loop) -> Loop:
+def swept(op: Loop, poll: Poll = unhurried) -> Loop:
     """The loop with groups in its body, if there are any and its passes do much the same.
 
     A group is computed where any of it is needed, also what other ways need of it.
     """
     if len(op.ways) > _FEW_WAYS:
         return op
-    tape = grouped(op.body.tape, returned=False)
+    tape = grouped(op.body.tape, poll, returned=False)
     return op if tape is op.body.tape else replace(op, body=Body(tape))
 
 
 class _Writer:
     """Writes the function of a loop: a line for each instruction, where it is needed."""
 
-    def __init__(self, op: Loop, *, quick: bool) -> None:
+    def __init__(self, op: Loop, poll: Poll, *, quick: bool) -> None:
         self.op = op
         self.tape = op.body.tape
         self.operands = [f"a{i}" for i in range(op.counted + op.carries + op.stacks)]
@@ -158,7 +159,7 @@ class _Writer:
         first = 1 + op.carries + op.stacks
         self.shared = range(first, len(self.tape.inputs))
         operands = [*self.operands, *[f"s{i}" for i in self.shared]]
-        self.text = Text(f"def passes(poll, {', '.join(operands)}):")
+        self.text = Text(f"def passes(poll, {', '.join(operands)}):", poll)
         carried = [*self.tape.inputs, *self.tape.outputs]
         self.scalars = Scalars(self.tape, self.text, quick=quick, carried=carried)
         self._names: dict[int, str] = {}

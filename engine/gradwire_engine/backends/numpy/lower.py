@@ -1,98 +1,138 @@
-"""Tape → one generated straight-line Python function over NumPy.
+"""Tape → generated straight-line Python functions over NumPy: one, or of a long tape a row of them.
 
 Every line is one instruction, so a line number in a traceback finds its instruction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.finite import unsure
 from gradwire_engine.backends.numpy.inplace import overwriting, reused
 from gradwire_engine.backends.numpy.loops import expression
-from gradwire_engine.backends.numpy.nesting import nesting
+from gradwire_engine.backends.numpy.nesting import PART, nesting
 from gradwire_engine.backends.numpy.plan import Plan
+from gradwire_engine.backends.numpy.registers import Registers, outlasting
 from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.constants import Constant, Input, Item
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Tape
 
 #: From inputs to outputs, and those of these that are not known to be finite.
 Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[tuple[Any, ...], tuple[Any, ...]]]
 
 
-def lower(tape: Tape, plan: Plan, *, quick: bool) -> Replay:
-    """Generate and compile the function that replays ``tape``."""
-    return written(tape, plan, quick=quick).function("replay")
+def lower(
+    tape: Tape, plan: Plan, poll: Poll = unhurried, *, quick: bool, part: int = PART
+) -> Replay:
+    """Generate and compile the function that replays ``tape``; it looks at its own ``poll``."""
+    text = written(tape, plan, poll, quick=quick, part=part)
+    if len(tape.instructions) <= part:
+        return text.function("replay")
+    return _in_turn(text.functions("replay"), len(tape.instructions))
 
 
-def written(tape: Tape, plan: Plan, *, quick: bool = True) -> Text:
+def _in_turn(parts: Sequence[Callable[..., Any]], length: int) -> Replay:
+    """The function that calls ``parts`` one after the other; the last one returns."""
+    *first, last = parts
+
+    def replay(inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        lists = [None] * length, list[Any](), list[Any]()
+        for part in first:
+            part(inputs, poll, *lists)
+        found: tuple[tuple[Any, ...], tuple[Any, ...]] = last(inputs, poll, *lists)
+        return found
+
+    return replay
+
+
+def written(
+    tape: Tape, plan: Plan, poll: Poll = unhurried, *, quick: bool = True, part: int = PART
+) -> Text:
     """The text of the function that replays ``tape``, of the ``quick`` one if so.
+
+    Of more instructions than are in a ``part`` it is divided in several.
 
     A local variable is used again as soon as the value in it is dead, so that memory is too. In
     quick functions numbers that are read once are computed where they are read, and arithmetic
     leaves its results in operands that are dead.
     """
-    text = Text("def replay(inputs, poll):")
-    if any(isinstance(instruction.op, Sweep) for instruction in tape.instructions):
+    instructions = tape.instructions
+    whole = len(instructions) <= part
+    text = Text(f"def replay(inputs, poll{'' if whole else ', v, z, squares'}):", poll)
+    if whole and any(isinstance(instruction.op, Sweep) for instruction in instructions):
         text.write("squares = []")
     scalars = Scalars(tape, text, quick=quick)
-    nested, dead = nesting(tape, scalars.codes) if scalars.codes else ((), plan.dead)
-    places = reused(tape, dead) if quick else {}
+    nested, dead = nesting(tape, scalars.codes, part, poll) if scalars.codes else ((), plan.dead)
+    places = reused(tape, dead, poll) if quick else {}
+    registers = Registers(outlasting(dead, tape.outputs, part, poll))
     where: dict[int, str] = {}
-    free: list[str] = []
-    count, due = 0, False
-    for slot, instruction in enumerate(tape.instructions):
+    due = False
+    for slot, instruction in enumerate(instructions):
         op = instruction.op
         due = due or slot in plan.polls  # in a line of its own, once there is one
+        if slot and not slot % part:
+            text.divide()
         if isinstance(op, Constant):
             where[slot] = text.bind(scalars.constant(slot, op.value), f"c{slot}")
             continue
         if slot in nested:
             where[slot] = f"({scalars.code(slot, where)})"
             continue
-        over = [where[s] for s in dead[slot] if s != slot and where[s][0] == "r"]
+        over = [where[s] for s in dead[slot] if s != slot and where[s][0] in "rv"]
         in_steps = scalars.in_steps(slot)
-        if slot in places:
-            operands, place = scalars.operands(slot, where), places[slot]
-            over.remove(operands[place])
-        if not in_steps:  # else the result must not take the place of an operand
-            free += over
-        if slot in places:
-            result = operands[place]
-        elif free:
-            result = free.pop()
-        else:
-            result, count = f"r{count}", count + 1
-        if slot in places:
-            line = overwriting(op, operands, place, text)
-        elif in_steps:
-            free += over
+        operands = scalars.operands(slot, where) if slot in places else []
+        if operands and registers.suits(slot, operands[places[slot]]):
+            result = operands[places[slot]]
+            over.remove(result)
+            line = overwriting(op, operands, places[slot], text)
+            registers.release(over)
+        elif in_steps:  # the result must not take the place of an operand
+            result = registers.take(slot)
+            registers.release(over)
             line = scalars.steps(slot, where, result)
-        elif isinstance(op, Input):
-            line = f"{result} = {scalars.sent(slot, f'inputs[{op.index}]')}"
         else:
-            line = f"{result} = {expression(slot, op, where, scalars, text)}"
+            registers.release(over)
+            result = registers.take(slot)
+            if isinstance(op, Input):
+                line = f"{result} = {scalars.sent(slot, f'inputs[{op.index}]')}"
+            else:
+                line = f"{result} = {expression(slot, op, where, scalars, text)}"
         where[slot] = result
         if slot in dead[slot]:
-            free.append(result)
+            registers.release([result])
         text.write(line, instruction)
         if due:
             text.write("poll()", instruction)
             due = False
-    text.write(f"z = ({''.join(f'{scalars.leaving(s, where[s])}, ' for s in tape.outputs)})")
+    _return(tape, scalars, where, text, None if whole else part)
+    return text
+
+
+def _return(
+    tape: Tape, scalars: Scalars, where: Mapping[int, str], text: Text, part: int | None
+) -> None:
+    """Write what is returned, so many items in a ``part``."""
+    given = [f"{scalars.leaving(slot, where[slot])}, " for slot in polled(tape.outputs, text.poll)]
+    if part is None:
+        text.write(f"z = ({''.join(given)})")
+    else:
+        for start in range(0, len(given), part):
+            text.write(f"z += ({''.join(given[start : start + part])})")
+            text.divide()
+        text.write(f"z = {text.bind(tuple, 'tuple')}(z)")
     squared = {s for s in tape.outputs if _squared(tape, s)}
     results = [
         (number, where[slot], tape.instructions[slot].type)
-        for number, slot in enumerate(tape.outputs)
+        for number, slot in enumerate(polled(tape.outputs, text.poll))
         if slot not in squared
     ]
     squares = f"{text.bind(sum, 'sum')}(squares)" if squared else ""
     text.write(f"return z, {unsure(results, text.bind, squares)}")
-    return text
 
 
 def _squared(tape: Tape, slot: int) -> bool:

@@ -13,6 +13,7 @@ from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.errors import LimitExceeded
 from gradwire_engine.locks import locked
 from gradwire_engine.ops.constants import GuardFailed
+from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Tape
 
 
@@ -28,13 +29,14 @@ class PartedExecutable(Executable):
         prelude: Tape,
         remainder: Tape,
         kept_bytes: int,
+        poll: Poll = unhurried,
         *,
         exact: bool = False,
         threads: int = 1,
     ) -> None:
         #: What is still to be replayed once.
-        self._prelude: Executable | None = Executable(prelude, exact=exact, threads=threads)
-        super().__init__(remainder, exact=exact, threads=threads)
+        self._prelude: Executable | None = Executable(prelude, poll, exact=exact, threads=threads)
+        super().__init__(remainder, poll, exact=exact, threads=threads)
         self._whole = whole
         self._kept_bytes = kept_bytes
         self._kept: Sequence[Any] | None = None
@@ -78,7 +80,7 @@ class PartedExecutable(Executable):
             except (GuardFailed, LimitExceeded):
                 raise
             except Exception:  # noqa: BLE001 - in the program's order a decision may come before it
-                return Executable(self._whole, exact=self.exact).replay(inputs, poll)
+                return Executable(self._whole, poll, exact=self.exact).replay(inputs, poll)
         return super().replay([*inputs, *kept], poll)
 
     def _computed(self, inputs: Sequence[Any], poll: Poll) -> Sequence[Any]:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
 
 #: Operations between two looks at the deadline: about a millisecond's work.
@@ -37,22 +39,22 @@ class Plan(NamedTuple):
     large: frozenset[int]
 
 
-def plan(tape: Tape) -> Plan:
+def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
     """Go through the tape once."""
     instructions = tape.instructions
     last = list(range(len(instructions)))
-    dead: list[list[int]] = [[] for _ in instructions]
-    for slot, instruction in enumerate(instructions):
-        for arg in instruction.args:
+    dead: list[list[int]] = [[] for _ in polled(instructions, poll)]
+    for slot, (_, args, _, _) in enumerate(polled(instructions, poll)):
+        for arg in args:
             last[arg] = slot
     for slot in tape.outputs:
         last[slot] = -1
-    for slot, reader in enumerate(last):
+    for slot, reader in enumerate(polled(last, poll)):
         if reader >= 0:
             dead[reader].append(slot)
     alive_bytes = peak_bytes = 0
-    nbytes = _sizes(instructions)
-    for size, gone in zip(nbytes, dead, strict=True):
+    nbytes = _sizes(instructions, poll)
+    for size, gone in zip(polled(nbytes, poll), dead, strict=True):
         alive_bytes += size
         if alive_bytes > peak_bytes:
             peak_bytes = alive_bytes
@@ -61,14 +63,14 @@ def plan(tape: Tape) -> Plan:
     large: frozenset[int] = frozenset()
     if max(nbytes, default=0) >= POOLED_BYTES:
         large = frozenset([slot for slot, size in enumerate(nbytes) if size >= POOLED_BYTES])
-    return Plan(dead, *_work(instructions, nbytes), peak_bytes, large)
+    return Plan(dead, *_work(instructions, nbytes, poll), peak_bytes, large)
 
 
-def _sizes(instructions: Sequence[Instruction]) -> list[int]:
+def _sizes(instructions: Sequence[Instruction], poll: Poll) -> list[int]:
     """Bytes of each result, none of constants."""
     found: dict[int, int] = {}  # by identity: instructions share their types
     sizes: list[int] = []
-    for op, _, kind, _ in instructions:
+    for op, _, kind, _ in polled(instructions, poll):
         size = 0
         if type(op) is Loop or type(op) is Sweep:
             size = op.nbytes  # of a sweep the buffers: its results are counted as items
@@ -80,7 +82,9 @@ def _sizes(instructions: Sequence[Instruction]) -> list[int]:
     return sizes
 
 
-def _work(instructions: Sequence[Instruction], nbytes: list[int]) -> tuple[frozenset[int], int]:
+def _work(
+    instructions: Sequence[Instruction], nbytes: list[int], poll: Poll
+) -> tuple[frozenset[int], int]:
     """After which slots to look at the deadline, and all arithmetic on what is not small."""
     regularly = range(
         _INSTRUCTIONS_BETWEEN_POLLS - 1, len(instructions), _INSTRUCTIONS_BETWEEN_POLLS
@@ -90,7 +94,7 @@ def _work(instructions: Sequence[Instruction], nbytes: list[int]) -> tuple[froze
         return frozenset(regularly), 0
     polls = [*regularly]
     flops = since_poll = 0
-    for slot, (op, args, kind, _) in enumerate(instructions):
+    for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
         looped = isinstance(op, Loop | Sweep)
         if looped or nbytes[slot] > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args):
             since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ import numpy as np
 from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.constants import Constant
+from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape, Type, scalar_char
 
 #: What leaves a quick function: errors of Python's arithmetic and of ``math``.
@@ -57,7 +58,7 @@ class Scalars:
 
     def _find_code(self) -> None:
         made, char = self._tape.instructions, self._char
-        for slot, (op, args, _, _) in enumerate(made):
+        for slot, (op, args, _, _) in enumerate(polled(made, self._text.poll)):
             if type(op) is Constant:
                 if char(slot):
                     self._constants[slot] = op.value

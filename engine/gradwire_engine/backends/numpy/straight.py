@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.backends.numpy.nesting import nesting
+from gradwire_engine.backends.numpy.nesting import PART, nesting
 from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.base import Op
@@ -42,7 +43,7 @@ def is_straight(op: Loop) -> bool:
 class Straight:
     """Writes the function; ``check`` refuses a number of passes."""
 
-    def __init__(self, op: Loop, expression: Expression, *, quick: bool) -> None:
+    def __init__(self, op: Loop, expression: Expression, poll: Poll, *, quick: bool) -> None:
         self.op = op
         self.tape = op.body.tape
         self.made = op.body.tape.instructions
@@ -54,12 +55,12 @@ class Straight:
         self.carries, self.stacks = range(1, first), range(first, last)
         self.shared = range(last, len(self.tape.inputs))
         names = [f"a{i}" for i in range(last)] + [f"s{i}" for i in self.shared]
-        self.text = text = Text(f"def passes(poll, {', '.join(names)}):")
+        self.text = text = Text(f"def passes(poll, {', '.join(names)}):", poll)
         carried = [*self.tape.inputs, *self.tape.outputs]
         self.scalars = Scalars(self.tape, text, quick=quick, carried=carried)
         self.names = {slot: f"r{slot}" for slot in range(len(self.made))}
         #: Numbers that are computed within the expression that reads them.
-        self.nested, _ = nesting(self.tape, self.scalars.codes)
+        self.nested, _ = nesting(self.tape, self.scalars.codes, PART, text.poll)
         #: What each pass takes of lists: names, and the lists.
         self.turns: dict[str, str] = {}
         #: Where passes put values of slots, for all, and in each.

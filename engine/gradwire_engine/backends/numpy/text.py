@@ -6,29 +6,44 @@ reference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from types import CodeType
+from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
+from gradwire_engine.answer import Poll
+from gradwire_engine.polling import PIECE, unhurried
 from gradwire_engine.tape import Instruction
 
-#: The instruction of each line, counted from 1, of the functions that were generated.
-LINES: WeakKeyDictionary[CodeType, Sequence[Instruction | None]] = WeakKeyDictionary()
+#: A line, and the instruction that it is of.
+Line = tuple[str, Instruction | None]
+#: Among a generated function's globals, the lines of each text by the name of its file. Equal texts
+#: of several tapes make equal code, so code does not tell of which instructions it is.
+_LINES = "lines of files"
 
 
 class Text:
-    """A function being written: its lines, and the objects that its names are bound to."""
+    """A function being written: its lines, and the objects that its names are bound to.
 
-    def __init__(self, head: str) -> None:
+    It may be divided in several functions that follow each other. Who writes looks at the deadline
+    by ``poll`` now and then.
+    """
+
+    def __init__(self, head: str, poll: Poll = unhurried) -> None:
+        self.poll = poll
         self.names: dict[str, Any] = {"__builtins__": {}}
-        self._text = [head]
-        self._lines: list[Instruction | None] = [None, None]
+        self._head = head
+        self._parts: list[list[Line]] = [[(head, None)]]
 
     def write(self, line: str, instruction: Instruction | None = None, indent: int = 1) -> None:
         """Add a line."""
-        self._text.append(" " * indent + line)
-        self._lines.append(instruction)
+        lines = self._parts[-1]
+        lines.append((" " * indent + line, instruction))
+        if not len(lines) % PIECE:
+            self.poll()
+
+    def divide(self) -> None:
+        """Go on in a function of the same head, for Python to compile by itself."""
+        if len(self._parts[-1]) > 1:
+            self._parts.append([(self._head, None)])
 
     def bind(self, value: Any, name: str = "") -> str:
         """The name of an object."""
@@ -37,17 +52,25 @@ class Text:
         return name
 
     @property
-    def lines(self) -> list[tuple[str, Instruction | None]]:
+    def lines(self) -> list[Line]:
         """What has been written, and of which instruction each line is."""
-        return [*zip(self._text, self._lines[1:], strict=True)]
+        return [line for lines in self._parts for line in lines]
 
     def function(self, name: str) -> Callable[..., Any]:
-        """The finished function."""
-        exec(compile("\n".join(self._text), "<tape>", "exec"), self.names)
-        made: Callable[..., Any] = self.names[name]
-        inner = [value for value in made.__code__.co_consts if isinstance(value, CodeType)]
-        for code in (made.__code__, *inner):
-            LINES[code] = self._lines
+        """The finished function, where it is a single one."""
+        (function,) = self.functions(name)
+        return function
+
+    def functions(self, name: str) -> list[Callable[..., Any]]:
+        """The finished functions of all parts, in order."""
+        files = self.names.setdefault(_LINES, {})
+        made: list[Callable[..., Any]] = []
+        for number, lines in enumerate(self._parts):
+            file = f"<tape {number}>"
+            files[file] = [None, *[instruction for _, instruction in lines]]
+            self.poll()
+            exec(compile("\n".join([line for line, _ in lines]), file, "exec"), self.names)
+            made.append(self.names.pop(name))  # which refers to them: a circle
         return made
 
 
@@ -55,8 +78,8 @@ def failing(error: BaseException) -> Instruction | None:
     """The innermost instruction of generated functions during which ``error`` was raised."""
     found, trace = None, error.__traceback__
     while trace is not None:
-        lines = LINES.get(trace.tb_frame.f_code)
-        if lines is not None:
-            found = lines[trace.tb_lineno] or found
+        files = trace.tb_frame.f_globals.get(_LINES)
+        if files is not None:
+            found = files[trace.tb_frame.f_code.co_filename][trace.tb_lineno] or found
         trace = trace.tb_next
     return found

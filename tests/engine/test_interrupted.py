@@ -1,0 +1,121 @@
+"""Work that its poll stops anywhere: asked again, everything answers as if it had not been."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.collection import collection_held
+from gradwire_engine.errors import DeadlineExceeded
+
+X = {"x": np.array(0.5)}
+LARGE = {"x": np.linspace(0.1, 1, 20_000)}
+LONG = "\n".join(
+    ["y0 = x", *[f"y{i + 1} = sin(y{i}) * cos(y{i // 2}) + {i % 7}*x" for i in range(700)]]
+)
+NESTED = "y = x\nfor i in range(40):\n    y = sin(y) + x*i if i % 3 else y*cos(x)\ny = sum(y)"
+SWEPT = "z = x\n" + "\n".join("z = tanh(z)*x + cos(z)" for _ in range(8)) + "\ny = sum(z)"
+CASES: dict[str, tuple[str, dict[str, Any], Query]] = {
+    "long": (LONG, X, Query("gradient")),
+    "exact": (LONG, X, Query("gradient", exact=True)),
+    "loop": (NESTED, X, Query("gradient")),
+    "swept": (SWEPT, LARGE, Query("gradient")),
+    "resident": ("y = sum((w @ w) * x)", {"w": np.ones((30, 30)), **X}, Query("gradient")),
+    "hessian": ("y = sum(x[1:] * x[:-1])", {"x": np.ones(12)}, Query("hessian")),
+    "not finite": ("y = log(x - x) * 0 + x", X, Query("gradient")),
+    "decided": ("y = sin(x) if x > 0 else cos(x)", X, Query("gradient")),
+}
+
+
+class Countdown:
+    """A poll that stops the work when it has been called so often."""
+
+    def __init__(self, left: float = float("inf")) -> None:
+        self.left = left
+        self.calls = 0
+
+    def __call__(self) -> None:
+        self.calls += 1
+        self.left -= 1
+        if self.left < 0:
+            raise DeadlineExceeded("stopped")
+
+
+def replays(engine: Engine, case: str, poll: Callable[[], None]) -> list[Any]:
+    """What it answers the first time, the second and the third: walked, lowered, and known."""
+    text, values, query = CASES[case]
+    program = engine.parse(text)
+    leaves = {
+        name: Leaf(value, resident="w" if name == "w" else None) for name, value in values.items()
+    }
+    answers = []
+    for _ in range(3):
+        answer = engine.call(program, leaves, query).replay(poll)
+        answers.append((answer.value, *answer.derivatives.values(), sorted(answer.nonfinite)))
+    return answers
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_was_stopped_anywhere_answers_all_the_same(case):
+    counting = Countdown()
+    expected = replays(Engine(), case, counting)
+    assert counting.calls
+    for left in {*range(0, counting.calls, max(counting.calls // 40, 1)), counting.calls - 1}:
+        engine, was_enabled = Engine(), gc.isenabled()
+        with pytest.raises(DeadlineExceeded):
+            replays(engine, case, Countdown(left))
+        assert gc.isenabled() is was_enabled
+        # Walked or lowered, either may come next: both give what the other gives but for rounding.
+        for found, right in zip(replays(engine, case, Countdown()), expected, strict=True):
+            np.testing.assert_equal(found[-1], right[-1])
+            for x, y in zip(_arrays(found[:-1]), _arrays(right[:-1]), strict=True):
+                np.testing.assert_allclose(x, y, rtol=1e-13)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_stopped_over_and_over_gets_there(case):
+    """Each try is allowed more than the last, as a client's would be."""
+    engine, expected = Engine(), replays(Engine(), case, Countdown())
+    for allowed in range(100):
+        try:
+            found = replays(engine, case, Countdown(2**allowed))
+        except DeadlineExceeded:
+            continue
+        break
+    for x, y in zip(_arrays(found[0][:-1]), _arrays(expected[0][:-1]), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-13)
+
+
+def test_the_collector_sees_cycles_though_recordings_overlap_for_ever():
+    """What is put aside meanwhile is looked at after so many times."""
+
+    class Circle:
+        alive = 0
+
+        def __init__(self) -> None:
+            self.me = self
+            Circle.alive += 1
+
+        def __del__(self) -> None:
+            Circle.alive -= 1
+
+    with collection_held:
+        assert Circle().alive
+        for _ in range(64):
+            with collection_held:
+                batch: list[list[int]] = [[] for _ in range(60_000)]
+            del batch
+    assert not Circle.alive
+    gc.unfreeze()
+
+
+def _arrays(nested: Any) -> list[Any]:
+    if isinstance(nested, dict):
+        nested = list(nested.values())
+    if isinstance(nested, list | tuple):
+        return [array for item in nested for array in _arrays(item)]
+    return [nested]
