@@ -152,7 +152,7 @@ def test_without_guards_nothing_is_kept_apart():
     values = {"X": X, "w": W}
     call = Resident("X").call("exp(X) @ w if w[0] < 9 else X @ w", values, kind="evaluate")
     expected = call.replay(go_on).value
-    (found,) = call._entry.paths[0].unguarded().executable.run(call.inputs, go_on)
+    (found,) = call._entry.paths[0].unguarded(go_on).executable.run(call.inputs, go_on)
     np.testing.assert_allclose(found, expected)
 
 
