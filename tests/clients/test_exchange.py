@@ -37,6 +37,14 @@ def test_a_success_is_read_at_once():
     assert one.result() == 3
 
 
+def test_attempts_bear_one_key_and_calls_different_ones():
+    one, other = exchange(), exchange()
+    first = dict(one.headers)
+    one.receive(answer(503))
+    assert one.headers == first
+    assert one.headers["Idempotency-Key"] != other.headers["Idempotency-Key"]
+
+
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_another_attempt_follows_what_may_pass(status):
     one = exchange()

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import gradwire
+import httpx
 import numpy as np
 import pytest
 
@@ -105,6 +106,33 @@ def test_a_tape_is_used_up_by_its_first_answer_unless_it_is_persistent(client):
             tape.jacobian(target="h")
     with client.tape(PROGRAM, POINT, persistent=True) as tape:
         assert [tape.gradient(sources="w").gradients["a"] for _ in range(3)] == [15.0] * 3
+
+
+class Losing(httpx.HTTPTransport):
+    """Has requests answered, and loses the first answer about each path."""
+
+    def __init__(self):
+        super().__init__()
+        self.lost = set()
+
+    def handle_request(self, request):
+        response = super().handle_request(request)
+        if request.url.path in self.lost:
+            return response
+        self.lost.add(request.url.path)
+        response.close()
+        raise httpx.ReadError("lost")
+
+
+def test_an_answer_that_was_lost_is_asked_for_again(service_url):
+    transport = Losing()
+    with httpx.Client(transport=transport) as http:
+        client = gradwire.Client(service_url, http_client=http)
+        tape = client.tape(PROGRAM, POINT)
+        assert tape.gradient(sources="w").gradients["a"] == 15.0
+        with pytest.raises(gradwire.TapeConsumed):
+            tape.gradient(sources="w")
+    assert len(transport.lost) == 2
 
 
 def test_a_tape_is_forgotten_at_the_end(client):

@@ -3,16 +3,18 @@
 No I/O happens here. A client sends what an ``Exchange`` asks for and tells it what came of it,
 until it is done.
 
-Evaluations are pure, so an attempt may be repeated without harm. It is repeated when another one
-may fare better: the connection failed, a proxy lost its replica (502, 503, 504), or the service
-asks for patience (429, 503). It is not repeated when the time ran out, be it the client's or the
-service's: the next attempt would need as long and double the load.
+Evaluations are pure, and a question that uses a tape up bears a key, so an attempt may be repeated
+without harm. It is repeated when another one may fare better: the connection failed, a proxy lost
+its replica (502, 503, 504), or the service asks for patience (429, 503). It is not repeated when
+the time ran out, be it the client's or the service's: the next attempt would need as long and
+double the load.
 """
 
 from __future__ import annotations
 
 import email.utils
 import random
+import secrets
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -52,6 +54,8 @@ class Exchange(Generic[T]):
         self.method: str = call.method
         self.url: str = options.base_url + call.path
         self.headers: dict[str, str] = options.headers()
+        if call.method == "POST":  # a tape may answer once: to each attempt at one question
+            self.headers["Idempotency-Key"] = secrets.token_hex(16)
         self.content: bytes = b"" if call.document is None else codec.encode(call.document)
         #: How long to wait before the next attempt.
         self.delay_seconds: float = 0.0

@@ -33,6 +33,8 @@ from gradwire_service.store.records import (
 _COMING_SECONDS = 60
 #: Bytes that are read at a time: of 4 KiB to 1 MiB what reads bodies of megabytes fastest.
 _READ_BYTES = 1 << 18
+#: Heads that one call reads, so that others of Redis' clients need not wait for long.
+_HEADS = 1000
 _UNREACHABLE = "the store cannot be reached"
 #: What answers with an error, but for no mistake of ours, by the error's first words.
 _TROUBLES = {
@@ -123,7 +125,8 @@ class RedisStore(Store):
         ids = sorted(id for id in ends if id > after)
         found: list[Listed] = []
         while len(found) < most and ids:
-            asked, ids = ids[: most - len(found)], ids[most - len(found) :]
+            many = min(most - len(found), _HEADS)
+            asked, ids = ids[:many], ids[many:]
             (heads,) = self._asked(self._call("heads", kind, owner, *asked))
             found += [
                 Listed(id, head.decode(), ends[id])
