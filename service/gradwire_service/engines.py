@@ -17,7 +17,8 @@ class Engines:
 
     def __init__(self, engine: Engine, *, apart: bool = False) -> None:
         self._engine = engine
-        self._apart = apart
+        #: Whether there are several, so that owners are tenants.
+        self.apart = apart
 
     @property
     def limits(self) -> Limits:
@@ -25,7 +26,7 @@ class Engines:
 
     def of(self, owner: str) -> Engine:
         """The engine that answers this owner."""
-        return self._engine.apart(owner) if self._apart else self._engine
+        return self._engine.apart(owner) if self.apart else self._engine
 
 
 def open_engines(settings: Settings, *, apart: bool) -> Engines:

@@ -28,7 +28,7 @@ class Library:
         near_bytes: int,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        near = Near(near_bytes, clock)
+        near = Near(near_bytes, clock, apart=engines.apart)
         self.tensors = Tensors(store, near)
         self.programs = Programs(engines, store, near)
         self._shelves: dict[ShelfName, Shelf] = {

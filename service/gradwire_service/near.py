@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple
 
+from gradwire_service.stock import Stock
 from gradwire_service.store import Held, Key, Kind, Store, Unavailable
 
 #: How long what is at hand is used without asking the store, which others may have changed.
@@ -28,16 +28,16 @@ class Entry(NamedTuple):
 class Near:
     """Values by the keys of their records. Thread-safe.
 
-    Dropped first is what was asked for from the store longest ago; what is in use is asked for
-    again as soon as it is fresh no longer.
+    Dropped first is what was asked for from the store longest ago, with owners ``apart`` by whoever
+    has most; what is in use is asked for again as soon as it is fresh no longer.
     """
 
-    def __init__(self, most_bytes: int, clock: Callable[[], float] = monotonic) -> None:
-        self._most_bytes = most_bytes
+    def __init__(
+        self, most_bytes: int, clock: Callable[[], float] = monotonic, *, apart: bool = False
+    ) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._entries: OrderedDict[tuple[Kind, str, str], Entry] = OrderedDict()
-        self._bytes = 0
+        self._entries = Stock[Entry](most_bytes, apart=apart)
         #: How often this process has changed what the store holds.
         self.changes = 0
 
@@ -59,29 +59,17 @@ class Near:
         with self._lock:
             if changes != self.changes:
                 return
-            self._discard(key)
-            if nbytes > self._most_bytes:
-                return
-            self._entries[key] = Entry(value, nbytes, self._clock() + fresh_seconds)
-            self._bytes += nbytes
-            while self._bytes > self._most_bytes:
-                self._discard(next(iter(self._entries)))
+            self._entries.keep(key, Entry(value, nbytes, self._clock() + fresh_seconds), nbytes)
 
     def drop(self, key: Key) -> None:
         """Have ``key`` at hand no longer."""
-        with self._lock:
-            self._discard(key)
+        self._entries.drop(key)
 
     def changed(self, key: Key) -> None:
         """As ``drop``, where this process has changed what the store holds under ``key``."""
         with self._lock:
             self.changes += 1
-            self._discard(key)
-
-    def _discard(self, key: tuple[Kind, str, str]) -> None:
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self._bytes -= entry.nbytes
+            self._entries.drop(key)
 
 
 class Shelf(ABC):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import threading
-from collections import OrderedDict
 from typing import NamedTuple
 
 from gradwire_engine import Recording
@@ -13,6 +11,7 @@ from gradwire_engine import Recording
 from gradwire_service.engines import Engines
 from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
+from gradwire_service.stock import Stock
 from gradwire_service.store import Held, Key, Record, Store
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.envelope import TapeEnvelope, read_tape
@@ -57,13 +56,6 @@ class Tape(NamedTuple):
     kept: bool
 
 
-class Kept(NamedTuple):
-    """A recording with its values, and what both take."""
-
-    recording: Recording
-    nbytes: int
-
-
 class Tapes:
     """Makes tapes and finds them again, with their values where this process still has them."""
 
@@ -71,10 +63,7 @@ class Tapes:
         self._engines = engines
         self._store = store
         self._library = library
-        self._most_bytes = values_bytes
-        self._lock = threading.Lock()
-        self._recordings: OrderedDict[Key, Kept] = OrderedDict()
-        self._bytes = 0
+        self._recordings = Stock[Recording](values_bytes, apart=engines.apart)
 
     def recording(self, owner: str, asked: TapeEnvelope) -> Recording:
         """What a request asks for, neither recorded nor run yet."""
@@ -109,11 +98,9 @@ class Tapes:
         if held.used_by is not None and (not by or held.used_by != by):
             raise _consumed()
         recipe = Recipe.of(held)
-        with self._lock:
-            found = self._recordings.get(key)
-            if found is not None:
-                self._recordings.move_to_end(key)
-                return Tape(key, recipe, held.expires_at, found.recording, kept=True)
+        found = self._recordings.use(key)
+        if found is not None:
+            return Tape(key, recipe, held.expires_at, found, kept=True)
         document = DOCUMENTS.reads[recipe.media_type].read(recipe.body)
         program = document["program"]
         if type(program) is dict and "name" in program:
@@ -126,13 +113,7 @@ class Tapes:
 
         Values that came in MessagePack are views of the body, so all of it is held with them.
         """
-        with self._lock:
-            self._discard(key)
-            kept = Kept(recording, len(recipe.body) + _size(recording))
-            self._recordings[key] = kept
-            self._bytes += kept.nbytes
-            while self._bytes > self._most_bytes:
-                self._discard(next(iter(self._recordings)))
+        self._recordings.keep(key, recording, len(recipe.body) + _size(recording))
 
     def use(self, tape: Tape, by: str = "") -> None:
         """Note that a tape has answered: unless it is persistent, it does so to one request only.
@@ -141,7 +122,7 @@ class Tapes:
         """
         if tape.recipe.persistent:
             return
-        self._drop(tape.key)
+        self._recordings.drop(tape.key)
         if not self._store.consume(tape.key, by):
             raise _consumed()
 
@@ -150,18 +131,9 @@ class Tapes:
 
         Raises: ``Refusal`` (unknown_tape).
         """
-        self._drop(key)
+        self._recordings.drop(key)
         if not self._store.remove(key):
             raise _unknown()
-
-    def _drop(self, key: Key) -> None:
-        with self._lock:
-            self._discard(key)
-
-    def _discard(self, key: Key) -> None:
-        kept = self._recordings.pop(key, None)
-        if kept is not None:
-            self._bytes -= kept.nbytes
 
 
 def _size(recording: Recording) -> int:
