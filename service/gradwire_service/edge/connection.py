@@ -12,9 +12,11 @@ from gradwire_service.edge.reading import Owed, Reading
 from gradwire_service.edge.transfers import Departure
 from gradwire_service.problems import Refusal
 
-#: How long, and for how many bytes, a client that was told the last is listened to: to close on
-#: what was not read would take the answer from it (RFC 9112, section 9.6).
+#: How long after it sent something, how long and for how many bytes in all a client that was told
+#: the last is listened to: to close on what was not read would take the answer from it (RFC 9112,
+#: section 9.6).
 LINGER_SECONDS = 5.0
+MOST_LINGER_SECONDS = 30.0
 LINGER_BYTES = 1 << 27
 #: Connections beyond the most that are told so; others are cut.
 MOST_TOLD = 64
@@ -30,7 +32,7 @@ class Connection(Reading):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._departure = Departure(self._settings)
+        self.departure = Departure(self._settings)
         self._active: Cycle | None = None
         self._refusal: bytes | None = None
         self._deaf = False
@@ -42,7 +44,7 @@ class Connection(Reading):
         gate, most = self._gate, self._settings.max_connections
         gate.enter(self, self.loop)
         if len(gate) > most + MOST_TOLD:
-            self._cut()
+            self.cut()
         elif len(gate) > most:
             told = f"{most} connections are open, as many as may be"
             self.refuse(Refusal("overloaded", told, retry_after_seconds=1))
@@ -63,8 +65,10 @@ class Connection(Reading):
             super().data_received(data)
         elif self._owed is Owed.CLOSE:
             self._ignored_bytes += len(data)
+            longest = self._since + MOST_LINGER_SECONDS
+            self._until = min(self.loop.time() + LINGER_SECONDS, longest)
             if self._ignored_bytes > LINGER_BYTES:
-                self._cut()
+                self.cut()
 
     def take(self, cycle: Cycle) -> None:
         """To the application with a request, or into the line behind those before it."""
@@ -139,7 +143,7 @@ class Connection(Reading):
         else:
             self.transport.close()
 
-    def _cut(self) -> None:
+    def cut(self) -> None:
         """End at once; the kernel is to send no more either of what was written."""
         opened = self.transport.get_extra_info("socket")
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
@@ -147,8 +151,11 @@ class Connection(Reading):
 
     def look(self, now: float) -> None:
         """Look whether the client is late."""
-        if self._departure.is_late(now, self.transport.get_write_buffer_size()):
-            self._cut()
+        unsent = self.transport.get_write_buffer_size()
+        if self._active is not None:
+            unsent += self._active.unwritten_bytes
+        if self.departure.is_late(now, unsent):
+            self.cut()
         elif self._owed is Owed.BODY:
             paused = self.flow.read_paused or self.cycle.waiting_for_100_continue
             if self._arrival.is_late(now, waited_for=not paused):

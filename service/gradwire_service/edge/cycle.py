@@ -29,6 +29,11 @@ class Cycle(RequestResponseCycle):
         self._left: int | None = None
         self._silent = False
 
+    @property
+    def unwritten_bytes(self) -> int:
+        """What the application holds of a response that has begun."""
+        return (self._left or 0) if self.response_started and not self._silent else 0
+
     async def send(self, message: Any) -> None:
         """Write the next part of the response, as ASGI has it."""
         if self.flow.write_paused and not self.disconnected:

@@ -10,6 +10,7 @@ from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from gradwire_service.edge.protection import STRICTEST, Header
+from gradwire_service.edge.transfers import Departure
 from gradwire_service.problems import MEDIA_TYPE, Refusal, problem_of
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Account, Ledger, RequestIds
@@ -21,8 +22,14 @@ INTERVAL_SECONDS = 0.25
 class Watched(Protocol):
     """What is looked at."""
 
+    #: What it was answered and has not taken.
+    departure: Departure
+
     def look(self, now: float) -> None:
         """Look whether its client is late."""
+
+    def cut(self) -> None:
+        """End it at once."""
 
 
 class Gate:
@@ -86,4 +93,22 @@ class Gate:
         now = loop.time()
         for connection in tuple(self._connections):
             connection.look(now)
+        self._make_room()
         self._timer = loop.call_later(INTERVAL_SECONDS, self._look, loop)
+
+    def _make_room(self) -> None:
+        """Where answers wait for too many clients, part with those who take theirs slowest."""
+        waiting = [one for one in self._connections if one.departure.unsent_bytes]
+        leaving = sum(one.departure.unsent_bytes for one in waiting)
+        if leaving <= self.settings.max_leaving_bytes:
+            return
+        for one in sorted(waiting, key=_speed):
+            leaving -= one.departure.unsent_bytes
+            one.cut()
+            if leaving <= self.settings.max_leaving_bytes:
+                return
+
+
+def _speed(connection: Watched) -> float:
+    departure = connection.departure
+    return departure.moved_bytes / departure.unsent_bytes

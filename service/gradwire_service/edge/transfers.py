@@ -108,15 +108,18 @@ class Arrival:
 
 
 class Departure:
-    """What was written and has not left."""
+    """What is answered and has not left."""
 
     def __init__(self, settings: Settings) -> None:
         self._pace = Pace(settings.send_timeout_seconds, settings.min_bytes_per_second)
-        self._unsent_bytes = 0
+        #: What was left when it was last looked, and how much less that was than before.
+        self.unsent_bytes = 0
+        self.moved_bytes = 0
 
     def is_late(self, now: float, unsent_bytes: int) -> bool:
         """Whether the client takes it too slowly, of which there are ``unsent_bytes`` left."""
-        before, self._unsent_bytes = self._unsent_bytes, unsent_bytes
+        before, self.unsent_bytes = self.unsent_bytes, unsent_bytes
+        self.moved_bytes = max(0, before - unsent_bytes)
         if not unsent_bytes:
             return False
         if not before or unsent_bytes > before:

@@ -30,6 +30,12 @@ class Connections(BaseModel):
         description="Most bytes of bodies that are still arriving, of all connections; beyond "
         "them, 503.",
     )
+    max_leaving_bytes: int = Field(
+        default=512 * MEBIBYTE,
+        gt=0,
+        description="Most bytes of answers that wait for their clients to take them, of all "
+        "connections; beyond them, those who take them slowest are cut.",
+    )
     header_timeout_seconds: float = Field(
         default=10.0,
         gt=0,

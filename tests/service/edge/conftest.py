@@ -76,10 +76,10 @@ class Served:
 
     def answer(self, *pieces: bytes) -> bytes:
         """All that comes back until the server closes."""
-        connection = self.connect()
-        for piece in pieces:
-            connection.sendall(piece)
-        return everything(connection)
+        with self.connect() as connection:
+            for piece in pieces:
+                connection.sendall(piece)
+            return everything(connection)
 
     async def echo(self, request: Request) -> Response:
         self.asked.append("echo")

@@ -271,7 +271,7 @@ def test_slow_bodies(serving):
     connection = served.connect()
     connection.sendall(head)
     with suppress(ConnectionError):
-        for _ in range(200):
+        for _ in range(60):
             connection.sendall(b"a")
             time.sleep(0.02)
     refused("request_timeout", everything(connection))
@@ -293,15 +293,29 @@ def test_who_waits_to_go_on_is_not_slow(serving):
     assert everything(connection).endswith(b"\r\n\r\na")
 
 
-def test_slow_readers_are_cut(serving):
+@pytest.mark.parametrize("more", [b"", b"Connection: close\r\n"])
+def test_slow_readers_are_cut(serving, more):
     served = serving(send_timeout_seconds=0.5)
     connection = served.connect()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n" + more + b"\r\n")
     awaited(lambda: len(served.gate) == 1)
     awaited(lambda: len(served.gate) == 0)
     with pytest.raises(ConnectionError):
         everything(connection)
+
+
+def test_answers_that_wait_have_a_bound(serving):
+    served = serving(max_leaving_bytes=3 * len(LARGE))
+    slow = [served.connect() for _ in range(6)]
+    for connection in slow:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    awaited(lambda: len(served.gate) <= 5)
+    time.sleep(0.6)
+    assert len(served.gate) >= 3
+    answer = served.answer(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert answer.endswith(LARGE)
 
 
 def test_clients_that_go_away_leave_nothing(serving):

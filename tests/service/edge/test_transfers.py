@@ -117,7 +117,9 @@ def test_departures():
     assert not departure.is_late(0, 0)
     assert not departure.is_late(100, 50_000)
     assert not departure.is_late(109, 49_000)
+    assert (departure.unsent_bytes, departure.moved_bytes) == (49_000, 1000)
     assert not departure.is_late(110, 49_000)
+    assert departure.moved_bytes == 0
     assert departure.is_late(120, 48_500)
     assert not departure.is_late(121, 0)
     assert not departure.is_late(122, 5000)
