@@ -9,7 +9,8 @@ import yaml
 from gradwire_service.settings import Settings
 
 REPLICAS = ["gradwire-1", "gradwire-2", "gradwire-3"]
-SERVICES = [*REPLICAS, "nginx"]
+PUBLISHED = ["grafana", "nginx", "prometheus"]
+SERVICES = [*REPLICAS, "redis", *PUBLISHED]
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def services(repository: Path) -> dict[str, Any]:
 
 
 def test_these_are_all_services(services: dict[str, Any]):
-    assert sorted(services) == SERVICES
+    assert sorted(services) == sorted(SERVICES)
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -32,10 +33,51 @@ def test_is_confined(services: dict[str, Any], name: str):
     assert "cap_add" not in service
 
 
-def test_replicas_are_alike_and_take_connections_only_from_inside(services: dict[str, Any]):
+@pytest.mark.parametrize("name", SERVICES)
+def test_is_reached_from_this_machine_at_most(services: dict[str, Any], name: str):
+    ports = services[name].get("ports", [])
+    assert bool(ports) == (name in PUBLISHED)
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_monitoring_is_asked_for(services: dict[str, Any]):
+    profiles = {name: service.get("profiles") for name, service in services.items()}
+    assert [name for name in SERVICES if profiles[name]] == ["grafana", "prometheus"]
+
+
+def test_mounts_of_the_repository_exist_and_are_read_only(
+    services: dict[str, Any], repository: Path
+):
+    mounts = [mount for name in SERVICES for mount in services[name].get("volumes", [])]
+    here = [mount.split(":") for mount in mounts if mount.startswith("./")]
+    assert len(here) >= len(SERVICES)
+    for source, _, mode in here:
+        assert (repository / source).is_dir()
+        assert mode == "ro"
+
+
+def test_what_redis_was_told_is_kept_and_never_evicted(services: dict[str, Any]):
+    redis = services["redis"]
+    words = redis["entrypoint"]
+    options = dict(zip(words[1::2], words[2::2], strict=True))
+    assert options["--appendonly"] == "yes"
+    assert options["--maxmemory-policy"] == "noeviction"
+    limit = redis["deploy"]["resources"]["limits"]["memory"]
+    assert 2 * int(options["--maxmemory"].removesuffix("mb")) << 20 <= int(limit[:-1]) << 30
+    assert f"redis:{options['--dir']}" in redis["volumes"]
+    assert redis["healthcheck"]["test"] == ["CMD", "redis-cli", "ping"]
+
+
+def test_replicas_share_the_store(services: dict[str, Any]):
+    store = services[REPLICAS[0]]["environment"]["GRADWIRE_STORE"]
+    (port,) = services["redis"]["expose"]
+    assert store == f"redis://redis:{port}/0"
+    assert services[REPLICAS[0]]["depends_on"] == {"redis": {"condition": "service_healthy"}}
+
+
+def test_replicas_are_alike(services: dict[str, Any]):
     for name in REPLICAS:
         assert services[name] == services[REPLICAS[0]]
-        assert "ports" not in services[name]
 
 
 def test_nginx_waits_until_the_replicas_are_healthy(services: dict[str, Any]):
@@ -68,19 +110,20 @@ def test_nginx_outlives_a_draining_replica(services: dict[str, Any]):
 
 def test_published_port_is_the_one_nginx_listens_on(services: dict[str, Any], repository: Path):
     (published,) = services["nginx"]["ports"]
-    address, _, inside = published.split(":")
-    assert address == "127.0.0.1"
+    inside = published.rpartition(":")[2]
     assert f"listen {inside};" in (repository / "deploy/nginx/gradwire.conf").read_text()
 
 
 def test_settings_exist_and_leave_room_in_the_container(services: dict[str, Any]):
     environment = services[REPLICAS[0]]["environment"]
-    names = {
-        name.removeprefix("GRADWIRE_").lower(): int(value) for name, value in environment.items()
+    settings = {
+        name.removeprefix("GRADWIRE_").lower(): re.sub(r"\$\{\w+:-(.*)\}", r"\1", value)
+        for name, value in environment.items()
     }
-    assert names.keys() <= Settings.model_fields.keys()
+    assert settings.keys() <= Settings.model_fields.keys()
+    made = Settings.model_validate(settings)
     memory = services[REPLICAS[0]]["deploy"]["resources"]["limits"]["memory"]
-    assert names["max_array_bytes"] <= names["max_total_bytes"] <= int(memory[:-1]) * 2**30 // 2
+    assert made.max_array_bytes <= made.max_total_bytes <= int(memory[:-1]) * 2**30 // 2
 
 
 def test_the_longest_request_ends_before_it_is_killed(services: dict[str, Any]):
