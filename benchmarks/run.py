@@ -18,6 +18,7 @@ NAMES = (
     "tapes",
     "wire",
     "batching",
+    "sharing",
     "gradbench.timings",
     "growth",
     "peers",
