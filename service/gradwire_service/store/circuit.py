@@ -72,13 +72,11 @@ class Circuit:
 
     def _await_answer(self) -> None:
         begun = monotonic()
-        while not self._ended.wait(_PROBE_SECONDS):
-            trouble = self._probe()
-            if trouble is None:
-                logger.warning(
-                    "the store answers again (%s), after %.1f s", self._name, monotonic() - begun
-                )
-                with self._lock:
-                    self._trouble, self._told = None, ("", 0.0)
-                return
+        while (trouble := self._probe()) is not None:
             self._trouble = trouble
+            if self._ended.wait(_PROBE_SECONDS):
+                return
+        seconds = monotonic() - begun
+        logger.warning("the store answers again (%s), after %.1f s", self._name, seconds)
+        with self._lock:
+            self._trouble, self._told = None, ("", 0.0)

@@ -11,6 +11,7 @@ from prometheus_client import Gauge, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from gradwire_service.problems import Refusal
 from gradwire_service.telemetry.metrics import Metrics
 
 logger = logging.getLogger("gradwire")
@@ -83,6 +84,8 @@ class Exposition:
     def _ask(self) -> Mapping[str, int]:
         try:
             return self._held()
+        except Refusal:  # of which the store has told itself
+            return {}
         except Exception as error:  # whatever ails a store, the rest is told
             logger.warning("the store does not tell what it holds", exc_info=error)
             return {}

@@ -1,8 +1,11 @@
 """Records in Redis are shared, and stay counted rightly whatever Redis loses or refuses."""
 
+import os
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -202,6 +205,17 @@ def commands(store, work):
     return sum(told["calls"] for told in store._redis.info("commandstats").values())
 
 
+def test_many_records_are_listed(redis_url):
+    """More than a script may have on its stack."""
+    store = in_redis(redis_url, PLENTY)
+    names = [f"{number:04}" for number in range(8300)]
+    for name in names:
+        store.put(key(name, kind="names"), of_size(0))
+    assert ids(store, "names") == names[:100]
+    assert [record.id for record in store.listed("names", ME, "", 10_000)] == names
+    store.close()
+
+
 def test_what_is_forgotten_is_held_again(server):
     with opened(server.url) as store:
         for lost in "script_flush", "flushall":
@@ -372,6 +386,15 @@ def test_a_redis_that_reads_its_file_is_waited_for(tmp_path):
         assert "the store is loading what it holds" in troubles
     finally:
         again.stop()
+
+
+def test_who_has_no_redis_loads_no_client():
+    made = "import sys; from gradwire_service.app import create_app; create_app()"
+    subprocess.run(
+        [sys.executable, "-c", f"{made}; assert 'redis' not in sys.modules"],
+        env={**os.environ, "GRADWIRE_STORE": "memory:"},
+        check=True,
+    )
 
 
 def test_mistakes_of_ours_are_no_outage(redis_url):

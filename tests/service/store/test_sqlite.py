@@ -149,6 +149,35 @@ def test_a_file_of_tapes_alone_begins_anew(tmp_path, clock):
     again.close()
 
 
+def test_a_file_of_version_3_is_used_on(tmp_path, clock):
+    """There what was used up was a record without a size."""
+    path = str(tmp_path / "records.db")
+    store = SqliteStore(path, POLICIES, clock)
+    store.put(key(kind="programs"), RECORD)
+    store.close()
+    old = sqlite3.connect(path)
+    (schema,) = old.execute("SELECT sql FROM sqlite_master WHERE name = 'records'").fetchone()
+    (columns,) = old.execute(
+        "SELECT group_concat(name) FROM pragma_table_info('records')"
+    ).fetchone()
+    old.execute("CREATE TABLE kept AS SELECT * FROM records")
+    old.execute("DROP TABLE records")
+    old.execute(schema.replace("nbytes INTEGER NOT NULL", "nbytes INTEGER"))
+    old.execute("INSERT INTO records SELECT * FROM kept")
+    old.execute("DROP TABLE kept")
+    used_up = (7, "tapes", ME, "used", "", None, 1e9)
+    old.execute(f"INSERT INTO records ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", used_up)
+    old.execute("PRAGMA user_version = 3")
+    old.commit()
+    old.close()
+    again = SqliteStore(path, POLICIES, clock)
+    assert kept(again, key(kind="programs")) == RECORD
+    assert again.find(key("used")) is None
+    again.put(key("used"), RECORD)
+    assert again.amounts("tapes") == (1, RECORD.nbytes)
+    again.close()
+
+
 def test_a_file_of_a_later_version_is_left_alone(tmp_path, clock):
     path = str(tmp_path / "records.db")
     store = SqliteStore(path, POLICIES, clock)

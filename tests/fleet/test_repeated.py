@@ -1,0 +1,31 @@
+"""A question about a tape whose answer is lost on its way is answered by another replica."""
+
+import pytest
+
+from tests.fleet.chaos import CALM, Faults
+from tests.fleet.fleets import NGINX, fleet
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+
+TAPES = 12
+CUBES = {"program": "y = sum(x ** 3)", "variables": {"x": [1.0, 2.0]}}
+#: The head of a response, which ends the connection before the client has it.
+LOST = Faults(cut_after=0)
+
+
+async def test_no_tape_is_lost_with_an_answer(tmp_path, redis_url):
+    store = {"store": redis_url, "store_prefix": "test-repeated"}
+    async with fleet(tmp_path, 2, chaos=True, **store) as servers, servers.client() as client:
+        made = [(await client.post("/v1/tapes", json=CUBES)).json() for _ in range(TAPES)]
+        lossy = servers.chaos[0]
+        before = lossy.connections
+        for tape in made:
+            lossy.down = LOST
+            path = f"/v1/tapes/{tape['tape']}/gradient"
+            answer = await client.post(path, json={"sources": "x"})
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["gradients"] == [3.0, 12.0]
+            lossy.down = CALM
+            again = await client.post(path, json={"sources": "x"})
+            assert again.json()["code"] == "tape_consumed"
+        assert lossy.connections > before, "nothing was lost"
