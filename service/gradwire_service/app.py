@@ -31,6 +31,7 @@ from gradwire_service.routes import (
     pictures,
     programs,
     tapes,
+    tenants,
     tensors,
 )
 from gradwire_service.routes.compressing import Compressing
@@ -166,6 +167,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     app.router.routes[:0] = compute.routes(parts)
     for resource in (tapes, programs, pictures, tensors):
         app.include_router(resource.router(parts))
+    if keys.keyring is not None:
+        app.include_router(tenants.router(parts, keys.keyring))
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, exposition))
     app.include_router(documentation.router())

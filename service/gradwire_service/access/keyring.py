@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -49,12 +49,13 @@ class Keyring:
     ) -> None:
         self._defaults = defaults
         self._clock = clock
-        self._keys: dict[str, ApiKey] = {}
+        #: By their ids; another dictionary with each change.
+        self.keys: Mapping[str, ApiKey] = {}
         self.replace(entries)
 
     def identify(self, token: Token) -> ApiKey | None:
         """The key that a client has shown to have; None for any that is wrong, or over."""
-        key = self._keys.get(token.id)
+        key = self.keys.get(token.id)
         digest = _NO_DIGEST if key is None else key.digest
         same = hmac.compare_digest(digest, token.digest)
         if key is None or not same or key.expires_at <= self._clock():
@@ -63,11 +64,11 @@ class Keyring:
 
     def replace(self, entries: Sequence[KeyEntry]) -> None:
         """Have these keys from now on; those that stay go on being counted."""
-        self._keys = {entry.id: self._key(entry) for entry in entries}
+        self.keys = {entry.id: self._key(entry) for entry in entries}
 
     def _key(self, entry: KeyEntry) -> ApiKey:
         rates = _rates(entry, self._defaults)
-        known = self._keys.get(entry.id)
+        known = self.keys.get(entry.id)
         meter = Meter(rates) if known is None else known.meter
         meter.rates = rates
         caller = Caller(entry.tenant, entry.name, owner_of(entry.tenant))

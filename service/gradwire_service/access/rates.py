@@ -26,7 +26,16 @@ class Rates(NamedTuple):
 class Meter:
     """What one key has asked of this process. Only on the event loop, so without a lock."""
 
-    __slots__ = ("_clock", "_filled_at", "_most", "_rates", "_tokens", "in_flight")
+    __slots__ = (
+        "_clock",
+        "_filled_at",
+        "_most",
+        "_rates",
+        "_tokens",
+        "in_flight",
+        "limited",
+        "requests",
+    )
 
     def __init__(self, rates: Rates, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -34,6 +43,9 @@ class Meter:
         self._most = self._tokens = rates.most_tokens
         self._filled_at = clock()
         self.in_flight = 0
+        #: How many were let in ever, and how many not.
+        self.requests = 0
+        self.limited = 0
 
     @property
     def rates(self) -> Rates:
@@ -51,28 +63,29 @@ class Meter:
         """
         per_second, _, concurrent = self._rates
         if concurrent and self.in_flight >= concurrent:
-            raise _limited(f"{concurrent} requests of this key are under way", 1)
+            raise self._limited(f"{concurrent} requests of this key are under way", 1)
         if per_second:
             now = self._clock()
             tokens = self._tokens + (now - self._filled_at) * per_second
             self._tokens, self._filled_at = min(tokens, self._most), now
             if self._tokens < 1:
                 wait = (1 - self._tokens) / per_second
-                raise _limited(
+                raise self._limited(
                     f"this key may ask {per_second:g} times a second", max(1, math.ceil(wait))
                 )
             self._tokens -= 1
         self.in_flight += 1
+        self.requests += 1
 
     def leave(self) -> None:
         """Count the request out."""
         self.in_flight -= 1
 
-
-def _limited(detail: str, seconds: int) -> Refusal:
-    return Refusal(
-        "rate_limited",
-        detail,
-        hint="repeat after the time given in Retry-After; several examples may go in one batch",
-        retry_after_seconds=seconds,
-    )
+    def _limited(self, detail: str, seconds: int) -> Refusal:
+        self.limited += 1
+        return Refusal(
+            "rate_limited",
+            detail,
+            hint="repeat after the time given in Retry-After; several examples may go in one batch",
+            retry_after_seconds=seconds,
+        )

@@ -7,7 +7,11 @@ from gradwire_service.documents.operations import (
     problems,
 )
 from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
-from gradwire_service.documents.resource_operations import PROGRAM_OPERATIONS, TENSOR_OPERATIONS
+from gradwire_service.documents.resource_operations import (
+    PROGRAM_OPERATIONS,
+    TENANT_OPERATIONS,
+    TENSOR_OPERATIONS,
+)
 from gradwire_service.documents.resources import (
     ProgramDocument,
     ProgramPage,
@@ -15,6 +19,7 @@ from gradwire_service.documents.resources import (
     TensorDocument,
 )
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.documents.tenants import TenantsDocument
 from gradwire_service.documents.whole import complete
 
 __all__ = [
@@ -25,6 +30,7 @@ __all__ = [
     "TAPE_KINDS",
     "TAPE_OPERATIONS",
     "TAPE_REQUESTS",
+    "TENANT_OPERATIONS",
     "TENSOR_OPERATIONS",
     "Problem",
     "ProgramDocument",
@@ -33,6 +39,7 @@ __all__ = [
     "TapeDocument",
     "TapeRequest",
     "TapeResponse",
+    "TenantsDocument",
     "TensorDocument",
     "complete",
     "component_schemas",

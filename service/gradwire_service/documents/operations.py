@@ -17,6 +17,7 @@ from gradwire_service.documents.resources import (
     TensorDocument,
 )
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.documents.tenants import TenantsDocument
 from gradwire_service.documents.values import Tensor
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
@@ -29,7 +30,7 @@ def component_schemas() -> dict[str, Any]:
     parts: list[Any] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
     parts += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
     parts += [RegisterRequest, ProgramDocument, ProgramPage, Tensor, TensorDocument]
-    parts += [GraphDocument]
+    parts += [GraphDocument, TenantsDocument]
     mode: Literal["validation"] = "validation"
     adapters = [(part.__name__, mode, TypeAdapter(part)) for part in parts]
     _, schema = TypeAdapter.json_schemas(adapters, ref_template=REF)

@@ -11,7 +11,7 @@ from gradwire_service.problems import KINDS
 _OF_ALL = frozenset({408, 414, 417, 431, 500, 503})
 #: Where a body is read, or a header that says how, though the operation may need neither.
 _OF_EXCHANGES = frozenset({400, 404, 406, 413, 415, 422, 504})
-EXCHANGES = frozenset({"compute", "tapes", "programs", "tensors"})
+EXCHANGES = frozenset({"compute", "tapes", "programs", "tensors", "tenants"})
 
 _KNOWN = frozenset(kind.status for kind in KINDS.values())
 

@@ -1,4 +1,4 @@
-"""The routes of programs and tensors as the published schema describes them."""
+"""The routes of programs, tensors and tenants as the published schema describes them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gradwire_service.documents.resources import (
     RegisterRequest,
     TensorDocument,
 )
+from gradwire_service.documents.tenants import TenantsDocument
 from gradwire_service.documents.values import RawBytes, RawData, Tensor
 from gradwire_service.wire import npy
 
@@ -124,5 +125,16 @@ TENSOR_OPERATIONS: dict[str, dict[str, Any]] = {
     ),
     "remove": resource_operation(
         "remove_tensor", "Forget a tensor", "Its digest is unknown from then on.", status=204
+    ),
+}
+
+TENANT_OPERATIONS: dict[str, dict[str, Any]] = {
+    "all": resource_operation(
+        "list_tenants",
+        "What tenants hold and do",
+        "Of every tenant that has a key: how many programs, tensors and tapes it holds, and what "
+        "each of its keys has asked of this process.",
+        status=200,
+        response=TenantsDocument,
     ),
 }

@@ -57,9 +57,9 @@ class MemoryStore(OrderedStore):
             ]
         return sorted(found)[:most]
 
-    def amounts(self, kind: Kind) -> Amount:
+    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
         with self._alone(kind):
-            return self._all[kind]
+            return self._amount(kind, owner)
 
     def close(self) -> None:
         pass

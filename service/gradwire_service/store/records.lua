@@ -349,10 +349,10 @@ function calls.remove(kind, owner, id)
   return there and 1 or 0
 end
 
-function calls.amounts(kind)
+function calls.amounts(kind, owner)
   recount(kind)
   sweep(kind)
-  return amount(kind, '')
+  return amount(kind, owner)
 end
 
 -- Ids and policies may be many: who is given these reads them from ARGV.

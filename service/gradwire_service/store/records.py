@@ -143,8 +143,8 @@ class Store(ABC):
         """Forget ``key``; whether there was something to forget."""
 
     @abstractmethod
-    def amounts(self, kind: Kind) -> Amount:
-        """How much there is of a kind, of all owners together."""
+    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
+        """How much there is of a kind, of one owner's or of all together."""
 
     @abstractmethod
     def close(self) -> None:

@@ -142,8 +142,8 @@ class RedisStore(Store):
     def remove(self, key: Key) -> bool:
         return bool(self._asked(self._call("remove", *key))[0])
 
-    def amounts(self, kind: Kind) -> Amount:
-        return Amount(*self._asked(self._call("amounts", kind))[0])
+    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
+        return Amount(*self._asked(self._call("amounts", kind, owner or ""))[0])
 
     def close(self) -> None:
         self._circuit.close()

@@ -131,12 +131,11 @@ class SqliteStore(OrderedStore):
             )
             return [Listed(*row) for row in rows]
 
-    def amounts(self, kind: Kind) -> Amount:
+    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
+        given = [kind] if owner is None else [kind, owner]
+        query = _AMOUNT + "".join(_OF_KEY[: len(given)]) + " AND expires_at > ?"
         with self._transaction(writes=False) as now:
-            rows = self._connection.execute(
-                f"{_AMOUNT} WHERE kind = ? AND expires_at > ?", (kind, now)
-            )
-            return Amount(*rows.fetchone())
+            return Amount(*self._connection.execute(query, (*given, now)).fetchone())
 
     def close(self) -> None:
         self._connection.close()

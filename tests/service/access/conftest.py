@@ -7,17 +7,18 @@ from gradwire_service.access.entries import KeyEntry, write_entries
 from gradwire_service.access.tokens import new_token
 
 
+def issued(scopes=("compute",), **fields):
+    """A new key of these fields: what its bearer has, and its entry."""
+    token = new_token()
+    id = token.split("_")[1]
+    digest = sha256(token.encode()).hexdigest()
+    given = {"name": "ci", "tenant": "acme", "scopes": scopes} | fields
+    return token, KeyEntry(id=id, sha256=digest, **given)
+
+
 @pytest.fixture(scope="session")
 def issue():
-    """A new key of these fields: what its bearer has, and its entry."""
-
-    def issued(scopes=("compute",), **fields):
-        token = new_token()
-        id = token.split("_")[1]
-        digest = sha256(token.encode()).hexdigest()
-        given = {"name": "ci", "tenant": "acme", "scopes": scopes} | fields
-        return token, KeyEntry(id=id, sha256=digest, **given)
-
+    """Makes new keys."""
     return issued
 
 

@@ -127,7 +127,7 @@ ASKS = {
         ("PUT", "/v1/tensors/none"),
         ("DELETE", "/v1/tensors/none"),
     ],
-    "admin": [("GET", "/metrics")],
+    "admin": [("GET", "/metrics"), ("GET", "/v1/tenants"), ("GET", "/v1/tenants/acme")],
 }
 
 

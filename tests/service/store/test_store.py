@@ -194,6 +194,8 @@ def test_all_that_is_held_is_told(store, clock):
     store.put(key("a", YOU), of_size(20))
     store.put(key(kind="tensors"), of_size(40))
     assert store.amounts("tapes") == (2, 30)
+    of_each = [store.amounts("tapes", owner) for owner in (ME, YOU, "nobody")]
+    assert of_each == [(1, 10), (1, 20), (0, 0)]
     assert store.consume(key("a"))
     assert store.amounts("tapes") == (1, 20)
     clock.now += TTL
