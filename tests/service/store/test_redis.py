@@ -1,6 +1,7 @@
 """Records in Redis are shared, and stay counted rightly whatever Redis loses or refuses."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -10,6 +11,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from gradwire_service.store import Unavailable
@@ -362,6 +364,32 @@ def test_who_may_not_do_all_that_is_needed_is_told(server, caplog):
         assert unavailable(lambda: store.put(key(), RECORD)) == "the store refuses this service"
     assert "no permissions" in caplog.text
     assert "hunter2" not in caplog.text
+
+
+def test_the_user_of_the_page_may_do_all_that_is_needed(server, clock):
+    page = (Path(__file__).parents[3] / "docs/stores.md").read_text(encoding="utf-8")
+    (user,) = re.findall(r"^user gradwire (.+)$", page, re.MULTILINE)
+    with server.client() as operator:
+        operator.execute_command("ACL", "SETUSER", "gradwire", *user.split())
+        url = server.url.replace("redis://", "redis://gradwire:secret@")
+        with opened(url, POLICIES, clock=clock) as store:
+            for number in range(2 * ALL.records):
+                clock.now += 0.1
+                of = key(str(number), "mnop"[number % 4], "tensors")
+                store.put(of, RECORD)
+                assert kept(store, of) == RECORD
+            assert store.consume(of, "first")
+            assert store.remove(of)
+            store.put(of, RECORD)
+            operator.delete(f"gradwire:tensors:ends:{of.owner}")
+            assert kept(store, of) == RECORD
+            assert ids(store, "tensors", of.owner) == [of.id]
+            store.put(key(kind="programs"), RECORD)
+            clock.now += 1000
+            operator.delete("gradwire:tensors:counted")  # as it ends by itself, in a minute
+            assert [store.amounts(kind).records for kind in KINDS] == [0, 1, 0, 0]
+        refused = [(entry["reason"], entry["object"]) for entry in operator.acl_log()]
+        assert [of for of in refused if of[1] != "client|setinfo"] == []  # redis-py's own
 
 
 def test_a_redis_that_reads_its_file_is_waited_for(tmp_path):
