@@ -35,7 +35,6 @@ class Connection(Reading):
         self.departure = Departure(self._settings)
         self._active: Cycle | None = None
         self._refusal: bytes | None = None
-        self._deaf = False
         self._ignored_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -59,11 +58,9 @@ class Connection(Reading):
             self._active.message_event.set()
         super().connection_lost(exc)
 
-    def data_received(self, data: bytes) -> None:
-        """Read on, or past what nobody reads any more."""
-        if not self._deaf:
-            super().data_received(data)
-        elif self._owed is Owed.CLOSE:
+    def ignore(self, data: bytes) -> None:
+        """Leave what comes after the last request unread; within bounds, when it was answered."""
+        if self._owed is Owed.CLOSE:
             self._ignored_bytes += len(data)
             longest = self._since + MOST_LINGER_SECONDS
             self._until = min(self.loop.time() + LINGER_SECONDS, longest)

@@ -23,11 +23,9 @@ class Cycle(RequestResponseCycle):
     for a small response, and for its client often two awakenings.
     """
 
-    def __init__(self, **parts: Any) -> None:
-        super().__init__(**parts)
-        self._head: bytes | None = None
-        self._left: int | None = None
-        self._silent = False
+    _head: bytes | None = None
+    _left: int | None = None
+    _silent = False
 
     @property
     def unwritten_bytes(self) -> int:
@@ -62,7 +60,7 @@ class Cycle(RequestResponseCycle):
         chunked = not self._silent and self.scope["http_version"] == "1.1"
         if self.more_body:
             self.keep_alive = False  # what nobody reads is no next request either
-        lines = [STATUS_LINE[status][:-2]]
+        pieces = [STATUS_LINE[status]]
         for name, value in (*self.default_headers, *start.get("headers", ())):
             if name == b"connection":
                 self.keep_alive = self.keep_alive and value.lower() != b"close"
@@ -70,14 +68,15 @@ class Cycle(RequestResponseCycle):
             if name == b"content-length":
                 self._left = int(value)
                 chunked = False
-            lines.append(b"%b: %b" % (name, value))
+            pieces += name, b": ", value, b"\r\n"
         if chunked:
-            lines.append(b"transfer-encoding: chunked")
+            pieces += b"transfer-encoding", b": ", b"chunked", b"\r\n"
         if not self.keep_alive:
-            lines.append(b"connection: close")
-        lines += b"", b""
-        head = b"\r\n".join(lines)
-        if len(head.translate(None, _TEXT)) != 2 * len(lines) - 2:
+            pieces += b"connection", b": ", b"close", b"\r\n"
+        pieces.append(b"\r\n")
+        head = b"".join(pieces)
+        # A line end for the status, one for each header, and one more; nothing else is no text.
+        if len(head.translate(None, _TEXT)) != (len(pieces) - 2) // 2 + 4:
             raise RuntimeError("a header of the response breaks its line")
         self._head = head
         self.chunked_encoding = chunked

@@ -8,8 +8,9 @@ folded lines, line ends without CR, spaces before colons, and control characters
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from string import ascii_letters, digits
 from urllib.parse import unquote_to_bytes
 
 from gradwire_service.problems import Refusal
@@ -17,29 +18,21 @@ from gradwire_service.problems import Refusal
 Header = tuple[bytes, bytes]
 
 _VERSIONS = ("1.1", "1.0")
-_SPECIAL = frozenset((b"host", b"transfer-encoding", b"expect"))
-_HOST = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
+_HOST = (ascii_letters + digits + "._~!$&'()*+;=%:[]-").encode()
 _ABSOLUTE = re.compile(rb"https?://[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]+(?=[/?]|$)", re.IGNORECASE)
 #: Escapes that mean nothing, or what a path cannot hold: slashes are what it is made of.
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%(?:[01][0-9A-Fa-f]|7[Ff]|2[Ff]|5[Cc])")
 
 
-class Target(NamedTuple):
-    """What a request asks for."""
-
-    path: str
-    raw_path: bytes
-    query: bytes
-
-
-def read_target(method: str, target: bytes) -> Target:
-    """The path and query of a target in origin-form or absolute-form (RFC 9112, section 3.2).
+@lru_cache(maxsize=256)
+def read_target(method: str, target: bytes) -> tuple[str, bytes, bytes]:
+    """The path, read and raw, and the query of a target that is one or a URL (RFC 9112, 3.2).
 
     Raises: ``Refusal`` (malformed_request).
     """
     if target[:1] != b"/":
         if target == b"*" and method == "OPTIONS":
-            return Target("*", target, b"")
+            return "*", target, b""
         found = _ABSOLUTE.match(target)
         if found is None or method == "CONNECT":
             raise malformed("the target is no path: this is no proxy")
@@ -54,7 +47,7 @@ def read_target(method: str, target: bytes) -> Target:
     path = _unescaped(raw_path) if b"%" in raw_path else raw_path.decode("ascii")
     if "/." in path and not {".", ".."}.isdisjoint(path.split("/")):
         raise malformed("the path has a segment of dots alone")
-    return Target(path, raw_path, query)
+    return path, raw_path, query
 
 
 def _unescaped(raw_path: bytes) -> str:
@@ -66,43 +59,43 @@ def _unescaped(raw_path: bytes) -> str:
         raise malformed("the path's escapes are not UTF-8") from None
 
 
-def read_headers(version: str, headers: Iterable[Header]) -> tuple[int, bool]:
-    """How many bytes the headers are, and whether the client waits to be told to go on.
+def check_headers(version: str, named: Mapping[bytes, bytes], lines: Sequence[Header]) -> None:
+    """Check the headers of a request, by name and as they came.
 
     Raises: ``Refusal`` (malformed_request, expectation_failed).
     """
     if version not in _VERSIONS:
         raise malformed("the version is not one that is spoken here", hint="speak HTTP/1.1")
-    size = hosts = 0
-    expects = False
-    for name, value in headers:
-        size += len(name) + len(value)
-        if name in _SPECIAL:
-            if name == b"host":
-                hosts += 1
-                if not _HOST.fullmatch(value):
-                    raise malformed("the header Host names no host")
-            elif name == b"transfer-encoding":
-                if version != "1.1" or value.strip().lower() != b"chunked":
-                    raise malformed(
-                        "chunked is the one transfer coding that is read, in HTTP/1.1",
-                        hint="the header Content-Encoding says how a body is compressed",
-                    )
-            elif version == "1.1":
-                if value.strip().lower() != b"100-continue":
-                    raise Refusal("expectation_failed", "only 100-continue may be expected here")
-                expects = True
-    if hosts != 1 and (hosts or version == "1.1"):
+    host = named.get(b"host")
+    if host is None:
+        if version == "1.1":
+            raise malformed("a request has a header Host", hint="RFC 9112, section 3.2")
+    elif host.translate(None, _HOST):
+        raise malformed("the header Host names no host")
+    if len(named) < len(lines) and [name for name, _ in lines].count(b"host") > 1:
         raise malformed("a request has one header Host", hint="RFC 9112, section 3.2")
-    return size, expects
+    coding = named.get(b"transfer-encoding")
+    if coding is not None and (version != "1.1" or coding.strip().lower() != b"chunked"):
+        raise malformed(
+            "chunked is the one transfer coding that is read, in HTTP/1.1",
+            hint="the header Content-Encoding says how a body is compressed",
+        )
+    if b"expect" in named and version == "1.1" and not waits_to_go_on(version, named):
+        raise Refusal("expectation_failed", "only 100-continue may be expected here")
+    if b"upgrade" in named and has_body(named):
+        # The parser would read it as what follows the upgrade: the next request.
+        raise malformed("a request with a body asks for another protocol", "send no Upgrade")
 
 
-def has_body(headers: Iterable[Header]) -> bool:
+def waits_to_go_on(version: str, named: Mapping[bytes, bytes]) -> bool:
+    """Whether the client sends the body once it is told to."""
+    expected = named.get(b"expect")
+    return expected is not None and version == "1.1" and expected.strip().lower() == b"100-continue"
+
+
+def has_body(named: Mapping[bytes, bytes]) -> bool:
     """Whether a body follows a head."""
-    return any(
-        name == b"transfer-encoding" or (name == b"content-length" and value.strip() != b"0")
-        for name, value in headers
-    )
+    return b"transfer-encoding" in named or named.get(b"content-length", b"0").strip() != b"0"
 
 
 def malformed(detail: str, hint: str | None = None) -> Refusal:

@@ -15,9 +15,10 @@ from uvicorn.server import ServerState
 
 from gradwire_service.edge.cycle import Cycle
 from gradwire_service.edge.gate import Gate
-from gradwire_service.edge.heads import has_body, malformed, read_headers, read_target
+from gradwire_service.edge.heads import check_headers, malformed, read_target, waits_to_go_on
 from gradwire_service.edge.transfers import Arrival
 from gradwire_service.problems import Refusal
+from gradwire_service.wire.headers import headers_of
 
 logger = logging.getLogger("gradwire")
 
@@ -54,11 +55,13 @@ class Reading(HttpToolsProtocol):
         self._gate = gate
         self._settings = gate.settings
         self._owe(Owed.REQUEST, gate.settings.header_timeout_seconds)
+        self._deaf = False
         # Of the head that arrives; ``_read_bytes`` of what was read last may be part of it.
         self._in_head = True
         self._head_begun = False
         self._head_bytes = 0
         self._read_bytes = 0
+        self._body_bytes = 0
         self._arrival = Arrival(gate.settings, gate)
 
     def take(self, cycle: Cycle) -> None:
@@ -69,13 +72,23 @@ class Reading(HttpToolsProtocol):
         """Refuse what was read last, and read no more."""
         raise NotImplementedError
 
+    def ignore(self, data: bytes) -> None:
+        """Leave what comes after the last request unread."""
+        raise NotImplementedError
+
     def data_received(self, data: bytes) -> None:
         """Read on."""
+        if self._deaf:
+            self.ignore(data)
+            return
         self._read_bytes = len(data)
         try:
-            self._parse(data)
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                self._parse_on(memoryview(data), upgrade)
             if not self._in_head:
-                self._arrival.see(self._read_bytes)
+                self._arrival.see(self.loop.time(), self._body_bytes, self._read_bytes)
             elif self._head_begun:
                 self._see_head()
         except Refusal as refusal:
@@ -83,15 +96,15 @@ class Reading(HttpToolsProtocol):
         except httptools.HttpParserError as error:
             self.refuse(_refusal_of(error, data))
 
-    def _parse(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while True:
+    def _parse_on(self, rest: memoryview, upgrade: httptools.HttpParserUpgrade | None) -> None:
+        """No other protocol is spoken here, so this one goes on (RFC 9110, section 7.8)."""
+        while upgrade is not None:
+            rest = rest[upgrade.args[0] :]
+            upgrade = None
             try:
                 self.parser.feed_data(rest)
-                return
-            except httptools.HttpParserUpgrade as upgrade:
-                # No other protocol is spoken here, so this one goes on (RFC 9110, section 7.8).
-                rest = rest[upgrade.args[0] :]
+            except httptools.HttpParserUpgrade as another:
+                upgrade = another
 
     def _see_head(self) -> None:
         """A head is here in part: the parser keeps it, however long it becomes."""
@@ -125,45 +138,43 @@ class Reading(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """A head is whole."""
-        settings, headers, parser = self._settings, self.headers, self.parser
+        settings, lines, parser = self._settings, self.headers, self.parser
         scope: dict[str, Any] = self.scope  # type: ignore[assignment]
         method = scope["method"] = parser.get_method().decode("ascii")
-        if len(headers) > settings.max_headers:
+        if len(lines) > settings.max_headers or (
+            # Else all of it came in fewer bytes.
+            self._head_bytes + self._read_bytes > settings.max_head_bytes
+            and sum(len(name) + len(value) for name, value in lines) > settings.max_head_bytes
+        ):
             raise self._head_too_large()
-        version = parser.get_http_version()
-        size, expects_continue = read_headers(version, headers)
-        if size > settings.max_head_bytes:
-            raise self._head_too_large()
-        scope["http_version"] = version
+        version = scope["http_version"] = parser.get_http_version()
+        named = headers_of(scope)
+        check_headers(version, named, lines)
         scope["path"], scope["raw_path"], scope["query_string"] = read_target(method, self.url)
-        if parser.should_upgrade() and has_body(headers):
-            # The parser would read it as what follows the upgrade: the next request.
-            raise malformed("a request with a body asks for another protocol", "send no Upgrade")
         if len(self.pipeline) >= MOST_PIPELINED:
             told = f"{MOST_PIPELINED} requests wait on this connection, as many as may"
             raise Refusal("overloaded", told, retry_after_seconds=1)
         self.cycle = Cycle(
-            scope=scope,
-            transport=self.transport,
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
+            scope,  # type: ignore[arg-type]
+            self.transport,
+            self.flow,
+            self.logger,
+            self.access_logger,
             access_log=False,
             default_headers=self.server_state.default_headers,
             message_event=asyncio.Event(),
-            expect_100_continue=expects_continue,
+            expect_100_continue=b"expect" in named and waits_to_go_on(version, named),
             keep_alive=version == "1.1" and parser.should_keep_alive(),
             on_response=self.on_response_complete,
         )
         self._in_head = self._head_begun = False
-        self._head_bytes = self._read_bytes = 0
+        self._head_bytes = self._read_bytes = self._body_bytes = 0
         self._owed = Owed.BODY
-        self._arrival.begin(self.loop.time())
         self.take(self.cycle)
 
     def on_body(self, body: bytes) -> None:
         """A piece of a body."""
-        self._arrival.add(len(body))
+        self._body_bytes += len(body)
         cycle = self.cycle
         if not cycle.response_complete:
             cycle.body += body
@@ -176,7 +187,8 @@ class Reading(HttpToolsProtocol):
         self._in_head = True
         self._read_bytes = 0
         self._owed = Owed.NOTHING
-        self._arrival.end()
+        if self._arrival.begun:
+            self._arrival.end()
         self.cycle.more_body = False
         self.cycle.message_event.set()
 

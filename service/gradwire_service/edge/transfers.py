@@ -50,54 +50,48 @@ class Total(Protocol):
 
 
 class Arrival:
-    """A body that arrives: its bytes, those around them, and their speed."""
+    """A body that takes more than one read: its bytes, those around them, and their speed."""
 
     def __init__(self, settings: Settings, total: Total) -> None:
         self._settings = settings
         self._total = total
         self._pace = Pace(settings.body_timeout_seconds, settings.min_bytes_per_second)
+        self.begun = False
         self._bytes = 0
-        self._seen_bytes = 0
-        self._counted_bytes = 0
         self._framing_bytes = 0
         self._bare_bytes = 0
 
-    def begin(self, now: float) -> None:
-        """Begin with the next body."""
-        self._bytes = self._seen_bytes = self._framing_bytes = self._bare_bytes = 0
-        self._pace.begin(now, 0)
-
-    def add(self, piece_bytes: int) -> None:
-        """A piece of it is here."""
-        self._bytes += piece_bytes
-
-    def see(self, read_bytes: int) -> None:
-        """So much was read, with whatever was added since the last time, and it goes on.
+    def see(self, now: float, body_bytes: int, read_bytes: int) -> None:
+        """So much of it is here, of the last read so many bytes are behind its head.
 
         Raises: ``Refusal`` (malformed_request, overloaded).
         """
+        if not self.begun:
+            self.begun = True
+            self._framing_bytes = self._bare_bytes = 0
+            self._pace.begin(now, body_bytes)
         settings = self._settings
-        added = self._bytes - self._seen_bytes
-        self._seen_bytes = self._bytes
+        added = body_bytes - self._bytes
+        self._bytes = body_bytes
+        self._total.arriving_bytes += added
         if added:
             self._bare_bytes = 0
             self._framing_bytes += max(0, read_bytes - added)
         else:
             self._bare_bytes += read_bytes
-        most = FRAMING_BYTES + self._bytes // FRAMING_PART
+        most = FRAMING_BYTES + body_bytes // FRAMING_PART
         if self._framing_bytes > most or self._bare_bytes > settings.max_head_bytes:
             hint = "send larger chunks, without extensions"
             raise malformed("the chunks of the body take more bytes than it has", hint)
-        self._total.arriving_bytes += self._bytes - self._counted_bytes
-        self._counted_bytes = self._bytes
         if self._total.arriving_bytes > settings.max_arriving_bytes:
             told = "as many bytes of bodies arrive here as may at a time"
             raise Refusal("overloaded", told, retry_after_seconds=1)
 
     def end(self) -> None:
         """It is whole, or nobody waits for it."""
-        self._total.arriving_bytes -= self._counted_bytes
-        self._counted_bytes = 0
+        self.begun = False
+        self._total.arriving_bytes -= self._bytes
+        self._bytes = 0
 
     def is_late(self, now: float, *, waited_for: bool) -> bool:
         """Whether it comes too slowly; not while it is we who do not read it."""

@@ -1,10 +1,13 @@
 """What the head of a request must be."""
 
 import pytest
-from gradwire_service.edge.heads import has_body, read_headers, read_target
+from gradwire_service.edge.heads import check_headers, has_body, read_target, waits_to_go_on
 from gradwire_service.problems import Refusal
+from gradwire_service.wire.headers import headers_of
 
 HOST = (b"host", b"a")
+CODED = (b"transfer-encoding", b"chunked")
+UPGRADE = (b"upgrade", b"h2c")
 
 
 @pytest.mark.parametrize(
@@ -22,13 +25,13 @@ HOST = (b"host", b"a")
     ],
 )
 def test_targets(target, path, query):
-    found = read_target("GET", target)
-    assert (found.path, found.query) == (path, query)
-    assert found.raw_path.startswith(b"/")
+    found, raw, asked = read_target("GET", target)
+    assert (found, asked) == (path, query)
+    assert raw.startswith(b"/")
 
 
 def test_a_target_that_is_the_server():
-    assert read_target("OPTIONS", b"*").path == "*"
+    assert read_target("OPTIONS", b"*")[0] == "*"
 
 
 @pytest.mark.parametrize(
@@ -85,11 +88,14 @@ def test_targets_that_two_servers_may_read_in_two_ways(method, target):
         ("1.0", [(b"expect", b"100-continue")], False),
         ("1.0", [(b"expect", b"more")], False),
         ("1.0", [], False),
+        ("1.1", [HOST, (b"a", b"b"), (b"a", b"c")], False),
+        ("1.1", [HOST, UPGRADE, (b"content-length", b"0")], False),
     ],
 )
 def test_headers(version, headers, expects):
-    size = sum(len(name) + len(value) for name, value in headers)
-    assert read_headers(version, headers) == (size, expects)
+    named = headers_of({"headers": headers})
+    check_headers(version, named, headers)
+    assert waits_to_go_on(version, named) == expects
 
 
 @pytest.mark.parametrize(
@@ -105,17 +111,21 @@ def test_headers(version, headers, expects):
         ("1.0", [(b"transfer-encoding", b"chunked")], "malformed_request"),
         ("0.9", [], "malformed_request"),
         ("2.0", [HOST], "malformed_request"),
+        ("1.1", [HOST, CODED, CODED], "malformed_request"),
+        ("1.1", [HOST, UPGRADE, CODED], "malformed_request"),
+        ("1.1", [HOST, UPGRADE, (b"content-length", b"1")], "malformed_request"),
         ("1.1", [HOST, (b"expect", b"more")], "expectation_failed"),
         ("1.1", [HOST, (b"expect", b"100-continue, more")], "expectation_failed"),
     ],
 )
 def test_headers_that_are_refused(version, headers, code):
     with pytest.raises(Refusal) as refused:
-        read_headers(version, headers)
+        check_headers(version, headers_of({"headers": headers}), headers)
     assert refused.value.code == code
 
 
 def test_whether_there_is_a_body():
-    assert has_body([HOST, (b"content-length", b"1")])
-    assert has_body([(b"transfer-encoding", b"chunked")])
-    assert not has_body([HOST, (b"content-length", b"0 ")])
+    assert has_body({b"content-length": b"1"})
+    assert has_body(dict([CODED]))
+    assert not has_body({b"content-length": b"0 "})
+    assert not has_body({})

@@ -25,11 +25,21 @@ def total():
     return All()
 
 
+class Body:
+    """A body that arrives."""
+
+    def __init__(self, total):
+        self.arrival = Arrival(SETTINGS, total)
+        self.bytes = 0
+
+    def read(self, added, framing=0, now=0):
+        self.bytes += added
+        self.arrival.see(now, self.bytes, added + framing)
+
+
 @pytest.fixture
-def arrival(total):
-    arrival = Arrival(SETTINGS, total)
-    arrival.begin(0)
-    return arrival
+def body(total):
+    return Body(total)
 
 
 @given(st.lists(st.integers(0, 300), min_size=60, max_size=60))
@@ -52,35 +62,30 @@ def test_without_a_least_speed_a_byte_is_enough():
     assert pace.is_late(20, 6)
 
 
-def test_bodies_are_counted_until_they_are_whole(arrival, total):
-    other = Arrival(SETTINGS, total)
-    for one in arrival, other, arrival:
-        one.add(1000)
-        one.see(1000)
+def test_bodies_are_counted_until_they_are_whole(body, total):
+    other = Body(total)
+    for one in body, other, body:
+        one.read(1000)
     assert total.arriving_bytes == 3000
-    arrival.end()
-    arrival.end()
+    body.arrival.end()
+    body.arrival.end()
     assert total.arriving_bytes == 1000
-    arrival.begin(0)
-    arrival.add(10_000_000)
     with pytest.raises(Refusal) as refused:
-        arrival.see(10_000_000)
+        other.read(10_000_000)
     assert refused.value.code == "overloaded"
-    arrival.end()
-    other.end()
+    other.arrival.end()
     assert total.arriving_bytes == 0
 
 
 @pytest.mark.parametrize("piece", [1, 10, 20])
-def test_small_chunks_are_taken_of_small_bodies_only(arrival, piece):
+def test_small_chunks_are_taken_of_small_bodies_only(body, piece):
     framing = 0
 
     def send():
         nonlocal framing
         while framing < 3 * FRAMING_BYTES:
             framing += 600
-            arrival.add(100 * piece)
-            arrival.see(100 * piece + 600)
+            body.read(100 * piece, 600)
 
     with pytest.raises(Refusal) as refused:
         send()
@@ -88,28 +93,34 @@ def test_small_chunks_are_taken_of_small_bodies_only(arrival, piece):
     assert framing > FRAMING_BYTES
 
 
-def test_chunks_of_some_size_are_taken_without_end(arrival, total):
-    for _ in range(10_000):
-        arrival.add(999)
-        arrival.see(999 + 7)
-        arrival.end()
+def test_chunks_of_some_size_are_taken_without_end(body):
+    for _ in range(5000):
+        body.read(999, 7)
 
 
-def test_what_is_no_body_is_bounded(arrival):
+def test_what_is_no_body_is_bounded(body):
     for _ in range(4):
-        arrival.see(4000)
-        arrival.add(1)
-        arrival.see(1)
-    arrival.see(4000)
+        body.read(0, 4000)
+        body.read(1)
+    body.read(0, 4000)
     with pytest.raises(Refusal):
-        arrival.see(4000)
+        body.read(0, 4000)
 
 
-def test_nobody_is_late_for_whom_we_do_not_wait(arrival):
-    assert not arrival.is_late(9, waited_for=True)
-    assert not arrival.is_late(15, waited_for=False)
-    assert not arrival.is_late(24, waited_for=True)
-    assert arrival.is_late(25, waited_for=True)
+def test_each_body_begins_anew(body):
+    for _ in range(4):
+        body.bytes = 0
+        body.read(0, 4000)
+        body.arrival.end()
+        assert not body.arrival.begun
+
+
+def test_nobody_is_late_for_whom_we_do_not_wait(body):
+    body.read(10)
+    assert not body.arrival.is_late(9, waited_for=True)
+    assert not body.arrival.is_late(15, waited_for=False)
+    assert not body.arrival.is_late(24, waited_for=True)
+    assert body.arrival.is_late(25, waited_for=True)
 
 
 def test_departures():
