@@ -13,6 +13,7 @@ from gradwire_engine.cache import TEXT_CHARACTERS, Cache, Programs
 from gradwire_engine.call import Call
 from gradwire_engine.collection import collection_held
 from gradwire_engine.frontends.graph import parse_graph
+from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
 from gradwire_engine.recording import Recording, Watching
 from gradwire_engine.room import Room
@@ -45,19 +46,20 @@ class Engine:
                     self._apart[whose] = engine
         return engine
 
-    def parse(
-        self, source: str | Mapping[str, Any] | Program, poll: Poll = lambda: None
-    ) -> Program:
+    def parse(self, source: str | Mapping[str, Any] | Program, poll: Poll = unhurried) -> Program:
         """The program that source text or a graph denotes; texts seen before are remembered.
 
-        What is a program already is given back. While a long text is read, ``poll`` is called.
+        What is a program already is given back. ``poll`` is called while it is read.
         """
         if isinstance(source, Program):
             return source
         if not isinstance(source, str):
             with collection_held:
-                return parse_graph(source)
-        return self._programs.find(source, poll)
+                program = parse_graph(source, poll)
+        else:
+            program = self._programs.find(source, poll)
+        program.identified(poll)
+        return program
 
     def call(
         self, program: Program, variables: Mapping[str, Any], query: Query, vectors: Any = None

@@ -35,12 +35,14 @@ from __future__ import annotations
 
 import hashlib
 import marshal
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_engine.errors import Place
+from gradwire_engine.polling import unhurried
 
 #: A name, or names unpacked from a sequence.
 Target: TypeAlias = "str | tuple[Target, ...]"
@@ -96,8 +98,18 @@ class Program:
     @cached_property
     def id(self) -> str:
         """Digest of the canonical form, ``sha256:…``."""
-        form = marshal.dumps((_canonical(self.body), self.output), _PLAIN)
-        return "sha256:" + hashlib.sha256(form).hexdigest()
+        return self.identified(unhurried)
+
+    def identified(self, poll: Callable[[], None]) -> str:
+        """The same, computed once; of a long program, with looks at the deadline."""
+        found: str | None = self.__dict__.get("id")
+        if found is None:
+            form = hashlib.sha256(_opening(2))
+            for piece in _canonical(self.body, poll):
+                form.update(piece)
+            form.update(marshal.dumps(self.output, _PLAIN))
+            found = self.__dict__["id"] = "sha256:" + form.hexdigest()
+        return found
 
     def place(self, origin: int) -> Place:
         """Where the client wrote the node that instructions of this origin belong to."""
@@ -181,15 +193,36 @@ class Writer:
 #: keys and values, then 0. Programs are kept by their ids: a Python that writes otherwise needs a
 #: writer of our own. Tests hold ids to those on record, and to a writer by this definition.
 _PLAIN = 0
+#: So many nodes are written at once.
+_PIECE = 4096
 
 
-def _canonical(block: Block) -> tuple[tuple[Any, ...], ...]:
-    """What a block says, by columns: kinds, args, values, and the blocks within."""
-    if not block.nodes:
-        return ()
-    kinds, args, values, blocks, _ = zip(*block.nodes, strict=True)
-    within = [tuple(map(_canonical, inner)) for inner in blocks] if any(blocks) else ()
-    return kinds, args, values, tuple(within)
+def _opening(length: int) -> bytes:
+    """What a tuple begins with."""
+    return b"(" + length.to_bytes(4, "little")
+
+
+def _canonical(block: Block, poll: Callable[[], None]) -> Iterator[bytes]:
+    """What a block says, by columns, kinds, args, values, and the blocks within, written."""
+    nodes = block.nodes
+    if not nodes:
+        yield _opening(0)
+        return
+    yield _opening(4)
+    for column in map(itemgetter, range(3)):
+        yield _opening(len(nodes))
+        for start in range(0, len(nodes), _PIECE):
+            poll()
+            part = tuple(map(column, nodes[start : start + _PIECE]))
+            yield marshal.dumps(part, _PLAIN)[5:]  # without its opening
+    if not any(map(itemgetter(3), nodes)):
+        yield _opening(0)
+        return
+    yield _opening(len(nodes))
+    for node in nodes:
+        yield _opening(len(node.blocks))
+        for inner in node.blocks:
+            yield from _canonical(inner, poll)
 
 
 def stored_names(block: Block) -> frozenset[str]:

@@ -20,6 +20,7 @@ from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.stacks import AddStacks
+from gradwire_engine.polling import polled
 from gradwire_engine.tape import ArrayType, TupleType, is_stack
 
 _ADD = Add()
@@ -49,7 +50,7 @@ def pullback(
         if walk.waits(target):
             walk.accumulate(target, unbroadcast(seed, target.type), None)
     origin = b.origin
-    for slot in range(last, min(s.slot for s in sources) - 1, -1):
+    for slot in polled(range(last, min(s.slot for s in sources) - 1, -1), b.poll):
         if slot in walk.cotangents:
             walk.step(slot)
     b.origin = origin
@@ -76,7 +77,8 @@ def dependents(b: Builder, sources: Sequence[Var], last: int) -> bytearray:
     for source in sources:
         if source.slot <= last and source.type.differentiable:
             active[source.slot] = 1
-    for slot, (op, args, _, _) in enumerate(b.instructions[first : last + 1], first):
+    made = polled(b.instructions[first : last + 1], b.poll)
+    for slot, (op, args, _, _) in enumerate(made, first):
         if op.differentiable and not active[slot]:
             for arg in args:
                 if active[arg]:

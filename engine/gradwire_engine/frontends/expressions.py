@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.errors import Place, ProgramSyntaxError
+from gradwire_engine.polling import polled
 from gradwire_engine.program import Block, Target, Writer, flat_names
 
 OPERATORS: dict[type[ast.AST], str] = {
@@ -82,13 +84,20 @@ NAME_PARTS = "give names to the parts"
 class ExpressionReader(Writer):
     """Writes expressions; each method gives the number of its node in the open block."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, poll: Poll) -> None:
         super().__init__()
+        self.poll = poll
         self.depth = 0
+        #: How many lines are above those that positions are counted from.
+        self.above = 0
         #: Names that the text binds anywhere: calling one of them calls its value.
         self.assigned: set[str] = set()
+        #: Names that were taken to be none of these.
+        self.trusted: set[str] = set()
         self.is_ascii = text.isascii()
-        self._lines = re.split("\r\n|\r|\n", text)
+        self._text = text
+        #: A line, and the number of the character that each of its bytes is of.
+        self._bytes: tuple[int, Sequence[int]] = (0, ())
 
     def expression(self, node: ast.expr) -> int:
         kind = type(node)
@@ -113,7 +122,7 @@ class ExpressionReader(Writer):
         while isinstance(spine[-1].left, ast.BinOp):
             spine.append(spine[-1].left)
         value = self.expression(spine[-1].left)
-        for step in reversed(spine):
+        for step in polled(spine[::-1], self.poll):
             right = self.expression(step.right)
             value = self.call_operation(OPERATORS[type(step.op)], [value, right], step)
         return value
@@ -169,12 +178,18 @@ class ExpressionReader(Writer):
     def _operation(self, node: ast.expr) -> str | None:
         """The operation that a callee names by itself, whatever the variables are called."""
         if type(node) is ast.Name:  # most callees are names
-            return None if node.id in self.assigned else node.id
+            if node.id in self.assigned:
+                return None
+            self.trusted.add(node.id)
+            return node.id
         dotted = _dotted(node)
         if dotted is None:
             return None
         root, dot, _ = dotted.partition(".")
-        return None if root in self.assigned or (dot and root not in PREFIXES) else dotted
+        if root in self.assigned or (dot and root not in PREFIXES):
+            return None
+        self.trusted.add(root)
+        return dotted
 
     def attribute(self, node: ast.Attribute) -> int:
         dotted = self._operation(node)
@@ -197,7 +212,9 @@ class ExpressionReader(Writer):
 
     def sequence(self, node: ast.List | ast.Tuple) -> int:
         kind = "list" if isinstance(node, ast.List) else "tuple"
-        return self.write(at(node), kind, tuple([self.expression(item) for item in node.elts]))
+        return self.write(
+            at(node), kind, tuple([self.expression(item) for item in polled(node.elts, self.poll)])
+        )
 
     def dictionary(self, node: ast.Dict) -> int:
         keys = tuple([k.value if isinstance(k, ast.Constant) else None for k in node.keys])
@@ -258,14 +275,22 @@ class ExpressionReader(Writer):
 
     def in_characters(self, line: int, column: int) -> tuple[int, int]:
         """A position that the parser counted in bytes as people count."""
-        if self.is_ascii:
+        if self.is_ascii or (written := self._lines[line - 1]).isascii():
             return line, column
-        encoded = self._lines[line - 1].encode()
-        return line, len(encoded[: column - 1].decode(errors="replace")) + 1
+        if self._bytes[0] != line:  # once for all positions of a long line
+            numbered = enumerate(polled(written, self.poll))
+            self._bytes = line, [i for i, c in numbered for _ in c.encode(errors="replace")]
+        places = self._bytes[1]
+        return line, (places[column - 1] if column <= len(places) else len(written)) + 1
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._text.split("\n")
 
     def refused(self, node: ast.AST, hint: str | None = None) -> ProgramSyntaxError:
         """The refusal of a construct, with its place."""
-        line, column = self.in_characters(*at(node))
+        line, column = at(node)
+        line, column = self.in_characters(self.above + line, column)
         place = Place(line=line, column=column, pointer="/program")
         if self.depth > MAX_DEPTH:
             return ProgramSyntaxError(TOO_DEEP, at=place, hint=NAME_PARTS)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.errors import InvalidProgram, Place
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import RESULT, Block, Output, Program, Writer
 
 FORMAT = "gradwire/1"
@@ -14,12 +16,12 @@ MAX_DEPTH = 100
 _PATH_CHARACTERS = frozenset(".[]")
 
 
-def parse_graph(document: Mapping[str, Any]) -> Program:
+def parse_graph(document: Mapping[str, Any], poll: Poll = unhurried) -> Program:
     """Read a graph, or raise ``InvalidProgram`` with a pointer to what is wrong."""
     if document.get("format", FORMAT) != FORMAT:
         raise _invalid("/program/format", f'the format must be "{FORMAT}"')
     _check_fields(document, {"format", "nodes", "outputs"}, {"nodes", "outputs"}, "/program")
-    reader = _Reader()
+    reader = _Reader(poll)
     reader.w.open()
     reader.nodes(document["nodes"], "/program/nodes", (), 0)
     output = reader.output(document["outputs"], "/program/outputs")
@@ -29,8 +31,9 @@ def parse_graph(document: Mapping[str, Any]) -> Program:
 class _Reader:
     """Writes the nodes of a graph in the order of evaluation."""
 
-    def __init__(self) -> None:
+    def __init__(self, poll: Poll) -> None:
         self.w = Writer()
+        self.poll = poll
         #: Names of each program around the one at hand, and whether they have a value yet.
         self._scopes: list[dict[str, bool]] = []
 
@@ -38,9 +41,11 @@ class _Reader:
         """Write the nodes of a program, each stored under its id, and enter its names."""
         if not isinstance(nodes, list):
             raise _invalid(at, "nodes must be a list")
-        ids = [node.get("id") if isinstance(node, dict) else None for node in nodes]
+        ids = [
+            node.get("id") if isinstance(node, dict) else None for node in polled(nodes, self.poll)
+        ]
         names = dict.fromkeys(parameters, True)
-        for number, name in enumerate(ids):
+        for number, name in enumerate(polled(ids, self.poll)):
             if not isinstance(name, str) or not name:
                 raise _invalid(f"{at}/{number}", "a node needs an id, a non-empty string")
             if _PATH_CHARACTERS & set(name):
@@ -50,7 +55,7 @@ class _Reader:
                 raise _invalid(f"{at}/{number}/id", "another node has this id already")
             names[name] = False
         self._scopes.append(names)
-        for number, node in enumerate(nodes):
+        for number, node in enumerate(polled(nodes, self.poll)):
             place = f"{at}/{number}"
             value = self.node(node, place, depth)
             names[node["id"]] = True
@@ -72,7 +77,8 @@ class _Reader:
         if structured is not None:
             number: int = structured(self, args, attrs, at, depth)
             return number
-        numbers = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args)]
+        given = enumerate(polled(args, self.poll))
+        numbers = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in given]
         names = tuple(sorted(attrs))
         numbers += [self.parameter(attrs[name], f"{at}/attrs/{name}", depth) for name in names]
         kind = "method" if op in _STATE else "call"
@@ -87,7 +93,8 @@ class _Reader:
         if isinstance(arg, dict):
             return self.node(arg, at, depth + 1)
         if isinstance(arg, list):
-            items = [self.argument(item, f"{at}/{i}", depth + 1) for i, item in enumerate(arg)]
+            given = enumerate(polled(arg, self.poll))
+            items = [self.argument(item, f"{at}/{i}", depth + 1) for i, item in given]
             return self.w.write(at, "list", tuple(items))
         return self.w.write(at, "literal", (), arg)
 
@@ -113,7 +120,8 @@ class _Reader:
         if depth >= MAX_DEPTH:
             raise _invalid(at, f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(value, list):
-            items = [self.parameter(item, f"{at}/{i}", depth + 1) for i, item in enumerate(value)]
+            given = enumerate(polled(value, self.poll))
+            items = [self.parameter(item, f"{at}/{i}", depth + 1) for i, item in given]
             return self.w.write(at, "tuple", tuple(items))
         if isinstance(value, dict):
             return self.function(value, (), at, depth)

@@ -16,6 +16,7 @@ from typing import TypeAlias, overload
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.frontends.expressions import PREFIXES
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import (
     RESULT,
     Block,
@@ -89,7 +90,7 @@ class _OtherwiseWritten(Exception):
 
 
 def read_plain(
-    text: str, find: Callable[[], Sequence[Position]], poll: Poll = lambda: None
+    text: str, find: Callable[[], Sequence[Position]], poll: Poll = unhurried
 ) -> Program | None:
     """The program of a plain text, None of any other; ``find`` finds its nodes' positions."""
     lines = text.split("\n")
@@ -98,15 +99,13 @@ def read_plain(
         text = "\n".join(lines)
     if _OTHER.search(text):
         return None
-    numbers = [number for number, line in enumerate(lines) if line.strip(" \t")]
+    numbers = [n for n, line in enumerate(polled(lines, poll)) if line.strip(" \t")]
     if not numbers:
         return None
     last = numbers.pop()
     names, reader = _target(lines[last]), _Reader()
     try:
-        for number in numbers:
-            if not number & 1023:
-                poll()
+        for number in polled(numbers, poll):
             reader.statement(lines[number])
         if names is None:
             reader.statement(lines[last])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.errors import Place, ProgramSyntaxError
 from gradwire_engine.frontends.expressions import (
     MAX_DEPTH,
-    NAME_PARTS,
     OPERATORS,
     PREFIXES,
     ExpressionReader,
@@ -18,31 +16,33 @@ from gradwire_engine.frontends.expressions import (
     none_at,
 )
 from gradwire_engine.frontends.plain import read_plain
-from gradwire_engine.program import RESULT, Block, Output, Program, Target
+from gradwire_engine.frontends.statements import Statements, statements
+from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.program import RESULT, Block, Output, Position, Program, Target
 
 
-def parse_text(text: str, poll: Poll = lambda: None) -> Program:
+def parse_text(text: str, poll: Poll = unhurried) -> Program:
     """Read source text, or raise ``ProgramSyntaxError`` with line and column."""
-    return read_plain(text, lambda: parse_tree(text).positions, poll) or parse_tree(text)
+
+    def positions() -> Sequence[Position]:
+        return parse_tree(text).positions
+
+    return read_plain(text, positions, poll) or parse_tree(text, poll)
 
 
-def parse_tree(text: str) -> Program:
-    """Read source text of any kind by Python's syntax tree."""
-    try:
-        module = ast.parse(text)
-    except SyntaxError as error:
-        at = Place(line=error.lineno or 1, column=max(error.offset or 1, 1), pointer="/program")
-        raise ProgramSyntaxError(f"not valid syntax: {error.msg}", at=at) from None
-    except (RecursionError, MemoryError):
-        raise ProgramSyntaxError(_TOO_LONG, at=_START, hint=NAME_PARTS) from None
-    except (ValueError, UnicodeError):
-        message = "the text holds a character that no program may hold"
-        raise ProgramSyntaxError(message, at=_START) from None
-    return _Reader(text).program(module.body)
+def parse_tree(text: str, poll: Poll = unhurried) -> Program:
+    """Read source text of any kind by Python's syntax trees."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    reader = _Reader(text, poll)
+    program = reader.program(statements(text, poll))
+    if reader.was_mistaken:  # a name is assigned further down than it was called
+        again = _Reader(text, poll)
+        again.assigned.update(reader.bound)
+        program = again.program(statements(text, poll))
+    return program
 
 
-_TOO_LONG = "an expression is longer, or nested deeper, than can be read"
-_START = Place(line=1, column=1, pointer="/program")
 #: What ``with`` takes: a tape's pause, as TensorFlow and PyTorch write it.
 _UNRECORDED = (["stop_recording()"], ["tape.stop_recording()"], ["torch.no_grad()"])
 
@@ -50,30 +50,53 @@ _UNRECORDED = (["stop_recording()"], ["tape.stop_recording()"], ["torch.no_grad(
 class _Reader(ExpressionReader):
     """Walks the syntax tree once, writing nodes in the order of evaluation."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, poll: Poll) -> None:
+        super().__init__(text, poll)
+        #: Names that statements bind, as far as they have been read.
+        self.bound: set[str] = set()
         self._output: Output = None
         self._functions = 0
         self._loops = 0
         self._has_expression = False
 
-    def program(self, body: list[ast.stmt]) -> Program:
+    @property
+    def was_mistaken(self) -> bool:
+        """Whether a name was taken for an operation's before it was seen to be bound."""
+        return not self.trusted.isdisjoint(self.bound)
+
+    def program(self, text: Iterable[Statements]) -> Program:
         """Read the whole text; names alone at its end are what it returns, and leave no node."""
-        last = body[-1] if body else None
-        names = _names_in(last.value) if isinstance(last, ast.Expr | ast.Return) else None
-        self.assigned.update(_bound_names(body))
         self.open()
-        self.statements(body if names is None else body[:-1])
-        if not self.is_ascii:
-            self.positions = [self.in_characters(*p) for p in self.positions if type(p) is tuple]
-        place = at(last) if last is not None else (1, 1)
-        if not self.is_ascii:
-            place = self.in_characters(*place)
+        last: ast.stmt | None = None
+        for above, body in text:
+            bound = {*_bound_names(body)}
+            self.bound |= bound
+            self.assigned |= bound
+            if last is not None and body:
+                self._read([last], self.above)
+            if body:
+                *before, last = body
+                self._read(before, above)
+        names = _names_in(last.value) if isinstance(last, ast.Expr | ast.Return) else None
+        if last is not None and names is None:
+            self._read([last], self.above)
+        place = self._absolute(at(last)) if last is not None else (1, 1)
         return Program(self.close(), names or self._output, self.positions, place)
+
+    def _read(self, body: Sequence[ast.stmt], above: int) -> None:
+        """Read statements whose lines are counted from the one after so many ``above``."""
+        self.above, first = above, len(self.positions)
+        self.statements(body)
+        if above or not self.is_ascii:
+            self.positions[first:] = map(self._absolute, self.positions[first:])
+
+    def _absolute(self, position: Any) -> Position:
+        line, column = position
+        return self.in_characters(self.above + line, column)
 
     def statements(self, body: Sequence[ast.stmt]) -> None:
         self.depth += 1
-        for statement in body:
+        for statement in polled(body, self.poll):
             read = _STATEMENTS.get(type(statement))
             if read is None or self.depth > MAX_DEPTH:
                 raise self.refused(statement)

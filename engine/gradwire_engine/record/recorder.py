@@ -25,6 +25,7 @@ from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.constants import Assigned
 from gradwire_engine.ops.loops import Unrollable
 from gradwire_engine.ops.promotion import promoted
+from gradwire_engine.polling import polled
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
 from gradwire_engine.record import calls, composites, repetitions
 from gradwire_engine.record.concrete import Concrete
@@ -251,7 +252,8 @@ class Recorder:
         """Run the nodes of a block that have no results yet, up to the one of number ``end``."""
         b, bound, nodes, append = self.b, self.scope.names, block.nodes, results.append
         again = self.repeats.again
-        for node in nodes if end is None and not results else nodes[len(results) : end]:
+        left = nodes if end is None and not results else nodes[len(results) : end]
+        for node in polled(left, self.poll):
             kind, args, value, _, at = node
             if kind == "load" and value in bound:  # most nodes, without ceremony
                 append(bound[value])

@@ -110,7 +110,7 @@ def test_what_is_nested_too_deep_is_left_to_the_tree():
 def test_long_texts_are_polled():
     polls = []
     assert read_plain("y = x + 1\n" * 10_000, list, lambda: polls.append(1))
-    assert len(polls) == 10
+    assert 10 <= len(polls) <= 100
 
 
 def test_positions_are_found_when_they_are_asked_for():
