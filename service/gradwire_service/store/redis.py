@@ -36,17 +36,27 @@ _READ_BYTES = 1 << 18
 #: Heads that one call reads, so that others of Redis' clients need not wait for long.
 _HEADS = 1000
 _UNREACHABLE = "the store cannot be reached"
-#: What answers with an error, but for no mistake of ours, by the error's first words.
-_TROUBLES = {
-    "OOM": "the store is full",
-    "READONLY": "the store cannot be written to",
+#: What a client may wait for to end, by the client's errors, the more precise ones first.
+_TROUBLES: Mapping[type[exceptions.RedisError], str] = {
+    exceptions.AuthenticationError: "the store refuses this service",
+    exceptions.AuthorizationError: "the store refuses this service",
+    exceptions.NoPermissionError: "the store refuses this service",
+    exceptions.BusyLoadingError: "the store is loading what it holds",
+    exceptions.OutOfMemoryError: "the store is full",
+    exceptions.ReadOnlyError: "the store cannot be written to",
+    exceptions.MasterDownError: "the store has lost its primary",
+    exceptions.TimeoutError: "the store does not answer",
+    exceptions.ConnectionError: _UNREACHABLE,
+    exceptions.InvalidResponse: _UNREACHABLE,
+}
+#: The same of errors without a class of their own, by the word that they begin with.
+_TROUBLES_BY_WORD = {
+    "BUSY": "the store is busy",
     "MISCONF": "the disk of the store fails",
     "NOREPLICAS": "the store has lost its replicas",
-    "NOPERM": "the store refuses this service",
-    "MASTERDOWN": "the store has lost its primary",
-    "BUSY": "the store is busy",
-    "LOADING": "the store is loading what it holds",
 }
+#: After these Redis is asked nothing more until it answers again.
+_LOST = exceptions.ConnectionError, exceptions.TimeoutError, exceptions.InvalidResponse
 
 
 class RedisStore(Store):
@@ -169,16 +179,15 @@ class RedisStore(Store):
             except exceptions.NoScriptError:  # it was never given, or lost with a restart
                 self._redis.script_load(self._script)
                 return self._sent(commands)
-        except (exceptions.ConnectionError, exceptions.TimeoutError) as error:
-            self._redis.connection_pool.disconnect(inuse_connections=False)
-            raise self._circuit.open(_trouble_of(error) or _UNREACHABLE, error) from error
-        except exceptions.ResponseError as error:
+        except exceptions.RedisError as error:
             trouble = _trouble_of(error)
             if trouble is None:
                 raise
-            self._circuit.tell(trouble, error)
             # What was a primary may be none now: to connect anew may find the one that is.
             self._redis.connection_pool.disconnect(inuse_connections=False)
+            if isinstance(error, _LOST):
+                raise self._circuit.open(trouble, error) from error
+            self._circuit.tell(trouble, error)
             raise Unavailable(trouble) from error
 
     def _sent(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -187,7 +196,12 @@ class RedisStore(Store):
         pipeline = self._redis.pipeline(transaction=False)
         for command in commands:
             pipeline.execute_command(*command)  # type: ignore[no-untyped-call]
-        return pipeline.execute()
+        # Raised by redis-py, an error would show the command, and so what clients have sent.
+        replies = pipeline.execute(raise_on_error=False)
+        for reply in replies:
+            if isinstance(reply, exceptions.RedisError):
+                raise reply
+        return replies
 
     def _probed(self) -> str | None:
         """The trouble that Redis has."""
@@ -207,12 +221,9 @@ def _flat(policy: Policy) -> tuple[float, ...]:
 
 def _trouble_of(error: exceptions.RedisError) -> str | None:
     """What a client may wait for to end; none where it is our mistake."""
-    if isinstance(error, exceptions.AuthenticationError | exceptions.AuthorizationError):
-        return _TROUBLES["NOPERM"]
-    if isinstance(error, exceptions.TimeoutError):
-        return "the store does not answer"
-    words = f"{getattr(error, 'status_code', '')} {error}".replace("-", " ").split()
-    return next((_TROUBLES[word] for word in words if word in _TROUBLES), None)
+    by_class = (trouble for kind, trouble in _TROUBLES.items() if isinstance(error, kind))
+    by_word = _TROUBLES_BY_WORD.get(str(error).partition(" ")[0])
+    return next(by_class, by_word)
 
 
 def _without_secrets(url: str) -> str:
