@@ -1,5 +1,6 @@
 """The engine's door: what is kept, how threads share it, and what is refused before it runs."""
 
+import pickle
 import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,17 @@ def test_the_trainable_flag_is_part_of_the_key(ask):
 def test_texts_are_remembered():
     engine = Engine()
     assert engine.parse("x + 1") is engine.parse("x + 1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["y = sum(a * x ** 2)", "i = 0\nwhile i < 3:\n  i += x\ni", "é = x\né + 1"],
+)
+def test_programs_may_be_sent_to_other_processes(text):
+    program = Engine().parse(text)
+    sent = pickle.loads(pickle.dumps(program))
+    assert sent.id == program.id
+    assert list(sent.positions) == list(program.positions)
 
 
 def test_the_cache_stays_within_its_bytes():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from gradwire_engine.answer import Poll
@@ -23,11 +24,11 @@ from gradwire_engine.program import RESULT, Block, Output, Position, Program, Ta
 
 def parse_text(text: str, poll: Poll = unhurried) -> Program:
     """Read source text, or raise ``ProgramSyntaxError`` with line and column."""
+    return read_plain(text, partial(_positions, text), poll) or parse_tree(text, poll)
 
-    def positions() -> Sequence[Position]:
-        return parse_tree(text).positions
 
-    return read_plain(text, positions, poll) or parse_tree(text, poll)
+def _positions(text: str) -> Sequence[Position]:
+    return parse_tree(text).positions
 
 
 def parse_tree(text: str, poll: Poll = unhurried) -> Program:
