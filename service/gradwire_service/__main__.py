@@ -27,7 +27,7 @@ from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.files import allow_connections
 from gradwire_service.edge.gate import Gate
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Log, logging_to
+from gradwire_service.telemetry import Log, NotInstalled, logging_to
 
 
 class Server(uvicorn.Server):
@@ -62,7 +62,7 @@ class Server(uvicorn.Server):
 def serve(settings: Settings) -> None:
     """Serve until a signal says to stop.
 
-    Raises: ``Exposed``, ``KeysError``.
+    Raises: ``Exposed``, ``KeysError``, ``NotInstalled``.
     """
     refuse_exposed(settings)
     with logging_to(sys.stderr, settings) as log:
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             keys_command.run(asked)
         else:
             serve(_settings(vars(asked), parser))
-    except (Exposed, KeysError) as error:
+    except (Exposed, KeysError, NotInstalled) as error:
         parser.error(str(error))
 
 

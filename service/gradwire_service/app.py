@@ -39,12 +39,15 @@ from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
 from gradwire_service.telemetry import (
+    Export,
     Exposition,
     Ledger,
     Log,
     Metrics,
     Problems,
     RequestScope,
+    exporting,
+    open_export,
     request_lines,
 )
 
@@ -61,6 +64,7 @@ class Application(FastAPI):
         self,
         *,
         ledger: Ledger,
+        export: Export | None,
         capacity: Capacity,
         keyring: Keyring | None,
         origins: Sequence[str],
@@ -70,6 +74,7 @@ class Application(FastAPI):
             exception_handlers={HTTPException: _pass_on, Exception: _pass_on}, **arguments
         )
         self._ledger = ledger
+        self._export = export
         self._capacity = capacity
         self._keyring = keyring
         self._origins = origins
@@ -95,7 +100,8 @@ class Application(FastAPI):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
         app = answering_pages_of(self._origins, Problems(app, self._ledger.metrics))
-        return RequestScope(app, self._ledger)
+        app = RequestScope(app, self._ledger)
+        return app if self._export is None else self._export.around(app)
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, made once."""
@@ -118,6 +124,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
+    export = open_export(settings)
     metrics = Metrics()
     bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
     threads = Queue(settings.pool_threads, bounds, metrics.waited)
@@ -141,7 +148,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with keys.following:
-            yield
+            async with exporting(export, exposition, settings.otel_metrics_seconds):
+                yield
         exposition.close()
         capacity.close()
         if farm is not None:
@@ -157,6 +165,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         redirect_slashes=False,
         lifespan=lifespan,
         ledger=ledger,
+        export=export,
         origins=settings.cors_origins,
         capacity=capacity,
         keyring=keys.keyring,

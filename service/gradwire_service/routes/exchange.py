@@ -104,6 +104,7 @@ class Exchange:
         Raises: what the work does; ``Refusal`` (overloaded), ``DeadlineExceeded``, and
         ``Disconnected`` when the client has gone, upon which the work stops.
         """
+        since = perf_counter()
         running = queue.start(
             *(work, self.deadline, len(self.body)),
             owner=self.owner,
@@ -115,7 +116,7 @@ class Exchange:
             return await running.answer
         finally:
             watch.cancel()
-            self.account.waited_seconds += running.end()
+            self.account.wait(since, running.end())
             del running, watch  # whose errors hold this frame
 
     async def _watch(self, answer: asyncio.Future[Any]) -> None:

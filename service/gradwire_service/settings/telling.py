@@ -27,3 +27,21 @@ class Telling(BaseModel):
     log_client_addresses: bool = Field(
         default=False, description="Whether these lines tell the client's address."
     )
+    otel_endpoint: str | None = Field(
+        default=None,
+        pattern="^https?://[^@]+$",
+        description="Address of an OpenTelemetry collector, `http://collector:4318`, to which "
+        "traces are sent. Needs the extra `otel`.",
+    )
+    otel_sample_ratio: float = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="The part of requests that are traced, of those whose `traceparent` does not "
+        "say.",
+    )
+    otel_metrics_seconds: float = Field(
+        default=0,
+        ge=0,
+        description="How often the metrics, too, are sent there; 0 for never.",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from starlette.types import Scope
 
@@ -30,6 +31,7 @@ class Account:
         "seconds",
         "status",
         "tenant",
+        "trace_id",
         "waited_seconds",
     )
 
@@ -56,13 +58,26 @@ class Account:
         #: Whose it is, by a name that is no secret, and from where.
         self.tenant: str | None = None
         self.client: str | None = None
+        #: The trace that it is part of.
+        self.trace_id: str | None = None
+
+    def wait(self, since: float, seconds: float) -> None:
+        """Count what it waited for a thread, ``since`` when by ``perf_counter``."""
+        self.waited_seconds += seconds
+
+
+AnyAccount = TypeVar("AnyAccount", bound=Account)
 
 
 def account_of(scope: Scope) -> Account:
     """The account of the request of ``scope``; made once."""
     account: Account | None = scope.get(_KEY)
-    if account is None:
-        account = scope[_KEY] = Account()
+    return opened(scope, Account()) if account is None else account
+
+
+def opened(scope: Scope, account: AnyAccount) -> AnyAccount:
+    """Make ``account`` that of the request of ``scope``."""
+    scope[_KEY] = account
     return account
 
 

@@ -48,22 +48,26 @@ class Exposition:
         held: Callable[[], Mapping[str, int]],
         store_seconds: float = STORE_SECONDS,
     ) -> None:
-        self._registry = metrics.registry
+        self.registry = metrics.registry
         self._held = held
         self._store_seconds = store_seconds
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="gradwire-metrics")
         self._asker = ThreadPoolExecutor(1, thread_name_prefix="gradwire-records")
         self._asked: Future[Mapping[str, int]] | None = None
         self._records = _Records()
-        self._registry.register(self._records)
-        self._tasks = Gauge("gradwire_tasks", "Tasks of the event loop.", registry=self._registry)
+        self.registry.register(self._records)
+        self._tasks = Gauge("gradwire_tasks", "Tasks of the event loop.", registry=self.registry)
 
     async def text(self) -> bytes:
         """All metrics in Prometheus' text format."""
+        await self.refresh()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._writer, generate_latest, self.registry)
+
+    async def refresh(self) -> None:
+        """Find what is told only when it is asked for."""
         self._tasks.set(len(asyncio.all_tasks()))
         self._records.held = await self._told()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writer, generate_latest, self._registry)
 
     def close(self) -> None:
         """Let the threads end."""

@@ -57,6 +57,8 @@ def _event(account: Account, *, addresses: bool) -> dict[str, Any]:
             event[name] = _rounded(seconds)
     if account.program is not None:
         event["program"] = account.program
+    if account.trace_id is not None:
+        event["trace_id"] = account.trace_id
     if account.tenant is not None:
         event["tenant"] = printable(account.tenant)
     if addresses and account.client is not None:

@@ -1,0 +1,239 @@
+"""Traces and metrics as a collector receives them, over OTLP."""
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+from gradwire_service.__main__ import main
+from gradwire_service.app import create_app
+from gradwire_service.settings import Settings
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from prometheus_client.parser import text_string_to_metric_families
+from pydantic import ValidationError
+
+MARK = "Sesame"
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+SAMPLED, UNSAMPLED = f"00-{TRACE}-{PARENT}-01", f"00-{TRACE}-{PARENT}-00"
+GRADIENT = {"program": f"{MARK} = sum(x**2)", "variables": {"x": [1.0, 2.0]}}
+
+
+class Collector:
+    """A receiver of OTLP over HTTP."""
+
+    def __init__(self) -> None:
+        received: list[tuple[str, bytes]] = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                length = int(self.headers["content-length"])
+                received.append((self.path, self.rfile.read(length)))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.received = received
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.endpoint = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def spans(self) -> list[Any]:
+        bodies = [body for path, body in self.received if path == "/v1/traces"]
+        exports = [ExportTraceServiceRequest.FromString(body) for body in bodies]
+        return [
+            span
+            for export in exports
+            for resource in export.resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+        ]
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        bodies = [body for path, body in self.received if path == "/v1/metrics"]
+        (resource,) = ExportMetricsServiceRequest.FromString(bodies[-1]).resource_metrics
+        return {metric.name: metric for metric in resource.scope_metrics[0].metrics}
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    collector = Collector()
+    yield collector
+    collector.close()
+
+
+@asynccontextmanager
+async def traced(collector, **settings):
+    """A client of an application that exports to the collector; all is there at the end."""
+    app = create_app(Settings(pool_threads=2, otel_endpoint=collector.endpoint, **settings))
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://service") as client,
+    ):
+        yield client
+
+
+def attributes(span):
+    return {one.key: getattr(one.value, one.value.WhichOneof("value")) for one in span.attributes}
+
+
+def tree(spans):
+    """Spans without a parent among them, each with its children in their order."""
+    ids = {span.span_id for span in spans}
+    return [
+        (root, [span for span in spans if span.parent_span_id == root.span_id])
+        for root in spans
+        if root.parent_span_id not in ids
+    ]
+
+
+async def test_a_request_is_a_span_with_one_for_each_phase(collector):
+    async with traced(collector) as client:
+        answer = await client.post("/v1/gradient", json=GRADIENT)
+    ((root, children),) = tree(collector.spans)
+    assert root.name == "POST /v1/gradient"
+    assert root.kind == root.SPAN_KIND_SERVER
+    told = attributes(root)
+    program = answer.json()["program"]
+    assert told["http.route"] == "/v1/gradient"
+    assert told["http.request.method"] == "POST"
+    assert told["http.response.status_code"] == 200
+    assert told["http.request.body.size"] == len(answer.request.content)
+    assert told["gradwire.program.id"] == program
+    assert told["gradwire.request.id"] == answer.headers["x-request-id"]
+    assert {"parse", "queue", "compile", "replay", "encode"} == {span.name for span in children}
+    assert all(attributes(span) == {"gradwire.program.id": program} for span in children)
+    for span in children:
+        assert root.start_time_unix_nano <= span.start_time_unix_nano
+        assert span.start_time_unix_nano <= span.end_time_unix_nano <= root.end_time_unix_nano
+    begun = {span.name: span.start_time_unix_nano for span in children}
+    order = sorted(("queue", "compile", "replay", "encode"), key=begun.__getitem__)
+    assert order == ["queue", "compile", "replay", "encode"]
+
+
+async def test_phases_take_what_server_timing_says(collector):
+    async with traced(collector) as client:
+        answer = await client.post("/v1/gradient", json=GRADIENT)
+    timing = dict(re.findall(r"(\w+);dur=([\d.]+)", answer.headers["server-timing"]))
+    for phase, milliseconds in timing.items():
+        nanoseconds = sum(
+            span.end_time_unix_nano - span.start_time_unix_nano
+            for span in collector.spans
+            if span.name == phase
+        )
+        assert nanoseconds / 1e6 == pytest.approx(float(milliseconds), abs=0.002)
+
+
+async def test_a_trace_is_gone_on_with(collector):
+    async with traced(collector) as client:
+        answer = await client.get("/v1/limits", headers={"traceparent": SAMPLED})
+        await client.get("/v1/ops", headers={"traceparent": UNSAMPLED})
+        await client.get("/v1/ops", headers={"traceparent": "nonsense"})
+    ((root, _), (other, _)) = tree(collector.spans)
+    assert (root.trace_id.hex(), root.parent_span_id.hex()) == (TRACE, PARENT)
+    assert answer.headers["traceresponse"] == f"00-{TRACE}-{root.span_id.hex()}-01"
+    assert (other.name, other.parent_span_id) == ("GET /v1/ops", b"")
+    assert other.trace_id.hex() != TRACE
+
+
+async def test_a_ratio_of_nothing_traces_those_who_ask(collector):
+    async with traced(collector, otel_sample_ratio=0) as client:
+        answer = await client.get("/v1/ops")
+        await client.get("/v1/limits", headers={"traceparent": SAMPLED})
+    assert "traceresponse" not in answer.headers
+    assert [span.name for span in collector.spans] == ["GET /v1/limits"]
+
+
+async def test_a_refusal_is_told_by_its_code_and_nothing_by_its_values(collector):
+    async with traced(collector) as client:
+        await client.post(f"/v1/tapes/{MARK}/gradient", json=GRADIENT)
+        endless = f"while True: {MARK} = 1"
+        await client.post("/v1/evaluate", json={"program": endless, "timeout_ms": 20})
+        await client.request("BREW", f"/{MARK}?{MARK}", headers={"authorization": MARK})
+    found = {root.name: root for root, _ in tree(collector.spans)}
+    unknown = found["POST /v1/tapes/{tape}/gradient"]
+    late = found["POST /v1/evaluate"]
+    nowhere = attributes(found["other none"])
+    assert attributes(unknown)["gradwire.problem.code"] == "invalid_request"
+    assert unknown.status.code == unknown.status.STATUS_CODE_UNSET
+    assert attributes(late)["error.type"] == "deadline_exceeded"
+    assert late.status.code == late.status.STATUS_CODE_ERROR
+    assert nowhere["http.request.method"] == "_OTHER"
+    assert "http.route" not in nowhere
+    assert not [body for _, body in collector.received if MARK.encode() in body]
+
+
+async def test_metrics_are_those_of_the_exposition(collector):
+    async with traced(collector, otel_metrics_seconds=3600) as client:
+        await client.post("/v1/gradient", json=GRADIENT)
+        text = (await client.get("/metrics")).text
+    sent = collector.metrics
+    families = list(text_string_to_metric_families(text))
+    assert {family.name for family in families} == sent.keys()
+    phases = {
+        point.attributes[0].value.string_value: point
+        for point in sent["gradwire_phase_seconds"].histogram.data_points
+    }
+    (family,) = [family for family in families if family.name == "gradwire_phase_seconds"]
+    for sample in family.samples:
+        point = phases[sample.labels["phase"]]
+        if sample.name.endswith("_count"):
+            assert not point.HasField("min")
+            assert point.count == sum(point.bucket_counts) == sample.value
+        elif sample.name.endswith("_sum"):
+            assert point.sum == pytest.approx(sample.value)
+        else:
+            place = [*point.explicit_bounds, float("inf")].index(float(sample.labels["le"]))
+            assert sum(point.bucket_counts[: place + 1]) == sample.value
+    requests = sent["gradwire_requests"].sum
+    assert requests.is_monotonic
+    assert [point.as_int for point in requests.data_points] == [1, 1]
+
+
+async def test_a_collector_that_is_gone_stops_nobody():
+    collector = Collector()
+    collector.close()
+    async with traced(collector, otel_metrics_seconds=3600) as client:
+        assert (await client.post("/v1/gradient", json=GRADIENT)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["collector:4318", "http://user:word@collector:4318", "ftp://x"]
+)
+def test_an_address_that_is_none_is_refused(endpoint):
+    with pytest.raises(ValidationError):
+        Settings(otel_endpoint=endpoint)
+
+
+def test_what_is_not_installed_is_said_at_the_start(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    with pytest.raises(SystemExit, match="2"):
+        main(["serve", "--otel-endpoint", "http://127.0.0.1:4318"])
+    assert "pip install 'gradwire-server[otel]'" in capsys.readouterr().err
+
+
+def test_without_an_address_nothing_of_it_is_loaded():
+    act = "import sys, gradwire_service.app as a; a.create_app().state.capacity.close();"
+    act += "print([m for m in sys.modules if m.startswith(('opentelemetry.sdk', 'opentelemetry.exp"
+    act += "orter'))])"
+    told = subprocess.run([sys.executable, "-c", act], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
