@@ -177,7 +177,8 @@ async def test_redis_hangs(clients, redis):
     try:
         await refused(clients.server)
         await asyncio.sleep(OUTAGE_SECONDS)
-        assert clients.server.figures().threads <= threads + 1
+        # One asks for Redis, and a few may not have been needed before: none for each request.
+        assert clients.server.figures().threads <= threads + 5
     finally:
         redis.send(signal.SIGCONT)
 
