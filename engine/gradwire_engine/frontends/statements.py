@@ -60,7 +60,8 @@ def statements(text: str, poll: Poll) -> Iterator[Statements]:
             hint = "give names to its parts, or send its numbers as a variable"
             raise OverBudget(f"a statement of more than {_MOST_WORDS} words", at=at, hint=hint)
         poll()
-        yield Statements(above, _parsed(piece, above))
+        written = piece.rstrip() if len(piece) > _PIECE else piece  # of megabytes of empty lines
+        yield Statements(above, _parsed(written, above))
         above += piece.count("\n")
 
 

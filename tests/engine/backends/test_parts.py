@@ -162,3 +162,45 @@ def test_a_long_replay_looks_at_its_deadline():
         looks = 0
         ask(engine, text, Query("evaluate"), poll, x=0.5)
     assert looks >= 4
+
+
+BODY = [f"    y = sin(y)*0.5 + cos(y*0.1 + {n}) + {n}*x*0.001" for n in range(PART // 3)]
+LOOPS = {
+    "for": ["y = x", "for i in range(5):", *BODY],
+    "ways": ["y = x", "for i in range(5):", *BODY, "    y = y*0.9 if y > 0.3 else y + x"],
+    "while": ["y = x", "k = 0.0", "while k < 2 + x:", *BODY, "    k = k + 1"],
+    "two": ["y = x", "z = x", "for i in range(4):", *BODY, "    z = z*0.9 + y*i", "y = y + z"],
+    "nested": [
+        *["y = x", "for j in range(3):", "    for i in range(3):"],
+        *[f"    {line}" for line in BODY],
+        "    y = y + j*x",
+    ],
+}
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_long_bodies_compute_what_python_does(loop, exact):
+    text, engine = "\n".join([*LOOPS[loop], "y"]), Engine()
+
+    def value(x):
+        names = {"x": x, "sin": np.sin, "cos": np.cos}
+        exec(text, names)
+        return names["y"]
+
+    for x in (0.4, 1.3):
+        slope = (value(x + 1e-6) - value(x - 1e-6)) / 2e-6
+        for _ in range(3):
+            answer = ask(engine, text, Query("gradient", exact=exact), x=x)
+            np.testing.assert_allclose(answer.value, value(x), rtol=1e-12)
+            np.testing.assert_allclose(answer.gradients["x"], slope, rtol=1e-5, atol=1e-7)
+
+
+def test_what_fails_in_a_long_body_is_found():
+    body = ["y = x", "for i in range(5):", *BODY, "    z = inv(ones((2, 2)) * y)"]
+    text = "\n".join([*body, "    y = y + sum(z)", "y"])
+    for _ in range(2):
+        with pytest.raises(DomainError) as failed:
+            ask(Engine(), text, Query("evaluate"), x=0.5)
+        assert failed.value.at is not None
+        assert (failed.value.at.op, failed.value.at.line) == ("inv", len(body))

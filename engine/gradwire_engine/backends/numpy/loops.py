@@ -16,6 +16,7 @@ from gradwire_engine.backends.numpy.blocks import writing
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.grouping import grouped
 from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.rows import Contraction
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
 from gradwire_engine.backends.numpy.straight import Straight, is_straight
@@ -131,7 +132,7 @@ def written(op: Loop, poll: Poll = unhurried, *, quick: bool = True) -> Text:
     by_blocks = swept(op, poll) if quick else op
     if by_blocks is not op:
         return _Writer(by_blocks, poll, quick=True).written()
-    if is_straight(op):
+    if is_straight(op) and len(op.body.tape.instructions) <= PART:
         return Straight(op, expression, poll, quick=quick).written(_check(op), _between_polls(op))
     return _Writer(op, poll, quick=quick).written()
 
@@ -163,10 +164,14 @@ class _Writer:
         carried = [*self.tape.inputs, *self.tape.outputs]
         self.scalars = Scalars(self.tape, self.text, quick=quick, carried=carried)
         self._names: dict[int, str] = {}
+        #: Whether a pass is computed by several functions; all values of it are then in a list.
+        self.divided = len(self.tape.instructions) > PART
 
     def written(self) -> Text:
         """Write it."""
         op, text = self.op, self.text
+        if self.divided:
+            text.write(f"v = [None] * {len(self.tape.instructions)}")
         for name, value in (("int", int), ("range", range), ("len", len)):
             text.bind(value, name)
         text.bind(count, "endless")
@@ -257,33 +262,52 @@ class _Writer:
             if slot not in needed and slot not in known:
                 needed.add(slot)
                 pending.extend(self.tape.instructions[slot].args)
-        for slot in sorted(needed):
-            self._value(slot, indent)
+        made, order = self.tape.instructions, sorted(needed)
+        if not self.divided:
+            for slot in order:
+                self._value(slot, self.text, indent)
+        else:
+            # What takes the names of the function around is written there.
+            for slot in order:
+                if isinstance(made[slot].op, Constant | Input):
+                    self._value(slot, self.text, indent)
+            order = [slot for slot in order if not isinstance(made[slot].op, Constant | Input)]
+            for start in range(0, len(order), PART):
+                part = self.text.calling("def part(poll, v):", indent)
+                for slot in order[start : start + PART]:
+                    self._value(slot, part, 1)
         known |= needed
 
-    def _value(self, slot: int, indent: int) -> None:
+    def _value(self, slot: int, text: Text, indent: int) -> None:
         instruction = self.tape.instructions[slot]
         op = instruction.op
-        text, loop = self.text, self.op
+        loop = self.op
         if isinstance(op, Constant):
-            self._names[slot] = text.bind(self.scalars.constant(slot, op.value))
+            self._names[slot] = self.text.bind(self.scalars.constant(slot, op.value))
             return
-        name = f"r{slot}"
+        name = f"v[{slot}]" if self.divided else f"r{slot}"
         if isinstance(op, Input):
             rows = 1 + loop.carries
             if op.index == 0:
                 text.write(f"{name} = int64(k)", indent=indent)
             elif op.index < rows:
-                name = f"x{op.index}"
+                name = self._around(name, f"x{op.index}", text, indent)
             elif op.index < rows + loop.stacks:
                 item = f"{self.operands[loop.counted + op.index - 1]}[k]"
                 text.write(f"{name} = {self.scalars.unstacked(slot, item)}", indent=indent)
             else:
-                name = f"s{op.index}"
+                name = self._around(name, f"s{op.index}", text, indent)
         else:
             value = expression(slot, op, self._names, self.scalars, text)
             text.write(f"{name} = {value}", instruction, indent)
         self._names[slot] = name
+
+    def _around(self, name: str, outer: str, text: Text, indent: int) -> str:
+        """The name of what has one outside of passes, too; functions within take it by theirs."""
+        if not self.divided:
+            return outer
+        text.write(f"{name} = {outer}", indent=indent)
+        return name
 
 
 def _between_polls(op: Loop) -> int:

@@ -11,8 +11,8 @@ from gradwire_engine.tape import Tape
 #: How deep expressions are nested; deeper ones gain no more, and Python parses no more than 200.
 _DEEPEST = 10
 #: So many instructions are computed by one generated function, and no expression has some of two:
-#: Python compiles a function in one go, during which nothing else runs; 10 ms for so many.
-PART = 2048
+#: Python compiles a function in one go, during which nothing else runs; 5 to 15 ms for so many.
+PART = 1024
 
 
 def nesting(

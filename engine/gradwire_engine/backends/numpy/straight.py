@@ -54,6 +54,7 @@ class Straight:
         first, last = 1 + op.carries, 1 + op.carries + op.stacks
         self.carries, self.stacks = range(1, first), range(first, last)
         self.shared = range(last, len(self.tape.inputs))
+        self.sharing = frozenset(self.tape.inputs[last:])
         names = [f"a{i}" for i in range(last)] + [f"s{i}" for i in self.shared]
         self.text = text = Text(f"def passes(poll, {', '.join(names)}):", poll)
         carried = [*self.tape.inputs, *self.tape.outputs]
@@ -91,7 +92,8 @@ class Straight:
             self._keep_history(carry)
         for number, slot in enumerate(self.writes):
             self._keep_written(number, slot)
-        lines = [self._line(slot) for slot in self.needed if slot not in self.tape.inputs]
+        entering = frozenset(self.tape.inputs)
+        lines = [self._line(slot) for slot in self.needed if slot not in entering]
         names, lists = (
             "".join([f"{each}, " for each in x]) for x in (self.turns, self.turns.values())
         )
@@ -224,7 +226,7 @@ class Straight:
             return name
         if isinstance(op, Constant):
             return self.text.bind(np.asarray(op.value))
-        if slot in self.tape.inputs[self.shared.start :]:
+        if slot in self.sharing:
             self.text.write(f"z{slot} = asarray({name})")
             return f"z{slot}"
         return name

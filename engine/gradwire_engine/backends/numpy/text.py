@@ -32,6 +32,8 @@ class Text:
         self.names: dict[str, Any] = {"__builtins__": {}}
         self._head = head
         self._parts: list[list[Line]] = [[(head, None)]]
+        #: Functions that this one calls.
+        self._called: list[tuple[str, Text]] = []
 
     def write(self, line: str, instruction: Instruction | None = None, indent: int = 1) -> None:
         """Add a line."""
@@ -45,6 +47,15 @@ class Text:
         if len(self._parts[-1]) > 1:
             self._parts.append([(self._head, None)])
 
+    def calling(self, head: str, indent: int) -> Text:
+        """A function to be written, of the same names, that a line calls with what it takes."""
+        called = Text(head, self.poll)
+        called.names = self.names
+        takes, name = head[head.index("(") : -1], f"part{len(self._called)}"
+        self._called.append((name, called))
+        self.write(f"{name}{takes}", indent=indent)
+        return called
+
     def bind(self, value: Any, name: str = "") -> str:
         """The name of an object."""
         name = name or f"k{len(self.names)}"
@@ -54,7 +65,8 @@ class Text:
     @property
     def lines(self) -> list[Line]:
         """What has been written, and of which instruction each line is."""
-        return [line for lines in self._parts for line in lines]
+        own = [line for lines in self._parts for line in lines]
+        return [*own, *[line for _, called in self._called for line in called.lines]]
 
     def function(self, name: str) -> Callable[..., Any]:
         """The finished function, where it is a single one."""
@@ -63,10 +75,14 @@ class Text:
 
     def functions(self, name: str) -> list[Callable[..., Any]]:
         """The finished functions of all parts, in order."""
+        names = {**self.names}  # others than the functions', which would be circles
+        for called_by, called in self._called:
+            called.names = names
+            self.names[called_by] = called.function("part")
         files = self.names.setdefault(_LINES, {})
         made: list[Callable[..., Any]] = []
-        for number, lines in enumerate(self._parts):
-            file = f"<tape {number}>"
+        for lines in self._parts:
+            file = f"<tape {len(files)}>"
             files[file] = [None, *[instruction for _, instruction in lines]]
             self.poll()
             exec(compile("\n".join([line for line, _ in lines]), file, "exec"), self.names)
