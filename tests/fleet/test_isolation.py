@@ -198,7 +198,7 @@ async def test_time_does_not_tell_which_keys_there_are(tmp_path: Path, tell: Any
     async with tenants(tmp_path) as (mine, theirs, _):
         id = theirs.headers["authorization"].split("_")[1]
         wrong = new_token()
-        there, nowhere = (f"Bearer gw_{each}_{wrong.split('_', 2)[2]}" for each in (id, "0" * 16))
+        there, nowhere = (f"Bearer gw_{each}_{wrong.split('_')[2]}" for each in (id, "0" * 16))
         with closing(Watch(mine)) as watch:
             ask = partial(watch.seconds, 401, "/v1/programs", None)
             found = compared(2000, partial(ask, there), partial(ask, nowhere))

@@ -68,7 +68,7 @@ async def test_keys_are_given_and_revoked_while_the_service_runs(tmp_path: Path)
         server.send(signal.SIGTERM)
         assert await server.ended() == 0
         for key in first, second:
-            assert key.split("_", 2)[2] not in server.log()
+            assert key.split("_")[2] not in server.log()
 
 
 async def test_clients_are_told_what_they_lack(tmp_path: Path):
@@ -83,6 +83,47 @@ async def test_clients_are_told_what_they_lack(tmp_path: Path):
             client.evaluate("x", {"x": 1})
             with pytest.raises(gradwire.RateLimited):
                 client.evaluate("x", {"x": 1})
+
+
+async def test_no_way_to_write_a_path_leads_past_the_gate(tmp_path: Path):
+    """What is written in a request's first line, and what is nearly a key."""
+    file = tmp_path / "keys.json"
+    key = new_key(file)
+    async with replica(tmp_path, keys_file=file) as server:
+
+        async def status(target: str, *headers: str) -> int:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            lines = [f"GET {target} HTTP/1.1", "host: service", *headers, "", ""]
+            writer.write("\r\n".join(lines).encode("latin-1"))
+            answer = await reader.readuntil(b"\r\n")
+            writer.close()
+            return int(answer.split()[1])
+
+        for target in (
+            *("/v1/programs", "//v1/programs", "/v1/%70rograms", "/v1/programs;a", "/v1/programs/"),
+            *("/healthz/../v1/programs", "/healthz%2f..%2fv1/programs", "/docs/../v1/programs"),
+            *("/docs/%2e%2e/v1/programs", "/v1/programs%00", "/v1/programs?/healthz"),
+            *(
+                "http://service/v1/programs",
+                "/v1/ops/../programs",
+                "?/healthz",
+                "/v1/programs#/docs/",
+            ),
+        ):
+            assert await status(target) in (400, 401), target
+        good = f"authorization: Bearer {key}"
+        assert await status("/v1/programs", good) == 200
+        for headers in (
+            [good, good],
+            [good, "authorization: Basic x"],
+            [f"authorization : Bearer {key}"],
+            ["authorization: Bearer", f" {key}"],
+            [f"authorization: Bearer {key}, Bearer {key}"],
+            [f"authorization: Bearer\xa0{key}"],
+            [f"authorization: Bearer {key}\0"],
+            [f"proxy-authorization: Bearer {key}"],
+        ):
+            assert await status("/v1/programs", *headers) in (400, 401), headers
 
 
 @pytest.mark.parametrize("settings", [{}, {"GRADWIRE_OPEN": "true"}])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 _ID_BYTES, _SECRET_BYTES = 8, 32
 ID_PATTERN = r"[0-9a-f]{16}"
-_TOKEN = re.compile(rb"gw_(" + ID_PATTERN.encode() + rb")_[A-Za-z0-9_-]{43}")
+_TOKEN = re.compile(rb"gw_(" + ID_PATTERN.encode() + rb")_[0-9a-f]{64}")
 
 
 class Token(NamedTuple):
@@ -25,8 +25,8 @@ class Token(NamedTuple):
 
 
 def new_token() -> str:
-    """A key nobody has yet."""
-    return f"gw_{secrets.token_hex(_ID_BYTES)}_{secrets.token_urlsafe(_SECRET_BYTES)}"
+    """A key nobody has yet, of characters that are one word to editors and shells."""
+    return f"gw_{secrets.token_hex(_ID_BYTES)}_{secrets.token_hex(_SECRET_BYTES)}"
 
 
 def read_token(text: bytes) -> Token | None:

@@ -18,10 +18,8 @@ def test_keys_are_new_and_read_back():
 
 
 def test_a_secret_has_256_random_bits():
-    """43 characters of 64 hold them; each bit is set about as often as not."""
-    from base64 import urlsafe_b64decode
-
-    secrets = [urlsafe_b64decode(new_token().split("_", 2)[2] + "=") for _ in range(400)]
+    """Each is set about as often as not."""
+    secrets = [bytes.fromhex(new_token().split("_")[2]) for _ in range(400)]
     assert {len(secret) for secret in secrets} == {32}
     numbers = [int.from_bytes(secret) for secret in secrets]
     for bit in range(256):
@@ -32,7 +30,7 @@ def test_a_secret_has_256_random_bits():
 def test_what_is_not_a_whole_key_is_none(data):
     token = new_token().encode()
     at = data.draw(st.integers(0, len(token)))
-    alien = data.draw(st.sampled_from([b" ", b",", b"\n", b"\0", b"\xff", b"=", b"gw_"]))
+    alien = data.draw(st.sampled_from([b" ", b",", b"\n", b"\0", b"\xff", b"0", b"A", b"gw_"]))
     assert read_token(token[:at] + alien + token[at:]) is None
     assert read_token(token[: min(at, len(token) - 1)]) is None
 
