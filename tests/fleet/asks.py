@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isclose
 from typing import Any
 
 import httpx
@@ -28,14 +29,16 @@ def smooth(size: int, seed: int, name: str = "smooth", program: object = SMOOTH)
     return Ask(name, "/v1/gradient", document, gives(c * np.cos(x) + 2 * x))
 
 
-def slow(milliseconds: float, seed: int = 0) -> Ask:
-    """A product of matrices that takes about so long, in a thread of the pool."""
-    size = max(round((milliseconds * 5e6) ** (1 / 3)), 2)
-    program = f"a = reshape(range({size * size}), [{size}, {size}]) / {size}.0\nsum(a @ a) * x"
-    x = float(seed + 1)
-    a = np.arange(size * size).reshape(size, size) / size
-    document = {"program": program, "variables": {"x": x}, "sources": "x"}
-    return Ask("slow", "/v1/gradient", document, gives(np.array(float((a @ a).sum()))))
+def slow(passes: int, seed: int = 0) -> Ask:
+    """A loop over 50,000 numbers, each of its passes a fraction of a millisecond, in a thread."""
+    start, size = 1.0 + seed, 50_000
+    program = f"y = x * range({size}) / {size}\nfor i in range({passes}): y = sin(y) + y\nmean(y)"
+    y = start * np.arange(size) / size
+    for _ in range(passes):
+        y = np.sin(y) + y
+    mean = float(y.mean())
+    document = {"program": program, "variables": {"x": start}}
+    return Ask("slow", "/v1/evaluate", document, lambda found: isclose(found["outputs"], mean))
 
 
 def waiting(milliseconds: int, seed: int = 0) -> Ask:
@@ -84,7 +87,7 @@ async def mixed(client: httpx.AsyncClient) -> list[Ask]:
     asks += [smooth(2_000, seed, "larger") for seed in range(2)]
     asks += [await registered(client, 10, seed) for seed in range(4)]
     asks += [await recorded(client, 10, seed) for seed in range(4)]
-    return [*asks, slow(5)]
+    return [*asks, slow(30)]
 
 
 health = Ask("health", "/healthz", right=lambda _: True, method="GET")

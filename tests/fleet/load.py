@@ -85,6 +85,8 @@ class Answers:
     all: list[Answer] = field(default_factory=list)
     #: How long the load took, until its last answer.
     seconds: float = 0.0
+    #: How late the generator was at most, where requests were due at times.
+    late_seconds: float = 0.0
 
     @property
     def good(self) -> list[Answer]:
@@ -111,8 +113,8 @@ class Answers:
 
     def percentile(self, share: float, among: Sequence[Answer] | None = None) -> float:
         """Seconds within which that share of the good answers came, or of those ``among``."""
-        seconds = sorted(answer.seconds for answer in (self.good if among is None else among))
-        return seconds[max(ceil(share * len(seconds)), 1) - 1] if seconds else 0.0
+        answers = self.good if among is None else among
+        return percentile(share, [answer.seconds for answer in answers])
 
     def told(self) -> str:
         """The figures in a line."""
@@ -120,7 +122,13 @@ class Answers:
         counted = ", ".join(f"{times} {outcome}" for outcome, times in outcomes.most_common())
         p50, p99 = (1000 * self.percentile(share) for share in (0.5, 0.99))
         rate = len(self.good) / self.seconds if self.seconds else 0.0
-        return f"{counted}; {rate:.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms"
+        late = f", sent up to {self.late_seconds:.2f} s late" if self.late_seconds > 0.1 else ""
+        return f"{counted}; {rate:.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms{late}"
+
+
+def percentile(share: float, seconds: Sequence[float]) -> float:
+    """The least of these that at least that share of them does not exceed; 0 of none."""
+    return sorted(seconds)[max(ceil(share * len(seconds)), 1) - 1] if seconds else 0.0
 
 
 class Connection:
@@ -131,10 +139,10 @@ class Connection:
         self._patience = patience
         self._open: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, ask: Ask, since: float | None = None) -> Answer:
-        """Send once, and read the answer; its time counts from ``since``, or from now."""
+    async def ask(self, ask: Ask) -> Answer:
+        """Send once, and read the answer."""
         clock = time.perf_counter
-        start = clock() if since is None else since
+        start = clock()
         failure = "timeout"
         try:
             async with asyncio.timeout(self._patience):
@@ -192,8 +200,9 @@ async def closed(
     patience: float = 30.0,
     seed: int = 0,
     until: asyncio.Event | None = None,
+    apart: float = 0.0,
 ) -> Answers:
-    """Clients that each ask, wait for the answer and ask again.
+    """Clients that each ask, wait for the answer and ask again; they begin ``apart`` seconds.
 
     For so many ``seconds``, so many times ``each``, or ``until`` something happens.
     """
@@ -204,6 +213,7 @@ async def closed(
         choose = random.Random(f"{seed} {number}")
         connection = Connection(port, patience)
         times = 0
+        await asyncio.sleep(number * apart)
         while not (
             (each and times == each)
             or (seconds and time.perf_counter() - start > seconds)
@@ -226,10 +236,12 @@ async def opened(
     seconds: float,
     patience: float = 30.0,
     seed: int = 0,
+    until: asyncio.Event | None = None,
 ) -> Answers:
     """``rate`` requests a second, whether or not earlier ones are answered.
 
-    Times count from when a request was due, so that a generator that is late hides nothing.
+    For so many ``seconds`` at most, or ``until`` something happens.
+    Where the generator is late it tells how late, so that it hides nothing.
     """
     answers = Answers()
     choose = random.Random(seed)
@@ -239,12 +251,15 @@ async def opened(
 
     async def one(due: float) -> None:
         connection = idle.pop() if idle else Connection(port, patience)
-        answers.all.append(await connection.ask(choose.choice(asks), due))
+        answers.late_seconds = max(answers.late_seconds, time.perf_counter() - due)
+        answers.all.append(await connection.ask(choose.choice(asks)))
         idle.append(connection)
 
     for number in range(round(rate * seconds)):
         due = start + number / rate
         await asyncio.sleep(max(due - time.perf_counter(), 0))
+        if until is not None and until.is_set():
+            break
         task = asyncio.create_task(one(due))
         asking.add(task)
         task.add_done_callback(asking.discard)

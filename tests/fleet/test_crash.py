@@ -15,7 +15,8 @@ pytestmark = [
     pytest.mark.skipif(NGINX is None, reason="nginx is not installed"),
 ]
 
-CLIENTS = 32
+#: A second: enough that several are under way at any time, and that a replica can start beside.
+RATE = 150.0
 
 
 async def test_a_killed_replica_is_missed_by_nobody(tmp_path, tell):
@@ -23,7 +24,8 @@ async def test_a_killed_replica_is_missed_by_nobody(tmp_path, tell):
         async with servers.client() as client:
             mix = await asks.mixed(client)
         enough = asyncio.Event()
-        loaded = asyncio.create_task(load.closed(servers.port, mix, clients=CLIENTS, until=enough))
+        loading = load.opened(servers.port, mix, rate=RATE, seconds=60, until=enough)
+        loaded = asyncio.create_task(loading)
         killed = servers.replicas[0]
         for _ in range(2):
             await asyncio.sleep(1)

@@ -26,7 +26,8 @@ class Job:
     """Work of an owner's, and what became of it.
 
     ``expected_seconds`` is how long it will run; ``done`` is called when it is over, in its thread,
-    or when it is withdrawn before it began. ``held_up`` is told, in that thread, when it pauses
+    or when it is withdrawn before it began. What ``too_late`` gives when its turn comes is its
+    error, in place of its work. ``held_up`` is told, in that thread, when it pauses
     and when it goes on.
     """
 
@@ -43,6 +44,7 @@ class Job:
         "state",
         "submitted_at",
         "thread",
+        "too_late",
         "waited_seconds",
         "work",
     )
@@ -54,6 +56,7 @@ class Job:
         owner: str,
         expected_seconds: float,
         done: Callable[[Job], None],
+        too_late: Callable[[Job], BaseException | None] = lambda _: None,
         held_up: Callable[[bool], None] | None = None,
     ) -> None:
         self.work: Callable[[], Any] | None = work
@@ -61,6 +64,7 @@ class Job:
         self.owner = owner
         self.expected_seconds = expected_seconds
         self.done: Callable[[Job], None] | None = done
+        self.too_late = too_late
         self.held_up = held_up
         self.result: Any = None
         self.error: BaseException | None = None
@@ -84,6 +88,9 @@ class Job:
         self.waited_seconds = self.ran_since - self.submitted_at
         work, self.work = self.work, None
         assert work is not None
+        self.error = self.too_late(self)
+        if self.error is not None:
+            return
         try:
             self.result = work()
         except BaseException as error:  # noqa: BLE001 - it is raised where the job is waited for

@@ -86,8 +86,9 @@ class Queue:
         take so many ``seconds``, or what is usual; ``held_up`` is called in its thread when others
         go first, and when it goes on.
         Raises: ``Refusal`` (overloaded) at once when the queue is full, or too long for the
-        deadline. The answer raises it when it has to make room for other owners' work, and
-        ``DeadlineExceeded`` when time runs out, also where the work does not poll for it.
+        deadline. The answer raises it when it has to make room for other owners' work or has
+        waited for too long, and ``DeadlineExceeded`` when time runs out, also where the work does
+        not poll for it.
         """
         expected_seconds = self._usual.seconds(seconds)
         self._make_room(deadline, nbytes, owner, expected_seconds)
@@ -108,7 +109,9 @@ class Queue:
                 self._waited(job.waited_seconds)
             running.done(job)
 
-        job = running.job = Job(work, deadline, owner, expected_seconds, done, held_up)
+        job = running.job = Job(
+            work, deadline, owner, expected_seconds, done, self._too_late, held_up
+        )
         self._pool.submit(job)
         return running
 
@@ -144,6 +147,13 @@ class Queue:
             detail = f"the queue is {wait_seconds:.1f} s long, more than the request's time"
             return overloaded(detail, self._retry_seconds())
         return None
+
+    def _too_late(self, job: Job) -> Refusal | None:
+        """Why not to begin a job now: jobs may take longer than they did when it was taken on."""
+        if job.waited_seconds <= self._bounds.seconds:
+            return None
+        detail = f"it has waited for {job.waited_seconds:.1f} s, which is too long"
+        return overloaded(detail, self._retry_seconds())
 
     def _retry_seconds(self) -> int:
         """When what is queued now will be done."""

@@ -58,7 +58,7 @@ class Sharing(BaseModel):
     queue_seconds: float = Field(
         default=5.0,
         gt=0,
-        description="How long the requests that wait may be expected to take; beyond that, 503.",
+        description="How long a request may wait for a thread, or is expected to; beyond it, 503.",
     )
     inline_microseconds: int = Field(
         default=200,

@@ -64,6 +64,21 @@ async def test_the_queue_is_bounded_in_requests_and_bytes(queue, nbytes, fits):
     assert await queue.run(lambda: 1, Deadline(1000), 100) == 1
 
 
+async def test_what_has_waited_for_longer_than_it_was_to_is_refused():
+    queue, release = Queue(1, Bounds(9, 100, seconds=0.1)), threading.Event()
+    first, late = (
+        asyncio.create_task(queue.run(work, Deadline(5000), 1)) for work in (release.wait, list)
+    )
+    await asyncio.sleep(0.2)
+    release.set()
+    assert await first
+    with pytest.raises(Refusal, match="waited") as caught:
+        await late
+    assert caught.value.code == "overloaded"
+    assert caught.value.retry_after_seconds
+    queue.close()
+
+
 async def test_work_that_does_not_poll_is_given_up(queue):
     release = threading.Event()
     start = time.monotonic()
