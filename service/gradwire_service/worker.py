@@ -100,8 +100,7 @@ class Worker:
 def main() -> None:
     """Serve the pipe whose number is the argument; the settings come first through it."""
     _end_with_the_service()
-    # Both come to all processes of a terminal or a container; the service lets us finish.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # It may come to all processes of a service at once, which lets us finish.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     connection: Pipe = Connection(int(sys.argv[1]))
     settings, apart = connection.recv()

@@ -6,8 +6,7 @@ import asyncio
 from time import monotonic
 from typing import Any
 
-from gradwire_service.capacity.queue import Queue, overloaded
-from gradwire_service.problems import Refusal
+from gradwire_service.capacity.queue import Queue, draining, overloaded
 
 #: Requests that come at once are all taken up one after the other before the event loop looks at
 #: anything else: those for which that takes longer than this are refused, but never the first few.
@@ -44,11 +43,7 @@ class Capacity:
         has come at once than the event loop gets through in time.
         """
         if self.refusing:
-            raise Refusal(
-                "draining",
-                "this replica is stopping; another one will answer",
-                retry_after_seconds=1,
-            )
+            raise draining()
         task = asyncio.current_task()
         self._in_round += 1
         if self._in_round == 1 or task is self._round_task:  # which asks one after the other

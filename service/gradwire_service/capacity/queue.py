@@ -103,10 +103,12 @@ class Queue:
                 self.requests -= 1
                 self._bytes -= nbytes
                 self._seconds -= expected_seconds
-                if job.thread and job.error is None:
+                if job.thread:
                     self._usual.learn(seconds, job.ran_seconds)
             if job.thread:
                 self._waited(job.waited_seconds)
+            elif job.error is None:
+                job.error = draining()
             running.done(job)
 
         job = running.job = Job(
@@ -238,4 +240,13 @@ def overloaded(detail: str, retry_after_seconds: int) -> Refusal:
         detail,
         hint="repeat after the time given in Retry-After",
         retry_after_seconds=retry_after_seconds,
+    )
+
+
+def draining() -> Refusal:
+    """The refusal of what comes when the service is about to stop."""
+    return Refusal(
+        "draining",
+        "this replica is stopping; another one will answer",
+        retry_after_seconds=1,
     )

@@ -35,6 +35,7 @@ class Hand:
             self._process = subprocess.Popen(  # noqa: S603 - our own module, and a number
                 [sys.executable, "-m", "gradwire_service.worker", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
+                start_new_session=True,  # what is typed at the service is not for it
             )
         self._connection: Connection[Any, Any] = Connection(ours.detach())
         self._connection.send((settings, apart))

@@ -202,3 +202,16 @@ async def test_each_wait_is_told():
     await asyncio.gather(*works)
     assert told[0] < 0.04 < told[1]
     queue.close()
+
+
+async def test_what_waits_when_the_queue_is_closed_is_told_so():
+    queue = Queue(1, Bounds(9, 9))
+    release = threading.Event()
+    begun = blocking(queue, release)
+    waits = blocking(queue, release)
+    await asyncio.sleep(0.01)
+    threading.Timer(0.1, release.set).start()
+    queue.close()
+    assert await begun
+    with pytest.raises(Refusal, match="stopping"):
+        await waits
