@@ -15,10 +15,10 @@ FUZZER := $(VENV)/fuzzer
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test coverage check format fuzz docs bench clean
+.PHONY: help setup serve test coverage check format fuzz docs bench clean container-test
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(DEV) ## Install both distributions, editable, with all tools into .venv
 
@@ -36,6 +36,10 @@ check: $(DEV) ## Lint, check format, types and import directions
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+container-test: $(DEV) ## Build the image, bring the compose file up and test both, by podman as root on Debian 12
+	@$(BIN)/pytest tests/containers $(ARGS)
+	@$(BIN)/python tools/container_inputs.py > deploy/container-test.passed
 
 format: $(DEV) ## Format and apply the safe fixes
 	$(BIN)/ruff check --fix --exit-zero

@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,30 @@ def test_ci_script_is_executable_and_valid(repository: Path):
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", script], check=True)
     assert "set -euo pipefail" in script.read_text()
+
+
+def test_what_containers_are_made_of_is_known_by_its_content(repository: Path, tmp_path: Path):
+    def digest() -> str:
+        command = [sys.executable, str(tmp_path / "tools/container_inputs.py")]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    inputs = ["Dockerfile", ".dockerignore", "docker-compose.yml", "pyproject.toml"]
+    folders = ["deploy", "service/gradwire_service", "tests/containers", "tools"]
+    for name in inputs:
+        shutil.copy(repository / name, tmp_path)
+    for name in folders:
+        shutil.copytree(repository / name, tmp_path / name)
+    first = digest()
+    for name in ["deploy/container-test.passed", "deploy/keys/keys.json", "README.md"]:
+        (tmp_path / name).write_text("something else")
+    assert digest() == first
+    seen = {first}
+    for name in [*inputs, "deploy/nginx/routing.conf", "service/gradwire_service/__main__.py"]:
+        with (tmp_path / name).open("a") as file:
+            file.write("\n")
+        seen.add(digest())
+    (tmp_path / "service/gradwire_service/settings/more.py").touch()
+    assert len(seen | {digest()}) == 8
 
 
 @pytest.mark.parametrize("folder", [".", "clients/python"])

@@ -1,0 +1,145 @@
+"""The image: small, soon there, without rights, within its memory, gone when it is told to."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.containers.podman import Podman
+from tests.fleet.processes import free_port
+
+MEBIBYTE = 1 << 20
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Running:
+    """One container of the image, confined as far as it goes."""
+
+    def __init__(self, podman: Podman, image: str, **settings: str) -> None:
+        self.podman = podman
+        self.port = free_port()
+        settings = {"GRADWIRE_HOST": "127.0.0.1", "GRADWIRE_PORT": str(self.port), **settings}
+        self.name = podman(
+            *("run", "--detach", "--pull", "never", "--network", "host"),
+            *("--read-only", "--read-only-tmpfs=false", "--cap-drop", "ALL"),
+            *("--security-opt", "no-new-privileges", "--memory", "400m", "--memory-swap", "400m"),
+            *(f"--env={name}={value}" for name, value in settings.items()),
+            image,
+        ).stdout.strip()
+        self.pid = podman.inspect(self.name)["State"]["Pid"]
+        self.client = httpx.Client(
+            base_url=f"http://127.0.0.1:{self.port}", trust_env=False, timeout=30
+        )
+
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                if self.client.get("/readyz").status_code == 200:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.05)
+        pytest.fail("the container is not ready")
+
+    def status(self) -> dict[str, str]:
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+    def ended(self) -> int:
+        """The exit status, within 30 seconds."""
+        return int(self.podman("wait", self.name, seconds=30).stdout)
+
+
+@pytest.fixture
+def start(podman: Podman, image: str) -> Iterator[Callable[..., Running]]:
+    started: list[Running] = []
+
+    def start(**settings: str) -> Running:
+        started.append(Running(podman, image, **settings))
+        return started[-1]
+
+    yield start
+    for running in started:
+        running.client.close()
+        podman("rm", "--force", "--time", "0", running.name)
+
+
+def gradient(client: httpx.Client, program: str) -> httpx.Response:
+    return client.post("/v1/gradient", json={"program": program, "variables": {"x": 3}})
+
+
+def test_image_is_small(podman: Podman, image: str, record_property: Callable[[str, object], None]):
+    size = podman.inspect(image)["Size"]
+    record_property("bytes", size)
+    assert size < 350e6
+
+
+def test_starts_soon_and_has_no_rights(
+    start: Callable[..., Running], record_property: Callable[[str, object], None]
+):
+    begun = time.monotonic()
+    running = start()
+    running.wait_until_ready()
+    fields = Path(f"/proc/{running.pid}/stat").read_text().rpartition(")")[2].split()
+    processor = (int(fields[11]) + int(fields[12])) / TICKS
+    record_property("seconds", time.monotonic() - begun)
+    record_property("processor_seconds", processor)
+    assert processor < 3  # a busy machine has it wait for longer
+    status = running.status()
+    assert {*status["Uid"].split(), *status["Gid"].split()} == {"10001"}
+    assert {status[name] for name in status if name.startswith("Cap")} == {"0" * 16}
+    assert status["NoNewPrivs"] == "1"
+    assert gradient(running.client, "x * x").json()["gradients"] == {"x": 6.0}
+
+
+def test_nothing_can_be_written(start: Callable[..., Running]):
+    running = start()
+    running.wait_until_ready()
+    for path in ("/venv/x", "/tmp/x", "/x"):
+        written = running.podman("exec", running.name, "/usr/bin/touch", path, check=False)
+        assert written.returncode != 0
+        assert "Read-only file system" in written.stderr
+
+
+def test_refuses_what_is_too_large_for_it(start: Callable[..., Running]):
+    running = start(GRADWIRE_MAX_TOTAL_BYTES=str(64 * MEBIBYTE))
+    running.wait_until_ready()
+    refused = gradient(running.client, "sum(sort(ones((100000000,)) * x))")
+    assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+    assert gradient(running.client, "x * x").status_code == 200
+
+
+def test_memory_has_a_bound_whatever_the_settings_say(start: Callable[..., Running]):
+    running = start()
+    running.wait_until_ready()
+    with pytest.raises(httpx.TransportError):
+        gradient(running.client, "sum(sort(ones((100000000,)) * x))")
+    assert running.ended() == 128 + signal.SIGKILL
+
+
+def test_health_is_checked_from_inside(start: Callable[..., Running]):
+    running = start()
+    running.wait_until_ready()
+    assert running.podman("healthcheck", "run", running.name, check=False).returncode == 0
+    os.kill(running.pid, signal.SIGSTOP)
+    try:
+        assert running.podman("healthcheck", "run", running.name, check=False).returncode != 0
+    finally:
+        os.kill(running.pid, signal.SIGCONT)
+
+
+def test_ends_well_when_it_is_told_to(start: Callable[..., Running]):
+    running = start()
+    running.wait_until_ready()
+    running.podman("kill", "--signal", "TERM", running.name)
+    assert running.ended() == 0
+
+
+def test_does_not_listen_to_anybody_unasked(start: Callable[..., Running]):
+    running = start(GRADWIRE_HOST="0.0.0.0")
+    assert running.ended() == 2
+    assert "GRADWIRE_OPEN" in running.podman("logs", running.name).stderr
