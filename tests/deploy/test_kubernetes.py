@@ -1,0 +1,243 @@
+"""The manifests: valid, confined, and at one with the image, the settings and the proxy."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from gradwire_service.app import create_app
+from gradwire_service.settings import Settings
+
+REPOSITORY = Path(__file__).parents[2]
+FOLDER = REPOSITORY / "deploy/kubernetes"
+VERSION = "1.33"
+
+Manifest = dict[str, Any]
+
+MANIFESTS: dict[str, Manifest] = {
+    f"{manifest['kind']} {manifest['metadata']['name']}": manifest
+    for path in sorted(FOLDER.glob("*.yaml"))
+    if path.name != "kustomization.yaml"
+    for manifest in yaml.safe_load_all(path.read_text())
+}
+WORKLOADS = ["Deployment gradwire", "Deployment nginx", "StatefulSet redis"]
+
+
+def pod(workload: str) -> Manifest:
+    template: Manifest = MANIFESTS[workload]["spec"]["template"]
+    return template
+
+
+def container(workload: str) -> Manifest:
+    (only,) = pod(workload)["spec"]["containers"]
+    assert isinstance(only, dict)
+    return only
+
+
+def ports(workload: str) -> dict[str, int]:
+    return {port["name"]: port["containerPort"] for port in container(workload)["ports"]}
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_is_valid(name: str):
+    kubernetes_validate.validate(MANIFESTS[name], VERSION, strict=True)
+
+
+def test_a_wrong_manifest_is_not_valid():
+    wrong = {**MANIFESTS["Deployment gradwire"], "spek": {}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, VERSION, strict=True)
+
+
+def test_all_files_are_applied_but_the_example_of_a_secret():
+    kustomization = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
+    here = {path.name for path in FOLDER.glob("*.yaml")}
+    applied = {name for name in kustomization["resources"] if name.endswith(".yaml")}
+    assert here - applied == {"keys.example.yaml", "kustomization.yaml"}
+    assert applied <= here
+    assert kustomization["namespace"] == MANIFESTS["Namespace gradwire"]["metadata"]["name"]
+
+
+def test_example_of_a_secret_holds_none():
+    assert MANIFESTS["Secret gradwire-keys"]["stringData"] == {"keys.json": "[]"}
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_is_confined(workload: str):
+    spec = pod(workload)["spec"]
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["runAsUser"] > 0
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert spec["automountServiceAccountToken"] is False
+    assert container(workload)["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    resources = container(workload)["resources"]
+    assert {"cpu", "memory"} <= resources["requests"].keys()
+    assert "memory" in resources["limits"]
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_is_selected_by_what_is_meant_for_it(workload: str):
+    labels = pod(workload)["metadata"]["labels"]
+    assert MANIFESTS[workload]["spec"]["selector"]["matchLabels"] == labels
+    assert MANIFESTS[f"NetworkPolicy {labels['app']}"]["spec"]["podSelector"] == {
+        "matchLabels": labels
+    }
+    selecting = [
+        manifest
+        for manifest in MANIFESTS.values()
+        if manifest["kind"] == "Service" and manifest["spec"]["selector"] == labels
+    ]
+    for service in selecting:
+        for port in service["spec"]["ports"]:
+            assert port["targetPort"] in ports(workload)
+    assert selecting
+
+
+def test_no_service_is_told_among_the_settings():
+    """A service ``gradwire`` would come as ``GRADWIRE_PORT=tcp://…``."""
+    assert pod("Deployment gradwire")["spec"]["enableServiceLinks"] is False
+
+
+def test_image_is_that_of_the_repository():
+    compose = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())["services"]
+    assert container("Deployment gradwire")["image"].startswith(
+        compose["gradwire-1"]["image"] + ":"
+    )
+    for workload, service in [("Deployment nginx", "nginx"), ("StatefulSet redis", "redis")]:
+        assert container(workload)["image"] == compose[service]["image"]
+        assert container(workload)["command"] == compose[service]["entrypoint"]
+        security = pod(workload)["spec"]["securityContext"]
+        assert f"{security['runAsUser']}:{security['runAsGroup']}" == compose[service]["user"]
+    assert re.search(
+        r"^USER 10001:10001$", (REPOSITORY / "Dockerfile").read_text(), flags=re.MULTILINE
+    )
+
+
+def test_settings_exist_and_leave_room_in_the_container():
+    given = MANIFESTS["ConfigMap gradwire-settings"]["data"]
+    named = [*given, *(entry["name"] for entry in container("Deployment gradwire")["env"])]
+    names = {name.removeprefix("GRADWIRE_").lower() for name in named}
+    assert names <= Settings.model_fields.keys()
+    settings = Settings.model_validate(
+        {name.removeprefix("GRADWIRE_").lower(): value for name, value in given.items()}
+    )
+    memory = container("Deployment gradwire")["resources"]["limits"]["memory"]
+    limit = int(memory.removesuffix("Gi")) << 30
+    assert settings.max_array_bytes <= settings.max_total_bytes <= limit // 2
+    mounts = [mount["mountPath"] for mount in container("Deployment gradwire")["volumeMounts"]]
+    assert str(Path(settings.keys_file).parent) in mounts
+    assert settings.store == f"redis://redis:{ports('StatefulSet redis')['redis']}/0"
+
+
+def test_threads_are_as_many_as_the_cores_that_are_allowed():
+    environment = {entry["name"]: entry for entry in container("Deployment gradwire")["env"]}
+    source = environment["GRADWIRE_POOL_THREADS"]["valueFrom"]
+    assert source == {"resourceFieldRef": {"resource": "limits.cpu"}}
+    assert int(container("Deployment gradwire")["resources"]["limits"]["cpu"]) > 0
+
+
+def test_probes_ask_paths_that_exist_on_the_port_that_is_listened_on():
+    app = create_app(Settings())
+    paths = app.openapi()["paths"]
+    app.state.capacity.close()
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        asked = container("Deployment gradwire")[probe]["httpGet"]
+        assert asked["path"] in paths
+        assert asked["port"] in ports("Deployment gradwire")
+    assert container("Deployment gradwire")["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    dockerfile = (REPOSITORY / "Dockerfile").read_text()
+    assert f"GRADWIRE_PORT={ports('Deployment gradwire')['http']} " in dockerfile
+    listen = (REPOSITORY / "deploy/nginx/gradwire.conf").read_text()
+    assert f"listen {ports('Deployment nginx')['http']};" in listen
+
+
+def grace(workload: str) -> tuple[int, int]:
+    """Seconds before the signal, and until the end."""
+    before = container(workload)["lifecycle"]["preStop"]["sleep"]["seconds"]
+    return before, pod(workload)["spec"]["terminationGracePeriodSeconds"]
+
+
+def test_graces_are_ordered():
+    fields = Settings.model_fields
+    longest = fields["max_timeout_ms"].default / 1000 + fields["drain_seconds"].default
+    before, until = grace("Deployment gradwire")
+    assert before + longest < until
+    proxy = (REPOSITORY / "deploy/nginx/gradwire.conf").read_text()
+    waits = int(re.findall(r"proxy_read_timeout (\d+)s", proxy)[0])
+    before, until = grace("Deployment nginx")
+    assert before + waits < until
+    annotations = MANIFESTS["Ingress gradwire"]["metadata"]["annotations"]
+    assert waits < int(annotations["nginx.ingress.kubernetes.io/proxy-read-timeout"])
+
+
+def test_ingress_takes_what_the_service_takes_and_leads_to_nginx():
+    ingress = MANIFESTS["Ingress gradwire"]
+    size = ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/proxy-body-size"]
+    assert int(size.removesuffix("m")) << 20 == Settings.model_fields["max_body_bytes"].default
+    (rule,) = ingress["spec"]["rules"]
+    (path,) = rule["http"]["paths"]
+    backend = path["backend"]["service"]
+    service = MANIFESTS[f"Service {backend['name']}"]
+    assert backend["port"]["name"] in {port["name"] for port in service["spec"]["ports"]}
+    assert service["spec"]["selector"] == pod("Deployment nginx")["metadata"]["labels"]
+
+
+def test_nginx_finds_its_configuration_and_the_pods():
+    volumes = {volume["name"]: volume for volume in pod("Deployment nginx")["spec"]["volumes"]}
+    sources = volumes["configuration"]["projected"]["sources"]
+    made: list[str] = []
+    for folder in ("nginx", "kubernetes"):
+        path = REPOSITORY / "deploy" / folder / "kustomization.yaml"
+        for generator in yaml.safe_load(path.read_text())["configMapGenerator"]:
+            assert {"configMap": {"name": generator["name"]}} in sources
+            made += generator["files"]
+            assert all((path.parent / name).is_file() for name in generator["files"])
+    assert sorted(made) == sorted(
+        path.name for path in (REPOSITORY / "deploy/nginx").glob("*.conf")
+    )
+    service = MANIFESTS["Service gradwire-replicas"]
+    (port,) = service["spec"]["ports"]
+    namespace = MANIFESTS["Namespace gradwire"]["metadata"]["name"]
+    address = f"{service['metadata']['name']}.{namespace}.svc.cluster.local"
+    assert service["spec"]["clusterIP"] == "None"
+    upstream = (FOLDER / "upstream.conf").read_text()
+    assert upstream.count(f"server {address} service={port['name']} resolve ") == 2
+
+
+def test_upstreams_differ_from_the_shipped_ones_by_addresses_alone():
+    def directives(path: Path) -> list[str]:
+        lines = path.read_text().splitlines()
+        kept = [line for line in lines if not re.match(r" *(#|zone|resolver|$)", line)]
+        servers = [re.sub(r"server \S+( service=\S+)?", "server", line) for line in kept]
+        return [line for n, line in enumerate(servers) if n == 0 or servers[n - 1] != line]
+
+    ours = REPOSITORY / "deploy/nginx/upstream.conf"
+    assert directives(FOLDER / "upstream.conf") == directives(ours)
+
+
+def test_a_quorum_stays_while_pods_are_moved():
+    replicas = MANIFESTS["Deployment gradwire"]["spec"]["replicas"]
+    scaler = MANIFESTS["HorizontalPodAutoscaler gradwire"]["spec"]
+    assert scaler["scaleTargetRef"]["name"] == "gradwire"
+    assert scaler["minReplicas"] == replicas == 3
+    for name in ("gradwire", "nginx"):
+        workload = MANIFESTS[f"Deployment {name}"]["spec"]
+        budget = MANIFESTS[f"PodDisruptionBudget {name}"]["spec"]
+        assert budget["selector"] == workload["selector"]
+        assert 0 < budget["minAvailable"] < workload["replicas"]
+        assert workload["strategy"]["rollingUpdate"]["maxUnavailable"] == 0
+
+
+def test_nobody_speaks_to_anybody_unless_it_is_said():
+    nothing = MANIFESTS["NetworkPolicy nothing"]["spec"]
+    assert nothing == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    assert "egress" not in MANIFESTS["NetworkPolicy redis"]["spec"]
+    egress = MANIFESTS["NetworkPolicy gradwire"]["spec"]["egress"]
+    allowed = [{port["port"] for port in rule["ports"]} for rule in egress]
+    assert allowed == [{"redis"}, {53}]
