@@ -1,6 +1,7 @@
 """Policies and records that the tests of stores share, and what these ask of a store."""
 
 import secrets
+from contextlib import contextmanager
 
 import pytest
 from gradwire_service.problems import Refusal
@@ -17,6 +18,9 @@ POLICIES: dict[Kind, Policy] = {
     "used": Policy(OWNED, ALL, CONSUMED_SECONDS, yields=True),
 }
 KINDS: tuple[Kind, ...] = ("tapes", "programs", "names", "tensors")
+#: Policies under which there is room for all that tests put.
+MANY = Amount(10_000, 1 << 30)
+PLENTY = {kind: Policy(MANY, MANY, *policy[2:]) for kind, policy in POLICIES.items()}
 #: Of 100 bytes.
 RECORD = Record('{"π": 1}', b"\x00\xff" * 45 + b"x")
 ME, YOU = "me", "you"
@@ -53,3 +57,19 @@ def unavailable(work):
     assert refusal.value.code == "store_unavailable"
     assert refusal.value.retry_after_seconds == 1
     return refusal.value.detail
+
+
+def refused(store, key, record=RECORD):
+    with pytest.raises(Refusal) as refusal:
+        store.put(key, record)
+    assert refusal.value.code == "over_budget"
+    return refusal.value.detail
+
+
+@contextmanager
+def opened(url, policies=PLENTY, **options):
+    store = RedisStore(url, policies, **{"timeout_seconds": 0.3, **options})
+    try:
+        yield store
+    finally:
+        store.close()

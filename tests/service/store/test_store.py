@@ -1,25 +1,21 @@
 """Every store keeps what the seam promises."""
 
 import math
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import pytest
 from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import CONSUMED_SECONDS, Amount, Listed, Policy
+from gradwire_service.store.records import CONSUMED_SECONDS, Listed
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.service.store.given import (
-    ALL,
     KINDS,
     ME,
-    OWNED,
     POLICIES,
     RECORD,
     TTL,
@@ -29,27 +25,9 @@ from tests.service.store.given import (
     kept,
     key,
     of_size,
+    refused,
 )
 from tests.service.store.redis_server import REDIS
-
-
-@pytest.fixture(params=["memory", "sqlite", "redis"])
-def store(request, clock, tmp_path):
-    if request.param == "redis":
-        store = in_redis(request.getfixturevalue("redis_url"), POLICIES, clock)
-    elif request.param == "sqlite":
-        store = SqliteStore(str(tmp_path / "records.db"), POLICIES, clock)
-    else:
-        store = MemoryStore(POLICIES, clock)
-    yield store
-    store.close()
-
-
-def refused(store, key, record=RECORD):
-    with pytest.raises(Refusal) as refusal:
-        store.put(key, record)
-    assert refusal.value.code == "over_budget"
-    return refusal.value.detail
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,24 +106,6 @@ def test_what_nobody_used_by_a_name_nobody_uses_again(store):
     assert store.find(key()) == ("", b"", store.find(key()).expires_at, "")
 
 
-def test_what_is_used_up_makes_room_for_what_is_to_come(store, clock):
-    for id in "abcdef":
-        clock.now += 1
-        store.put(key(id), of_size(100))
-        assert store.consume(key(id), "first")
-        assert store.consume(key(id), "first")
-    held = [id for id in "abcdef" if store.find(key(id))]
-    assert held == ["e", "f"], "of 300 bytes each takes 106"
-    assert store.amounts("used") == (2, 2 * (100 + len("first ")))
-
-
-def test_what_has_no_room_once_it_is_used_up_is_only_known_to_be(store):
-    store.put(key(), of_size(300))
-    assert store.consume(key(), "first")
-    assert not store.consume(key(), "first")
-    assert store.find(key()).used_by == ""
-
-
 def test_what_is_removed_is_unknown(store):
     for used_up_by in None, "", "first":
         store.put(key(), RECORD)
@@ -213,68 +173,6 @@ def test_what_one_owner_has_is_unknown_to_others(store):
     assert store.find(foreign) is None
 
 
-def test_owners_have_quotas_of_their_own_within_that_of_all(store):
-    for id in "abc":
-        store.put(key(id), of_size(1))
-    for id in "ab":
-        store.put(key(id, YOU), of_size(1))
-    assert "all tapes would be 6" in refused(store, key("c", YOU))
-    assert "the tapes of your key would be 4" in refused(store, key("d"))
-    store.remove(key("a"))
-    store.put(key("c", YOU), of_size(1))
-
-
-def test_what_was_used_longest_ago_makes_room(store, clock):
-    for id in "abc":
-        clock.now += 1
-        store.put(key(id, kind="tensors"), of_size(1))
-    clock.now += 1
-    store.find(key("a", kind="tensors"), body=False)
-    clock.now += 1
-    store.put(key("d", kind="tensors"), of_size(1))
-    assert ids(store, "tensors") == ["a", "c", "d"]
-    store.put(key("e", kind="tensors"), of_size(299))
-    assert ids(store, "tensors") == ["d", "e"]
-    refused(store, key("f", kind="tensors"), of_size(301))
-    assert len(ids(store, "tensors")) == 2
-
-
-def test_who_has_the_largest_share_makes_room(store, clock):
-    for id, nbytes in ("a", 100), ("b", 100), ("c", 100):
-        clock.now += 1
-        store.put(key(id, kind="tensors"), of_size(nbytes))
-    store.put(key("d", YOU, "tensors"), of_size(90))
-    store.put(key("e", YOU, "tensors"), of_size(60))
-    assert ids(store, "tensors") == ["b", "c"]
-    assert ids(store, "tensors", YOU) == ["d", "e"]
-    store.put(key("f", YOU, "tensors"), of_size(51))
-    assert ids(store, "tensors") == ["b", "c"], "you would have more than I"
-    assert ids(store, "tensors", YOU) == ["e", "f"]
-
-
-def test_nobody_loses_more_than_others_keep(store, clock):
-    """However much one asks for, the other keeps half of everything, or all it has."""
-    store.put(key("small", kind="tensors"), of_size(199))
-    for number in range(20):
-        clock.now += 0.1
-        store.put(key(str(number), YOU, "tensors"), of_size(100))
-    assert ids(store, "tensors") == ["small"]
-    assert len(ids(store, "tensors", YOU)) == 2
-
-
-def test_what_is_refused_drops_nothing(store, clock):
-    for kind in "tapes", "tensors":
-        store.put(key("a", kind=kind), RECORD)
-        clock.now += 1
-        store.put(key("b", kind=kind), RECORD)
-        refused(store, key("a", kind=kind), of_size(301))
-        assert kept(store, key("a", kind=kind)) == RECORD
-        assert ids(store, kind) == ["a", "b"]
-        store.put(key("c", kind=kind), RECORD)
-        refused(store, key("d", kind=kind), of_size(301))
-        assert ids(store, kind) == ["a", "b", "c"]
-
-
 def test_what_was_used_up_may_be_put_again(store):
     store.put(key(), RECORD)
     store.consume(key())
@@ -282,52 +180,10 @@ def test_what_was_used_up_may_be_put_again(store):
     assert kept(store, key()) == RECORD
 
 
-@pytest.mark.parametrize("kind_of_store", [MemoryStore, partial(SqliteStore, ":memory:")])
-def test_room_among_many_owners_is_made_in_one_pass(kind_of_store, clock):
-    """To drop 75 records of 10,000 owners takes little more than to drop one."""
-    most = Amount(10_000, 10_000 * 100)
-    store = kind_of_store({"tensors": Policy(most, most, 1e9, yields=True)}, clock)
-    owners = sorted(f"owner {number}" for number in range(most.records))
-    for owner in owners:
-        store.put(key(owner=owner, kind="tensors"), of_size(100))
-    one = calls_and_steps(store, key("b", "z", "tensors"), of_size(100))
-    many = calls_and_steps(store, key("c", kind="tensors"), of_size(7500))
-    assert [owner for owner in owners if not ids(store, "tensors", owner)] == owners[:76]
-    assert all(after <= 1.5 * before for before, after in zip(one, many, strict=True))
-    store.close()
-
-
-def calls_and_steps(store, key, record):
-    """How many calls Python makes to put a record, and how many thousands of steps SQLite does."""
-    calls, steps = [], []
-    if isinstance(store, SqliteStore):
-        store._connection.set_progress_handler(lambda: steps.append(1), 1000)
-    before = sys.getprofile()
-    sys.setprofile(lambda _, event, __: calls.append(event))
-    try:
-        store.put(key, record)
-    finally:
-        sys.setprofile(before)
-    return len(calls), len(steps)
-
-
 def test_one_of_many_threads_uses_a_record_up(store):
     store.put(key(), RECORD)
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(lambda _: store.consume(key()), range(64))) == 1
-
-
-def test_threads_keep_to_the_quotas(store):
-    def put(number):
-        store.put(key(str(number), f"owner {number % 3}", "tensors"), of_size(number % 50))
-        store.find(key(str(number - 1), f"owner {number % 3}", "tensors"))
-        return store.remove(key(str(number - 4), f"owner {number % 3}", "tensors"))
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(put, range(200)))
-    held = [store.listed("tensors", f"owner {n}", "", 100) for n in range(3)]
-    assert all(len(records) <= OWNED.records for records in held)
-    assert sum(map(len, held)) <= ALL.records
 
 
 @pytest.fixture(scope="session")

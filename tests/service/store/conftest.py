@@ -1,0 +1,28 @@
+"""Each store, empty."""
+
+import pytest
+from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.sqlite import SqliteStore
+
+from tests.service.store.given import POLICIES, in_redis
+from tests.service.store.redis_server import REDIS, redis_server
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+def store(request, clock, tmp_path):
+    if request.param == "redis":
+        store = in_redis(request.getfixturevalue("redis_url"), POLICIES, clock)
+    elif request.param == "sqlite":
+        store = SqliteStore(str(tmp_path / "records.db"), POLICIES, clock)
+    else:
+        store = MemoryStore(POLICIES, clock)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def server(tmp_path):
+    if REDIS is None:
+        pytest.skip("there is no redis-server")
+    with redis_server(tmp_path) as server:
+        yield server

@@ -1,0 +1,144 @@
+"""Nobody waits for a Redis that is lost, and it is used again as soon as it answers."""
+
+import signal
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from gradwire_service.store import Unavailable
+
+from tests.service.store.given import RECORD, ids, kept, key, opened, unavailable
+from tests.service.store.redis_server import REDIS, RedisServer, redis_server
+
+pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+
+SECRET = "hunter2:/@"
+#: Within which a store is to answer again, once Redis does.
+RECOVERY_SECONDS = 5.0
+#: As long as nobody waits who is refused at once.
+AT_ONCE_SECONDS = 0.1
+
+
+def refused_at_once(store):
+    begun = time.monotonic()
+    detail = unavailable(lambda: store.find(key()))
+    assert time.monotonic() - begun < AT_ONCE_SECONDS
+    return detail
+
+
+def recovers(store):
+    """Wait until the store answers, and give what it does."""
+    end = time.monotonic() + RECOVERY_SECONDS
+    while True:
+        try:
+            return store.find(key())
+        except Unavailable:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+
+def test_a_redis_that_is_restarted_is_used_again(server, caplog):
+    with opened(server.url) as store:
+        store.put(key(), RECORD)
+        server.stop()
+        unavailable(lambda: store.find(key()))
+        assert refused_at_once(store) == "the store cannot be reached"
+        server.start()
+        assert recovers(store) is None
+        store.put(key(), RECORD)
+        assert kept(store, key()) == RECORD
+    assert "the store answers again" in caplog.text
+
+
+def test_connections_that_died_are_made_anew(server):
+    """Of a Redis that was restarted while nobody asked it, nobody is refused."""
+    with opened(server.url) as store:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: store.amounts("tapes"), range(40)))
+        server.stop()
+        server.start().ready()
+        assert [store.find(key()) for _ in range(10)] == [None] * 10
+
+
+def test_a_store_is_opened_before_redis_is_there(tmp_path):
+    server = RedisServer(tmp_path)
+    with opened(server.url) as store:
+        assert refused_at_once(store) == "the store cannot be reached"
+        try:
+            server.start()
+            assert recovers(store) is None
+        finally:
+            server.stop()
+
+
+def test_nobody_waits_for_a_redis_that_hangs(server):
+    with opened(server.url) as store:
+        store.put(key(), RECORD)
+        server.send(signal.SIGSTOP)
+        with ThreadPoolExecutor(8) as pool:
+            begun = time.monotonic()
+            list(pool.map(lambda _: unavailable(lambda: store.find(key())), range(100)))
+            assert time.monotonic() - begun < 1, "all wait once, and together"
+        watches = [t for t in threading.enumerate() if t.name == "gradwire-store"]
+        assert len(watches) == 1
+        for _ in range(20):
+            assert refused_at_once(store) == "the store does not answer"
+        server.send(signal.SIGCONT)
+        assert recovers(store)[:2] == RECORD
+        watches[0].join(1)
+        assert not watches[0].is_alive()
+
+
+def test_a_host_that_takes_no_connections_is_given_up():
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        port = full.getsockname()[1]
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+        begun = time.monotonic()
+        with opened(f"redis://127.0.0.1:{port}", connect_seconds=0.2) as store:
+            assert time.monotonic() - begun < 1
+            assert refused_at_once(store) == "the store does not answer"
+        for one in waiting:
+            one.close()
+
+
+def test_who_is_not_let_in_tells_no_password(tmp_path, caplog):
+    with redis_server(tmp_path, "--requirepass", "another") as server:
+        address = server.url.removeprefix("redis://")
+        with opened(f"redis://:hunter2%3A%2F%40@{address}") as store:
+            assert refused_at_once(store) == "the store refuses this service"
+            with server.client() as client:
+                client.execute_command("AUTH", "another")
+                client.config_set("requirepass", SECRET)
+            assert recovers(store) is None
+    assert "WRONGPASS" in caplog.text or "invalid username-password" in caplog.text
+    assert f"redis://{address}" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_a_redis_that_reads_its_file_is_waited_for(tmp_path):
+    with redis_server(tmp_path) as server, opened(server.url) as store:
+        for number in range(100):
+            store.put(key(str(number), kind="programs"), RECORD)
+        store._redis.save()
+    slow = "--key-load-delay", "5000", "--loading-process-events-interval-bytes", "1024"
+    again = RedisServer(tmp_path, *slow)
+    try:
+        again.start()
+        with opened(again.url) as store:
+            troubles = set()
+            end = time.monotonic() + 10
+            while time.monotonic() < end:
+                try:
+                    assert len(ids(store, "programs")) == 100
+                    break
+                except Unavailable as refusal:
+                    troubles.add(refusal.detail)
+                    time.sleep(0.01)
+        assert "the store is loading what it holds" in troubles
+    finally:
+        again.stop()
