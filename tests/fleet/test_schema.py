@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fleet.fleets import replica
+from tests.fleet.test_keys import new_key
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -17,20 +18,9 @@ CONFIGURATION = REPOSITORY / "tests/fleet/schemathesis.toml"
 PHASES = ("Examples", "Coverage", "Fuzzing", "Stateful")
 
 
-def new_key(file):
-    """A key that may do everything, in a new list of keys."""
-    command = [sys.executable, "-m", "gradwire_service", "keys", "new"]
-    about = ["--tenant", "acme", "--name", "all", "--scopes", "compute,write,admin"]
-    made = subprocess.run(
-        [*command, *about, "--file", str(file)], capture_output=True, text=True, check=True
-    )
-    (key,) = re.findall(r"gw_\w+", made.stdout)
-    return key
-
-
 async def test_the_service_does_what_its_schema_says(tmp_path, tell):
     keys = tmp_path / "keys.json"
-    key = new_key(keys)
+    key = new_key(keys, "--scopes", "compute,write,admin")
     async with replica(tmp_path, keys_file=keys, default_timeout_ms=1000) as alone:
         schemathesis = [sys.executable, "-m", "schemathesis.cli", "--no-color"]
         asking = await asyncio.create_subprocess_exec(

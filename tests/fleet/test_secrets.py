@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fleet.fleets import replica
+from tests.fleet.test_keys import new_key
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -90,16 +91,26 @@ RAW = [
 ]
 
 
-@pytest.mark.parametrize("log_format", ["json", "console"])
+@pytest.mark.parametrize(("log_format", "keys"), [("json", True), ("console", False)])
 async def test_nothing_of_a_request_but_its_figures_is_told(
-    tmp_path, monkeypatch, tell, log_format
+    tmp_path, monkeypatch, log_format, keys
 ):
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")  # tells of callbacks and what they hold
     monkeypatch.setenv("PYTHONWARNINGS", "always")
-    settings = {"log_format": log_format, "log_level": "info", "log_client_addresses": True}
+    settings: dict[str, Any] = {
+        "log_format": log_format,
+        "log_level": "info",
+        "log_client_addresses": True,
+    }
+    headers, secret = HEADERS, MARK
+    if keys:
+        file = tmp_path / "keys.json"
+        key = new_key(file, "--scopes", "compute,write,admin")
+        settings["keys_file"] = str(file)
+        headers, secret = HEADERS | {"authorization": f"Bearer {key}"}, key.split("_", 2)[2]
     async with replica(tmp_path, **settings, max_body_bytes=100_000) as alone:
         statuses = set()
-        async with alone.client(headers=HEADERS) as client:
+        async with alone.client(headers=headers) as client:
             asked = list(requests())
             for method, path, request in asked:
                 statuses.add((await client.request(method, path, **request)).status_code)
@@ -108,12 +119,16 @@ async def test_nothing_of_a_request_but_its_figures_is_told(
             writer.write(text.encode())
             await writer.drain()
             writer.close()
-        told = (await alone.get("/metrics")).text
+        async with alone.client(headers=headers) as client:
+            told = (await client.get("/metrics")).text
+        assert "gradwire_requests_total" in told
         alone.stop()
         log = alone.log(most=1 << 30)
     assert {200, 201, 400, 404, 405, 415, 422, 504} <= statuses
     assert len(log.splitlines()) > len(asked)
+    assert ("acme" in log) == keys
     for text in log, told:
+        assert secret not in text
         found = [line for line in text.splitlines() if MARK.lower() in line.lower()]
         assert not found
         assert not [line for line in text.splitlines() if str(NUMBER)[:7] in line]
