@@ -256,7 +256,7 @@ async def test_one_cannot_have_anothers_programs_compiled_anew(tmp_path: Path):
 async def test_a_full_quota_costs_nobody_else_anything(tmp_path: Path, kept: dict[str, str]):
     """One tenant has far more than there is room for, another a little, before and after."""
     kinds = "tensors", "programs", "tapes"
-    few = {f"max_{kind}_per_key": 6 for kind in kinds} | {f"max_{kind}": 10 for kind in kinds}
+    few = {f"max_{kind}_per_tenant": 6 for kind in kinds} | {f"max_{kind}": 10 for kind in kinds}
     async with tenants(tmp_path, **few, **kept) as (mine, theirs, _):
         before = await keep(mine, "before", 2.0)
         refused = 0

@@ -206,7 +206,7 @@ async def refused(client):
 
 
 async def test_each_key_has_a_quota_and_sees_its_own_tapes_only(tmp_path, served):
-    async with served(**shared(tmp_path), max_tapes_per_key=1) as client:
+    async with served(**shared(tmp_path), max_tapes_per_tenant=1) as client:
         tapes = {}
         for key in "one", "two", None:
             client.headers.pop("authorization", None)

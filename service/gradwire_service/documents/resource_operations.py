@@ -54,7 +54,7 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
     "all": _with(
         resource_operation(
             "list_programs",
-            "The programs of this key",
+            "The programs of this tenant",
             "In pages, by their ids.",
             422,
             status=200,

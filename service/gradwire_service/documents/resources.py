@@ -36,7 +36,7 @@ class ProgramDocument(ProgramSummary):
 
 
 class ProgramPage(BaseModel):
-    """Programs of one key, by their ids."""
+    """Programs of one tenant, by their ids."""
 
     programs: list[ProgramSummary]
     after: Digest | None = Field(None, description="Where the next page begins, if there is one.")

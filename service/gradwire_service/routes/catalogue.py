@@ -38,12 +38,12 @@ def router(settings: Settings) -> APIRouter:
             "flops": settings.max_flops,
             "default_timeout_ms": settings.default_timeout_ms,
             "timeout_ms": settings.max_timeout_ms,
-            "tapes": settings.max_tapes_per_key,
-            "tapes_bytes": settings.max_tapes_bytes_per_key,
-            "programs": settings.max_programs_per_key,
-            "programs_bytes": settings.max_programs_bytes_per_key,
-            "tensors": settings.max_tensors_per_key,
-            "tensors_bytes": settings.max_tensors_bytes_per_key,
+            "tapes": settings.max_tapes_per_tenant,
+            "tapes_bytes": settings.max_tapes_bytes_per_tenant,
+            "programs": settings.max_programs_per_tenant,
+            "programs_bytes": settings.max_programs_bytes_per_tenant,
+            "tensors": settings.max_tensors_per_tenant,
+            "tensors_bytes": settings.max_tensors_bytes_per_tenant,
         }
 
     return routes

@@ -52,12 +52,12 @@ class Keeping(BaseModel):
     max_tapes_bytes: int = Field(
         default=256 * MEBIBYTE, ge=0, description="Most bytes of the requests that made them."
     )
-    max_tapes_per_key: int = Field(
+    max_tapes_per_tenant: int = Field(
         default=1000,
         ge=0,
-        description="Most tapes kept of one API key; without a key all clients are one.",
+        description="Most tapes kept of one tenant; without keys, of one Authorization header.",
     )
-    max_tapes_bytes_per_key: int = Field(
+    max_tapes_bytes_per_tenant: int = Field(
         default=128 * MEBIBYTE, ge=0, description="Most bytes of the requests that made these."
     )
     tape_values_bytes: int = Field(
@@ -69,10 +69,10 @@ class Keeping(BaseModel):
     max_programs_bytes: int = Field(
         default=256 * MEBIBYTE, ge=0, description="Most bytes of their sources."
     )
-    max_programs_per_key: int = Field(
-        default=1000, ge=0, description="Most programs kept of one API key, and most names."
+    max_programs_per_tenant: int = Field(
+        default=1000, ge=0, description="Most programs kept of one tenant, and most names."
     )
-    max_programs_bytes_per_key: int = Field(
+    max_programs_bytes_per_tenant: int = Field(
         default=64 * MEBIBYTE, ge=0, description="Most bytes of the sources of these."
     )
     tensor_ttl_seconds: float = Field(
@@ -84,12 +84,12 @@ class Keeping(BaseModel):
         description="Most tensors kept at a time; then those of whoever has the most make room.",
     )
     max_tensors_bytes: int = Field(default=GIBIBYTE, ge=0, description="Most bytes of them.")
-    max_tensors_per_key: int = Field(
+    max_tensors_per_tenant: int = Field(
         default=1000,
         ge=0,
-        description="Most tensors kept of one API key; then those used longest ago make room.",
+        description="Most tensors kept of one tenant; then those used longest ago make room.",
     )
-    max_tensors_bytes_per_key: int = Field(
+    max_tensors_bytes_per_tenant: int = Field(
         default=512 * MEBIBYTE, ge=0, description="Most bytes of these."
     )
     near_bytes: int = Field(

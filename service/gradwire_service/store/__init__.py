@@ -44,11 +44,11 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
     """How much of each kind is kept, and how long."""
     s = settings
     programs = Policy(
-        owned=Amount(s.max_programs_per_key, s.max_programs_bytes_per_key),
+        owned=Amount(s.max_programs_per_tenant, s.max_programs_bytes_per_tenant),
         all=Amount(s.max_programs, s.max_programs_bytes),
     )
     tapes = Policy(
-        owned=Amount(s.max_tapes_per_key, s.max_tapes_bytes_per_key),
+        owned=Amount(s.max_tapes_per_tenant, s.max_tapes_bytes_per_tenant),
         all=Amount(s.max_tapes, s.max_tapes_bytes),
         ttl_seconds=s.tape_ttl_seconds,
     )
@@ -64,7 +64,7 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         "programs": programs,
         "names": programs,
         "tensors": Policy(
-            owned=Amount(s.max_tensors_per_key, s.max_tensors_bytes_per_key),
+            owned=Amount(s.max_tensors_per_tenant, s.max_tensors_bytes_per_tenant),
             all=Amount(s.max_tensors, s.max_tensors_bytes),
             ttl_seconds=s.tensor_ttl_seconds,
             yields=True,

@@ -163,7 +163,7 @@ def over_budget(whose: str, kind: Kind, after: Amount, most: Amount) -> Refusal:
 
 def whose_own(kind: Kind) -> str:
     """What one owner has of a kind, as refusals call it."""
-    return f"the {kind} of your key"
+    return f"your {kind}"
 
 
 def whose_all(kind: Kind) -> str:

@@ -222,7 +222,7 @@ async def test_programs_outlive_the_service(tmp_path, served):
 
 
 async def test_programs_are_limited(kept, served):
-    async with served(**kept, max_programs_per_key=2) as client:
+    async with served(**kept, max_programs_per_tenant=2) as client:
         for text in "x", "w":
             await register(client, text)
         assert (await register(client, "x + w", 413))["code"] == "over_budget"
@@ -234,7 +234,7 @@ async def test_programs_are_limited(kept, served):
 
 
 async def test_a_program_whose_name_is_refused_is_not_kept(kept, served):
-    async with served(**kept, max_programs_per_key=2) as client:
+    async with served(**kept, max_programs_per_tenant=2) as client:
         for name in "a", "b":
             await register(client, "x", name=name, status=201 if name == "a" else 200)
         assert (await register(client, name="c", status=413))["code"] == "over_budget"

@@ -219,12 +219,12 @@ async def test_tensors_that_are_not_used_expire(kept, served):
 
 
 async def test_others_make_room(kept, served):
-    async with served(**kept, max_tensors_per_key=2) as client:
+    async with served(**kept, max_tensors_per_tenant=2) as client:
         refs = [await put(client, ARRAY + i) for i in range(3)]
         await get(client, refs[0], 404)
         await get(client, refs[1])
         await get(client, refs[2])
-    async with served(**kept, max_tensors_bytes_per_key=10) as client:
+    async with served(**kept, max_tensors_bytes_per_tenant=10) as client:
         assert (await put(client, ARRAY + 9, 413))["code"] == "over_budget"
 
 

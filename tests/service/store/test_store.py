@@ -250,7 +250,9 @@ def outcome(store, step, key, further=None):
 
 def test_the_settings_name_the_store_and_what_it_keeps(tmp_path):
     for text, kind in ("memory:", MemoryStore), (f"sqlite:{tmp_path}/t.db", SqliteStore):
-        settings = Settings(store=text, tensor_ttl_seconds=5, max_programs=7, max_tapes_per_key=2)
+        settings = Settings(
+            store=text, tensor_ttl_seconds=5, max_programs=7, max_tapes_per_tenant=2
+        )
         store = open_store(settings)
         assert type(store) is kind
         assert store.policies == policies(settings)
