@@ -8,6 +8,8 @@ import pytest
 import yaml
 from gradwire_service.settings import Settings
 
+from tests.deploy.sizing import most_bytes
+
 REPLICAS = ["gradwire-1", "gradwire-2", "gradwire-3"]
 PUBLISHED = ["grafana", "nginx", "prometheus"]
 SERVICES = [*REPLICAS, "redis", *PUBLISHED]
@@ -123,7 +125,7 @@ def test_settings_exist_and_leave_room_in_the_container(services: dict[str, Any]
     assert settings.keys() <= Settings.model_fields.keys()
     made = Settings.model_validate(settings)
     memory = services[REPLICAS[0]]["deploy"]["resources"]["limits"]["memory"]
-    assert made.max_array_bytes <= made.max_total_bytes <= int(memory[:-1]) * 2**30 // 2
+    assert most_bytes(made) <= int(memory[:-1]) * 2**30
 
 
 def test_the_longest_request_ends_before_it_is_killed(services: dict[str, Any]):

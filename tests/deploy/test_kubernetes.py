@@ -10,6 +10,8 @@ import yaml
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 
+from tests.deploy.sizing import most_bytes
+
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "deploy/kubernetes"
 VERSION = "1.33"
@@ -124,12 +126,13 @@ def test_settings_exist_and_leave_room_in_the_container():
     named = [*given, *(entry["name"] for entry in container("Deployment gradwire")["env"])]
     names = {name.removeprefix("GRADWIRE_").lower() for name in named}
     assert names <= Settings.model_fields.keys()
+    threads = container("Deployment gradwire")["resources"]["limits"]["cpu"]
     settings = Settings.model_validate(
         {name.removeprefix("GRADWIRE_").lower(): value for name, value in given.items()}
+        | {"pool_threads": threads}
     )
     memory = container("Deployment gradwire")["resources"]["limits"]["memory"]
-    limit = int(memory.removesuffix("Gi")) << 30
-    assert settings.max_array_bytes <= settings.max_total_bytes <= limit // 2
+    assert most_bytes(settings) <= int(memory.removesuffix("Gi")) << 30
     mounts = [mount["mountPath"] for mount in container("Deployment gradwire")["volumeMounts"]]
     assert str(Path(settings.keys_file).parent) in mounts
     assert settings.store == f"redis://redis:{ports('StatefulSet redis')['redis']}/0"
