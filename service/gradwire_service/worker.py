@@ -58,9 +58,8 @@ class Worker:
         if self._deadline is not None:
             self._deadline.cancel()
 
-    def serve(self) -> None:
-        """Say that it is there, and answer until the service is gone."""
-        self._connection.send(True)
+    def answer(self) -> None:
+        """Answer one request after the other, until there will be no more."""
         while True:
             try:
                 asked = self._connection.recv()
@@ -97,25 +96,20 @@ class Worker:
             return Failed(problem, None if problem.expected else traceback.format_exc())
 
 
-def main() -> None:
-    """Serve the pipe whose number is the argument; the settings come first through it."""
+def serve(connection: Pipe, settings: Settings, apart: bool) -> None:
+    """What the process does: answer through ``connection`` until the service is gone."""
     _end_with_the_service()
-    # It may come to all processes of a service at once, which lets us finish.
+    # They may come to all processes of a service at once, which lets us finish.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    connection: Pipe = Connection(int(sys.argv[1]))
-    settings, apart = connection.recv()
     threadpool_limits(settings.blas_threads)
     keep_freed_memory()
     worker = Worker(connection, settings, apart=apart)
     signal.signal(STOP, worker.stop)
-    worker.serve()
+    worker.answer()
 
 
 def _end_with_the_service() -> None:
     """Be killed when the service is, also while held up: a stopped process reads no pipe's end."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    main()

@@ -83,7 +83,6 @@ class Job:
 
     def run(self) -> None:
         """Do the work in this thread."""
-        self.thread = threading.get_ident()
         self.ran_since = monotonic()
         self.waited_seconds = self.ran_since - self.submitted_at
         work, self.work = self.work, None
@@ -91,6 +90,7 @@ class Job:
         self.error = self.too_late(self)
         if self.error is not None:
             return
+        self.thread = threading.get_ident()
         try:
             self.result = work()
         except BaseException as error:  # noqa: BLE001 - it is raised where the job is waited for

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 import threading
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any
@@ -20,31 +18,37 @@ from gradwire_service.processes.messages import STOP, Allowed, Asked, Computed, 
 from gradwire_service.settings import Settings
 from gradwire_service.wire.references import Find
 
+#: Processes are forked from one that has imported what they need, and nothing else: soon, and with
+#: most of their memory in common.
+_FORKING = get_context("forkserver")
+_FORKING.set_forkserver_preload(["gradwire_service.worker"])
 #: How often the deadline is looked at while a process computes.
 _LOOK_SECONDS = 0.01
 #: How long a process has to stop by itself before it is killed.
 _STOP_SECONDS = 0.1
 
 
+def _serve(connection: Connection[Any, Any], settings: Settings, apart: bool) -> None:
+    """What a process does; only there is all imported that computes."""
+    from gradwire_service.worker import serve
+
+    serve(connection, settings, apart)
+
+
 class Hand:
     """One process, and the pipe to it. Only for one thread at a time."""
 
     def __init__(self, settings: Settings, *, apart: bool) -> None:
-        ours, theirs = socket.socketpair()
+        self._connection, theirs = _FORKING.Pipe()
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - our own module, and a number
-                [sys.executable, "-m", "gradwire_service.worker", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # what is typed at the service is not for it
+            self._process = _FORKING.Process(
+                target=_serve, args=(theirs, settings, apart), name="gradwire", daemon=True
             )
-        self._connection: Connection[Any, Any] = Connection(ours.detach())
-        self._connection.send((settings, apart))
-        #: Whether it has said that it is there.
-        self._ready = False
+            self._process.start()
 
     @property
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return self._process.is_alive()
 
     def compute(self, asked: Asked, find: Find) -> Computed:
         """Have a request answered.
@@ -53,9 +57,6 @@ class Hand:
         process ended, ``MemoryError`` if the system killed it, else ``RuntimeError``.
         """
         try:
-            if not self._ready:
-                self._wait(asked.deadline)
-                self._ready = self._connection.recv()
             self._connection.send(asked)
             while True:
                 try:
@@ -74,7 +75,8 @@ class Hand:
                     assert isinstance(message, Computed)
                     return message
         except (EOFError, OSError) as error:
-            status = self._process.wait()
+            self._process.join()
+            status = self._process.exitcode
             kind = MemoryError if status == -signal.SIGKILL else RuntimeError
             raise kind(f"a process that computed ended with status {status}") from error
 
@@ -91,7 +93,7 @@ class Hand:
         """End the process."""
         self._connection.close()
         self._process.kill()
-        self._process.wait()
+        self._process.join()
 
     def _stop(self) -> None:
         """Have the process stop what it does, and kill it if it cannot."""
@@ -110,6 +112,7 @@ class Hand:
 
     def _signal(self, number: int) -> None:
         if self.alive:
+            assert self._process.pid is not None
             os.kill(self._process.pid, number)
 
 
@@ -120,7 +123,7 @@ class Farm:
         self.queue = queue
         self._settings = settings
         self._apart = apart
-        count = self._count = settings.processes
+        count = self._count = settings.processes + 1  # for who goes first while all are held up
         self._lock = threading.Lock()
         self._idle = [self._hand() for _ in range(count)]
 

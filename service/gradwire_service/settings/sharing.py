@@ -27,7 +27,8 @@ class Sharing(BaseModel):
         ge=0,
         le=1024,
         description="Processes for computations too long for the event loop, each with an engine "
-        "and a cache of its own; 0 for none, then all run in threads. Worth it where programs "
+        "and a cache of its own, and one more to be ready; 0 for none, then all run in threads. "
+        "Worth it where programs "
         "compute with many numbers one by one: these hold the interpreter's lock.",
     )
     process_body_bytes: int = Field(
