@@ -135,3 +135,25 @@ PARAMETERS: dict[str, Any] = {
     "Idempotency-Key": "step-120",
     "Gradwire-Timeout-Ms": 5000,
 }
+
+#: What is answered by operations that need not be told anything.
+ANSWERS: dict[str, Any] = {
+    "healthz": {"status": "alive"},
+    "readyz": {"status": "ready"},
+    "metrics": "# HELP gradwire_in_flight Computations under way.\n"
+    "# TYPE gradwire_in_flight gauge\n"
+    "gradwire_in_flight 3.0\n",
+    "limits": {"body_bytes": 67108864, "default_timeout_ms": 10000, "timeout_ms": 60000},
+    "ops": {
+        "ops": [
+            {
+                "name": "tanh",
+                "aliases": [],
+                "signature": "tanh(x)",
+                "parameters": ["x"],
+                "family": "trigonometric",
+                "differentiable": True,
+            }
+        ]
+    },
+}

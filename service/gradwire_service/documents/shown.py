@@ -19,7 +19,7 @@ _BODIES: dict[str, Any] = {
 
 
 def add_examples(schema: dict[str, Any]) -> None:
-    """Show in the OpenAPI document what its operations may be asked, in JSON."""
+    """Show in the OpenAPI document what its operations may be asked, in JSON, or else answer."""
     for parameter in schema["components"]["parameters"].values():
         parameter["example"] = examples.PARAMETERS[parameter["name"]]
     for path in schema["paths"].values():
@@ -31,3 +31,7 @@ def add_examples(schema: dict[str, Any]) -> None:
             if shown is not None:
                 body = operation["requestBody"]["content"][JSON.media_types[0]]
                 body["examples"] = shown
+            answer = examples.ANSWERS.get(operation["operationId"])
+            if answer is not None:
+                for body in operation["responses"]["200"]["content"].values():
+                    body["example"] = answer

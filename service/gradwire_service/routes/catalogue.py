@@ -22,12 +22,17 @@ def router(settings: Settings) -> APIRouter:
     """The routes that describe the service."""
     routes = APIRouter(prefix="/v1", tags=["service"])
 
-    @routes.get("/ops", summary="Every operation", response_model=dict[str, list[dict[str, Any]]])
+    @routes.get(
+        "/ops",
+        operation_id="ops",
+        summary="Every operation",
+        response_model=dict[str, list[dict[str, Any]]],
+    )
     async def ops() -> Response:
         """Name, aliases, signature, documentation, and whether it is differentiable."""
         return Response(_operations(), media_type="application/json")
 
-    @routes.get("/limits", summary="What one request may use")
+    @routes.get("/limits", operation_id="limits", summary="What one request may use")
     async def limits() -> dict[str, int]:
         """Every limit that a request is held to."""
         return {

@@ -16,12 +16,15 @@ def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
     """The routes of health and measurement."""
     routes = APIRouter(tags=["health"])
 
-    @routes.get("/healthz", summary="Whether the process is alive")
+    @routes.get("/healthz", operation_id="healthz", summary="Whether the process is alive")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
     @routes.get(
-        "/readyz", summary="Whether to send requests here", responses=documents.problems(503)
+        "/readyz",
+        operation_id="readyz",
+        summary="Whether to send requests here",
+        responses=documents.problems(503),
     )
     async def readyz() -> dict[str, str]:
         if capacity.draining:
@@ -30,6 +33,7 @@ def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
 
     @routes.get(
         "/metrics",
+        operation_id="metrics",
         summary="Metrics in Prometheus' text format",
         response_class=Response,
         responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
