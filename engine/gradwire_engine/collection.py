@@ -8,22 +8,28 @@ else runs meanwhile, a second for some millions of objects.
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 
 #: So many objects made while it was held are put where it does not look, rather than walked.
 _MANY = 50_000
-#: What cycles were put there by others is looked for once in so many times.
-_TIMES = 32
+#: It looks there, too, when memory has so many blocks more than twice those that it left last:
+#: some hundreds of megabytes.
+_ROOM = 4_000_000
 
 
-class _CollectionHeld:
-    """A context without collections, in any thread; afterwards all is as it was before."""
+class CollectionHeld:
+    """A context without collections, in any thread; afterwards all is as it was before.
 
-    def __init__(self) -> None:
+    Cycles that are made meanwhile take no more than ``room``, and what there is beside them.
+    """
+
+    def __init__(self, room: int = _ROOM) -> None:
+        self._room = room
         self._lock = threading.Lock()
         self._holders = 0
         self._was_enabled = False
-        self._put_aside = 0
+        self._most_blocks = 0
 
     def __enter__(self) -> None:
         with self._lock:
@@ -42,15 +48,17 @@ class _CollectionHeld:
                 gc.enable()
 
     def _relieve(self) -> None:
-        """Spare the collector what is there by now, or have it look at everything once."""
-        self._put_aside += 1
-        if self._put_aside % _TIMES:
-            gc.freeze()
-        else:
+        """Spare the collector what is there by now, unless cycles of others may have piled up."""
+        blocks = sys.getallocatedblocks()
+        if blocks > self._most_blocks > 0:
             gc.unfreeze()
             gc.collect()
-            gc.freeze()
+            blocks = sys.getallocatedblocks()
+            self._most_blocks = 0
+        if not self._most_blocks:
+            self._most_blocks = 2 * blocks + self._room
+        gc.freeze()
 
 
 #: ``with collection_held:`` may be nested and shared among threads.
-collection_held = _CollectionHeld()
+collection_held = CollectionHeld()

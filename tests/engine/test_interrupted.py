@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.collection import collection_held
+from gradwire_engine.collection import CollectionHeld
 from gradwire_engine.errors import DeadlineExceeded
 
 X = {"x": np.array(0.5)}
@@ -90,27 +91,21 @@ def test_what_is_stopped_over_and_over_gets_there(case):
         np.testing.assert_allclose(x, y, rtol=1e-13)
 
 
-def test_the_collector_sees_cycles_though_recordings_overlap_for_ever():
-    """What is put aside meanwhile is looked at after so many times."""
-
-    class Circle:
-        alive = 0
-
-        def __init__(self) -> None:
-            self.me = self
-            Circle.alive += 1
-
-        def __del__(self) -> None:
-            Circle.alive -= 1
-
-    with collection_held:
-        assert Circle().alive
-        for _ in range(64):
-            with collection_held:
-                batch: list[list[int]] = [[] for _ in range(60_000)]
-            del batch
-    assert not Circle.alive
+def test_cycles_do_not_pile_up_though_recordings_overlap_for_ever():
+    """What is put aside is looked at when there is too much of it."""
+    before, most = sys.getallocatedblocks(), 0
+    held = CollectionHeld(room=200_000)
+    with held:
+        for _ in range(80):
+            with held:
+                for _ in range(60_000):
+                    circle: list[object] = []
+                    circle.append(circle)
+            most = max(most, sys.getallocatedblocks())
+    made = 80 * 60_000 * 2
+    assert most - before < before + made / 2
     gc.unfreeze()
+    gc.collect()
 
 
 def _arrays(nested: Any) -> list[Any]:

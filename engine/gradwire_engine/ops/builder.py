@@ -292,9 +292,9 @@ class Builder:
 
     def forget(self) -> None:
         """Let go of what has been recorded: variables refer to it, and it refers to them."""
-        while self.vars:  # in pieces: nothing else runs while much is freed at once
-            del self.vars[-_FREED:]
-        self.instructions.clear()
+        for made in (self.vars, self.instructions):
+            while made:  # in pieces: nothing else runs while much is freed at once
+                del made[-_FREED:]
         self._scalars.clear()
 
     def tape(self, outputs: list[Var]) -> Tape:

@@ -26,7 +26,7 @@ from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, WayUnknown
 from gradwire_engine.ops.loops import Body, Loop, Way
-from gradwire_engine.polling import unhurried
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, StackType, Type
 
 #: From operands to results, looking at the deadline between passes.
@@ -268,11 +268,12 @@ class _Writer:
                 self._value(slot, self.text, indent)
         else:
             # What takes the names of the function around is written there.
-            for slot in order:
+            for slot in polled(order, self.text.poll):
                 if isinstance(made[slot].op, Constant | Input):
                     self._value(slot, self.text, indent)
             order = [slot for slot in order if not isinstance(made[slot].op, Constant | Input)]
             for start in range(0, len(order), PART):
+                self.text.poll()
                 part = self.text.calling("def part(poll, v):", indent)
                 for slot in order[start : start + PART]:
                     self._value(slot, part, 1)

@@ -72,7 +72,7 @@ def written(
     registers = Registers(outlasting(dead, tape.outputs, part, poll))
     where: dict[int, str] = {}
     due = False
-    for slot, instruction in enumerate(instructions):
+    for slot, instruction in enumerate(polled(instructions, poll)):
         op = instruction.op
         due = due or slot in plan.polls  # in a line of its own, once there is one
         if slot and not slot % part:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.polling import PIECE, unhurried
+from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Instruction
 
 #: A line, and the instruction that it is of.
@@ -37,10 +37,7 @@ class Text:
 
     def write(self, line: str, instruction: Instruction | None = None, indent: int = 1) -> None:
         """Add a line."""
-        lines = self._parts[-1]
-        lines.append((" " * indent + line, instruction))
-        if not len(lines) % PIECE:
-            self.poll()
+        self._parts[-1].append((" " * indent + line, instruction))
 
     def divide(self) -> None:
         """Go on in a function of the same head, for Python to compile by itself."""
