@@ -109,7 +109,7 @@ def test_replays_of_many_numbers_are_polled(ask):
     for _ in range(2):  # walked, then lowered
         ask.polls = 0
         run.run(inputs, ask.poll)
-        assert 5 <= ask.polls <= len(run.tape.instructions) // 20
+        assert 5 <= ask.polls <= len(run.tape.instructions) // 10
 
 
 def test_small_replays_are_not_polled(ask):
