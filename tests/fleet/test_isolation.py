@@ -171,7 +171,7 @@ async def test_time_does_not_tell_what_another_has(tmp_path: Path, kept: dict[st
                 ("tape", f"/v1/tapes/{held.tape}", f"/v1/tapes/{none.tape}"),
             ):
                 ask = partial(watch.seconds, 404)
-                found = compared(400, partial(ask, foreign), partial(ask, absent))
+                found = compared(250, partial(ask, foreign), partial(ask, absent))
                 tell(kind, found)
                 assert found.alike, kind
             for kind, document in (
@@ -180,7 +180,7 @@ async def test_time_does_not_tell_what_another_has(tmp_path: Path, kept: dict[st
                 ("by digest", {"program": "x", "variables": {"x": {"ref": "TENSOR"}}}),
             ):
                 asks = [asked_of(watch, document, of) for of in (held, none)]
-                found = compared(400, asks[0], asks[1])
+                found = compared(250, asks[0], asks[1])
                 tell(kind, found)
                 assert found.alike, kind
 
@@ -201,7 +201,7 @@ async def test_time_does_not_tell_which_keys_there_are(tmp_path: Path, tell: Any
         there, nowhere = (f"Bearer gw_{each}_{wrong.split('_')[2]}" for each in (id, "0" * 16))
         with closing(Watch(mine)) as watch:
             ask = partial(watch.seconds, 401, "/v1/programs", None)
-            found = compared(2000, partial(ask, there), partial(ask, nowhere))
+            found = compared(1000, partial(ask, there), partial(ask, nowhere))
     tell("there, nowhere", found)
     assert found.alike
 
@@ -232,7 +232,7 @@ async def test_a_first_call_does_not_tell_who_else_made_it(tmp_path: Path, tell:
                 later.append(ask(watch, number))
                 return taken
 
-            found = compared(40, first, lambda: ask(watch, next(new)))
+            found = compared(25, first, lambda: ask(watch, next(new)))
     tell("first, new", found)
     tell("later", f"{1e6 * median(later):.0f} µs")
     assert found.alike

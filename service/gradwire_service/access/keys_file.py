@@ -85,7 +85,7 @@ class Following:
             logger.error("the keys stay as they were: %s", error)
         else:
             self._keyring.replace(entries)
-            logger.info("%d keys are good from now on", len(entries))
+            logger.info("the keys were read again; there are %d", len(entries))
 
     def _follow(self) -> None:
         while not self._ended.wait(LOOK_SECONDS):
