@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,6 +21,7 @@ __all__ = ["NGINX", "Fleet", "Nginx", "Replica", "client_of", "fleet", "replica"
 
 #: Of every server here, where a test says nothing else.
 SETTINGS = {"GRADWIRE_LOG_LEVEL": "warning", "GRADWIRE_DRAIN_SECONDS": "0"}
+_READ_TIMEOUT = re.compile(r"(proxy_read_timeout )\w+;")
 
 
 class Replica(Program):
@@ -58,13 +60,22 @@ class Replica(Program):
 
 
 class Nginx(Program):
-    """nginx with the shipped configuration, in front of these ports."""
+    """nginx with the shipped configuration, in front of these ports.
 
-    def __init__(self, folder: Path, ports: Sequence[int]) -> None:
+    Its answers to a replica that says nothing come after ``read_seconds``, where these are given.
+    """
+
+    def __init__(self, folder: Path, ports: Sequence[int], read_seconds: int | None = None) -> None:
         prefix = folder / "nginx"
         prefix.mkdir()
         port = free_port()
-        super().__init__("nginx", configure(prefix, ports, port), port, folder)
+        command = configure(prefix, ports, port)
+        if read_seconds is not None:
+            main = prefix / "gradwire.conf"
+            text, times = _READ_TIMEOUT.subn(rf"\g<1>{read_seconds}s;", main.read_text())
+            assert times == 1
+            main.write_text(text)
+        super().__init__("nginx", command, port, folder)
 
 
 class Fleet:
@@ -93,7 +104,12 @@ async def replica(folder: Path, **settings: object) -> AsyncIterator[Replica]:
 
 @asynccontextmanager
 async def fleet(
-    folder: Path, size: int = 3, *, chaos: bool = False, **settings: object
+    folder: Path,
+    size: int = 3,
+    *,
+    chaos: bool = False,
+    read_seconds: int | None = None,
+    **settings: object,
 ) -> AsyncIterator[Fleet]:
     """``size`` server processes behind nginx; settings by their names."""
     async with AsyncExitStack() as stack:
@@ -101,7 +117,7 @@ async def fleet(
         await stack.enter_async_context(_running(*made))
         ports = [one.port for one in made]
         between = [await stack.enter_async_context(Chaos(port)) for port in ports] if chaos else []
-        nginx = Nginx(folder, [one.port for one in between] or ports)
+        nginx = Nginx(folder, [one.port for one in between] or ports, read_seconds)
         await stack.enter_async_context(_running(nginx))
         yield Fleet(made, nginx, between)
 

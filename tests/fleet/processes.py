@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 #: Below the ports that the kernel gives to outgoing connections, which could take the place of a
 #: program that is to listen on its port again.
@@ -132,7 +132,7 @@ class Program:
 
 
 async def until(
-    figure: Callable[..., Awaitable[float]], *asked: str, least: float, seconds: float = 10.0
+    figure: Callable[..., Awaitable[float]], *asked: Any, least: float, seconds: float = 10.0
 ) -> None:
     """Wait until a figure is ``least`` or more, which must come within ``seconds``."""
     found = 0.0

@@ -1,0 +1,167 @@
+"""Whatever networks do: no answer is wrong, none hangs, and each refusal says what it is.
+
+Between the service and Redis the same is held by ``test_redis_wire``.
+"""
+
+import asyncio
+import random
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from tests.fleet import asks, load
+from tests.fleet.chaos import CALM, Chaos, Faults
+from tests.fleet.fleets import NGINX, fleet, replica
+from tests.fleet.processes import until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+#: After these nginx asks another replica when one says nothing.
+READ_SECONDS = 1
+FAULTY_SECONDS = 1.0
+#: The longest answer: nginx asks three replicas at most, each of which may take its read timeout.
+LONGEST_SECONDS = 3 * READ_SECONDS + 5
+#: What may be told.
+TYPED = {"overloaded", "deadline_exceeded", "draining"}
+
+
+class Case(NamedTuple):
+    """What happens to one replica's connections, and what may become of requests."""
+
+    up: Faults = CALM
+    down: Faults = CALM
+    refuses: bool = False
+    failures: frozenset[str] = frozenset()
+
+
+CUT = frozenset({"cut"})
+ONE_REPLICA = {
+    "refuses": Case(refuses=True),
+    "resets requests at once": Case(up=Faults(cut_after=0)),
+    "resets requests on their way": Case(up=Faults(cut_after=200)),
+    "swallows requests": Case(up=Faults(swallows=True)),
+    "swallows answers": Case(down=Faults(swallows=True)),
+    "resets answers at once": Case(down=Faults(cut_after=0)),
+    "resets answers in their heads": Case(down=Faults(cut_after=100)),
+    "ends answers in their heads": Case(down=Faults(end_after=100)),
+    # Their heads are on their way to clients by then: these see that an answer is not whole.
+    "resets answers in their bodies": Case(down=Faults(cut_after=20_000), failures=CUT),
+    "ends answers in their bodies": Case(down=Faults(end_after=20_000), failures=CUT),
+    "is late": Case(Faults(0.02, 0.02), Faults(0.02, 0.02)),
+    "is slow": Case(down=Faults(bytes_per_second=50_000)),
+    # Nobody else can know that this is none of its answer; it is no JSON any more, so clients do.
+    "adds garbage": Case(
+        down=Faults(garbage_after=0), failures=frozenset(TYPED | {"malformed", "cut"})
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+async def servers(tmp_path_factory):
+    if NGINX is None:
+        pytest.skip("nginx is not installed")
+    folder = tmp_path_factory.mktemp("faults")
+    store = f"sqlite:{folder}/kept.db"
+    async with fleet(folder, 3, chaos=True, read_seconds=READ_SECONDS, store=store) as servers:
+        yield servers
+
+
+@pytest.mark.parametrize("name", ONE_REPLICA)
+async def test_two_sound_replicas_make_up_for_one(servers, tell, name):
+    case = ONE_REPLICA[name]
+    async with servers.client() as client:
+        mix = await asks.mixed(client)
+    broken = servers.chaos[0]
+    try:
+        if case.refuses:
+            await broken.refuse()
+            await broken.drop()
+        broken.up, broken.down = case.up, case.down
+        answers = await load.closed(servers.port, mix, clients=8, seconds=FAULTY_SECONDS)
+    finally:
+        await broken.drop()
+        broken.calm()
+        if case.refuses:
+            await broken.accept()
+    tell("answers", answers)
+    assert answers.failures.keys() <= case.failures
+    assert len(answers.good) > 20
+    assert max(answer.seconds for answer in answers.all) < LONGEST_SECONDS
+
+
+async def test_whatever_happens_to_all_replicas_answers_are_right_or_refused(servers, tell):
+    chosen = random.Random(7)
+    async with servers.client() as client:
+        mix = await asks.mixed(client)
+    enough = asyncio.Event()
+    loaded = asyncio.create_task(load.closed(servers.port, mix, clients=8, until=enough))
+    cases = [case for case in ONE_REPLICA.values() if not case.refuses]
+    for _ in range(20):
+        for chaos in servers.chaos:
+            case = chosen.choice([Case(), *cases])
+            chaos.up, chaos.down = case.up, case.down
+        await asyncio.sleep(0.25)
+    for chaos in servers.chaos:
+        chaos.calm()
+        await chaos.drop()
+    enough.set()
+    answers = await loaded
+    tell("answers", answers)
+    assert answers.wrong == []
+    assert answers.failures.keys() <= CUT | TYPED | {"malformed"}
+    assert max(answer.seconds for answer in answers.all) < LONGEST_SECONDS
+    again = await load.closed(servers.port, mix, clients=4, each=10)
+    assert again.failures == {}
+
+
+CLIENTS = {
+    "late": (Faults(0.01, 0.02), Faults(0.01, 0.02)),
+    "slow to send": (Faults(bytes_per_second=200_000), CALM),
+    "slow to read": (CALM, Faults(bytes_per_second=200_000)),
+    "gone in a request's head": (Faults(cut_after=50), CALM),
+    "gone in a request's body": (Faults(cut_after=20_000), CALM),
+    "gone in an answer": (CALM, Faults(cut_after=20_000)),
+    "done sending in a request": (Faults(end_after=20_000), CALM),
+    "done sending in a head": (Faults(end_after=50), CALM),
+    "sending garbage": (Faults(garbage_after=0), CALM),
+    "sending garbage in a request": (Faults(garbage_after=20_000), CALM),
+}
+#: Of requests that came to the service other than they were sent.
+MANGLED = {"malformed_body", "malformed_request", "syntax_error", "invalid_request"}
+
+
+@pytest.fixture(scope="module")
+async def alone(tmp_path_factory):
+    async with replica(tmp_path_factory.mktemp("alone")) as server:
+        yield server
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+async def test_no_client_costs_the_service_anything(alone, tell, name):
+    mix = [asks.smooth(10, 1), asks.smooth(5_000, 2), asks.slow(20)]
+    await load.closed(alone.port, mix, clients=2, each=10)
+    before = alone.figures()
+    async with Chaos(alone.port) as chaos:
+        chaos.up, chaos.down = CLIENTS[name]
+        enough = asyncio.Event()
+        beside = asyncio.create_task(load.closed(alone.port, mix, clients=1, until=enough))
+        answers = await load.closed(
+            chaos.port, mix, clients=4, seconds=FAULTY_SECONDS, patience=FAULTY_SECONDS
+        )
+        enough.set()
+        others = await beside
+    tell("answers", answers)
+    tell("others", others)
+    assert answers.wrong == []
+    assert answers.failures.keys() <= {"cut", "timeout", *MANGLED}
+    assert others.failures == {}
+    await until(idle, alone, least=1)
+    after = alone.figures()
+    assert after.files <= before.files + 8
+    assert after.resident_bytes < before.resident_bytes + (64 << 20)
+
+
+async def idle(server) -> float:
+    """1 when nothing is under way."""
+    return float(not await server.metric("gradwire_in_flight"))

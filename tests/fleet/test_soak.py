@@ -1,0 +1,107 @@
+"""A service that has long been used holds no more than one that has been used for a while."""
+
+import asyncio
+import os
+import sys
+import time
+from collections import Counter
+from statistics import median
+
+import pytest
+
+from tests.fleet import asks, load
+from tests.fleet.fleets import replica
+from tests.fleet.load import Ask
+from tests.fleet.processes import until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+#: Ten minutes by ``make soak``.
+SECONDS = float(os.environ.get("FLEET_SOAK_SECONDS", "20"))
+SLICE_SECONDS = 1.0
+#: Small, so that all that is to be full is full soon.
+SETTINGS = {
+    "cache_bytes": 4 << 20,
+    "near_bytes": 4 << 20,
+    "tape_values_bytes": 1 << 20,
+    "tape_ttl_seconds": 1,
+    "tensor_ttl_seconds": 1,
+    "pool_threads": 2,
+}
+#: What two looks at the memory of a process that grows by nothing may differ by.
+NOISE_BYTES = 12 << 20
+NOISE_FILES = NOISE_THREADS = NOISE_TASKS = 4
+
+
+async def test_nothing_grows(tmp_path, tell):
+    store = f"sqlite:{tmp_path}/kept.db"
+    async with replica(tmp_path, store=store, **SETTINGS) as alone:
+        async with alone.client() as client:
+            mix = await asks.mixed(client)
+            tapes = [ask for ask in mix if ask.name == "tape"]
+        mix = [ask for ask in mix if ask not in tapes]
+        outcomes = Counter[str]()
+        seen = []
+        enough = asyncio.Event()
+        strangers = asyncio.create_task(come_and_go(alone, enough))
+        began = time.monotonic()
+        while time.monotonic() < began + SECONDS:
+            answers = await load.closed(alone.port, mix, clients=3, seconds=SLICE_SECONDS)
+            outcomes.update(answer.outcome for answer in answers.all)
+            seen.append(alone.figures())
+            if len(seen) == 3:
+                tasks = await alone.metric("gradwire_tasks")
+        enough.set()
+        tell("rounds of those who come and go", await strangers)
+        await until(idle, alone, least=1)
+        tell("answers", outcomes)
+        assert outcomes.keys() == {"right"}
+        quarter = len(seen) // 4
+        early, late = seen[quarter : 2 * quarter], seen[-quarter:]
+        for name, noise in (
+            ("resident_bytes", NOISE_BYTES),
+            ("threads", NOISE_THREADS),
+            ("files", NOISE_FILES),
+        ):
+            before, after = (median(getattr(one, name) for one in some) for some in (early, late))
+            tell(name, f"{before:.0f}, then {after:.0f}; at the end {getattr(seen[-1], name)}")
+            assert after <= before + noise
+        assert await alone.metric("gradwire_in_flight") == 0
+        assert await alone.metric("gradwire_queued") == 0
+        assert await alone.metric("gradwire_tasks") <= tasks + NOISE_TASKS
+
+
+async def come_and_go(server, enough) -> int:
+    """Make what is used once and forgotten, ask what is wrong, and leave without an answer."""
+    times = 0
+    while not enough.is_set():
+        times += 1
+        async with server.client() as client:
+            program = f"y = sum(x * {times})"
+            x = [float(times), 2.0, 3.0]
+            made = await client.post("/v1/programs", json={"program": program})
+            assert made.status_code == 201
+            by_id = {"program": {"ref": made.json()["id"]}, "variables": {"x": x}}
+            found = await client.post("/v1/evaluate", json=by_id)
+            assert found.json()["outputs"] == sum(x) * times
+            assert (await client.delete(f"/v1/programs/{made.json()['id']}")).status_code == 204
+            tape = await client.post("/v1/tapes", json={"program": program, "variables": {"x": x}})
+            path = f"/v1/tapes/{tape.json()['tape']}/gradient"
+            gradient = await client.post(path, json={"target": "y", "sources": "x"})
+            assert gradient.json()["gradients"] == [times] * 3
+            stored = await client.put("/v1/tensors", json=x * 1000)
+            by_ref = {"program": "sum(x)", "variables": {"x": {"ref": stored.json()["ref"]}}}
+            found = await client.post("/v1/evaluate", json=by_ref)
+            assert found.json()["outputs"] == sum(x) * 1000
+            for wrong in ({"program": f"y = ({times}"}, {"program": f"x{times}"}, [times]):
+                assert (await client.post("/v1/gradient", json=wrong)).status_code in (400, 422)
+            assert (await client.get(f"/nothing/{times}")).status_code == 404
+        endless = {"program": f"while x > {times}: x = x + 1", "variables": {"x": times + 1.0}}
+        async with load.unread(server.port, [Ask("", "/v1/evaluate", endless)]):
+            await asyncio.sleep(0.02)
+    return times
+
+
+async def idle(server) -> float:
+    """1 when nothing is under way."""
+    return float(not await server.metric("gradwire_in_flight"))
