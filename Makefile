@@ -6,6 +6,7 @@ VENV ?= .venv
 # Handed on to the program: make test ARGS="-k hessian -x"
 ARGS ?=
 FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 600
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -15,7 +16,7 @@ FUZZER := $(VENV)/fuzzer
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test coverage check format fuzz docs bench clean container-test
+.PHONY: help setup serve test fleet-test soak coverage check format fuzz docs bench clean container-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -27,6 +28,12 @@ serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (needs the runtime only
 
 test: $(DEV) ## Run all tests
 	@$(BIN)/pytest $(ARGS)
+
+fleet-test: $(DEV) ## Run the tests of running services alone: fleets, faults, load (nginx and Redis if installed)
+	@FLEET_OVERLOAD_SECONDS=20 $(BIN)/pytest tests/fleet $(ARGS)
+
+soak: $(DEV) ## Load a service for SOAK_SECONDS and look for what grows
+	@FLEET_SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/pytest tests/fleet/test_soak.py -rA $(ARGS)
 
 coverage: $(DEV) ## Run all tests and report the branches that none of them takes
 	@$(BIN)/pytest --cov --cov-report=term $(ARGS)

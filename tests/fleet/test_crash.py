@@ -19,23 +19,48 @@ pytestmark = [
 RATE = 150.0
 
 
-async def test_a_killed_replica_is_missed_by_nobody(tmp_path, tell):
-    async with fleet(tmp_path, 3, store=f"sqlite:{tmp_path}/kept.db") as servers:
+@pytest.fixture(params=["sqlite", "redis"])
+def store(request, tmp_path):
+    """What the replicas share."""
+    if request.param == "redis":
+        return {"store": request.getfixturevalue("redis_url"), "store_prefix": "test-crash"}
+    return {"store": f"sqlite:{tmp_path}/kept.db"}
+
+
+async def test_a_killed_replica_is_missed_by_nobody(tmp_path, store, tell):
+    async with fleet(tmp_path, 3, **store) as servers:
         async with servers.client() as client:
             mix = await asks.mixed(client)
         enough = asyncio.Event()
         loading = load.opened(servers.port, mix, rate=RATE, seconds=60, until=enough)
         loaded = asyncio.create_task(loading)
+        using_up = asyncio.create_task(use_tapes_up(servers, enough))
         killed = servers.replicas[0]
-        for _ in range(2):
-            await asyncio.sleep(1)
-            killed.send(signal.SIGKILL)
-            assert await killed.ended() == -signal.SIGKILL
-            await asyncio.sleep(1)
-            await killed.start().listening()
-            await until(killed.served, least=1)
+        await asyncio.sleep(1)
+        killed.send(signal.SIGKILL)
+        assert await killed.ended() == -signal.SIGKILL
+        await asyncio.sleep(1)
+        await killed.start().listening()
+        await until(killed.served, least=1)
         enough.set()
         answers = await loaded
         tell("answers", answers)
+        tell("tapes used up", await using_up)
         assert answers.failures == {}
         assert {answer.ask for answer in answers.good} == {ask.name for ask in mix}
+
+
+async def use_tapes_up(servers, enough) -> int:
+    """Make tapes that answer once, and ask each: nginx repeats a question that was lost."""
+    times = 0
+    async with servers.client() as client:
+        while not enough.is_set():
+            times += 1
+            asked = {"program": "y = sum(x ** 3)", "variables": {"x": [1.0, float(times)]}}
+            made = await client.post("/v1/tapes", json=asked)
+            assert made.status_code == 201, made.text
+            path = f"/v1/tapes/{made.json()['tape']}/gradient"
+            found = await client.post(path, json={"target": "y", "sources": "x"})
+            assert found.status_code == 200, found.text
+            assert found.json()["gradients"] == [3.0, 3.0 * times * times]
+    return times
