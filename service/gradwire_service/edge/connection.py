@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from contextlib import suppress
 from typing import Any, cast
 
 from gradwire_service.edge.cycle import Cycle
@@ -42,9 +43,11 @@ class Connection(Reading):
         super().connection_made(transport)
         gate, most = self._gate, self._settings.max_connections
         gate.enter(self, self.loop)
+        if gate.has_place(self, self.loop.time()):
+            return
         if len(gate) > most + MOST_TOLD:
             self.cut()
-        elif len(gate) > most:
+        else:
             told = f"{most} connections are open, as many as may be"
             self.refuse(Refusal("overloaded", told, retry_after_seconds=1))
 
@@ -140,10 +143,23 @@ class Connection(Reading):
         else:
             self.transport.close()
 
+    @property
+    def idle_since(self) -> float | None:
+        """Since when it waits for a request, if it does."""
+        return self._since if self._owed is Owed.REQUEST else None
+
+    def end(self) -> None:
+        """End it, as idle connections may end at any time."""
+        self._owed = Owed.CLOSE
+        self._deaf = True
+        self.transport.close()
+
     def cut(self) -> None:
         """End at once; the kernel is to send no more either of what was written."""
         opened = self.transport.get_extra_info("socket")
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+        if opened is not None:
+            with suppress(OSError):  # it is closed already
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
         self.transport.abort()
 
     def look(self, now: float) -> None:

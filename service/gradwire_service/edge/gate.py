@@ -17,6 +17,7 @@ from gradwire_service.telemetry import Account, Ledger, RequestIds
 
 #: How often it is looked for clients that are late: no request starts or stops a timer.
 INTERVAL_SECONDS = 0.25
+_LIST_SECONDS = 0.02
 
 
 class Watched(Protocol):
@@ -24,6 +25,13 @@ class Watched(Protocol):
 
     #: What it was answered and has not taken.
     departure: Departure
+
+    @property
+    def idle_since(self) -> float | None:
+        """Since when it waits for a request, if it does."""
+
+    def end(self) -> None:
+        """End it, as idle connections may end at any time."""
 
     def look(self, now: float) -> None:
         """Look whether its client is late."""
@@ -42,6 +50,9 @@ class Gate:
         self._ledger = ledger
         self._ids = RequestIds()
         self._connections: set[Watched] = set()
+        #: Idle connections, the longest last; listed only so often.
+        self._idle: list[Watched] = []
+        self._list_from = 0.0
         self._timer: asyncio.TimerHandle | None = None
         ledger.metrics.watch_connections(self.__len__)
 
@@ -53,6 +64,22 @@ class Gate:
         self._connections.add(connection)
         if self._timer is None:
             self._timer = loop.call_later(INTERVAL_SECONDS, self._look, loop)
+
+    def has_place(self, connection: Watched, now: float) -> bool:
+        """Whether there is a place for this one too, if need be that of the longest idle one."""
+        if len(self._connections) <= self.settings.max_connections:
+            return True
+        if not self._idle and now >= self._list_from:
+            self._list_from = now + _LIST_SECONDS
+            idle = [(one.idle_since, one) for one in self._connections]
+            since = [(at, one) for at, one in idle if at is not None]
+            self._idle = [one for _, one in sorted(since, key=lambda pair: -pair[0])]
+        while self._idle:
+            longest = self._idle.pop()
+            if longest is not connection and longest.idle_since is not None:
+                longest.end()
+                return True
+        return False
 
     def leave(self, connection: Watched) -> None:
         """Look no more; without connections there is no timer either."""
@@ -90,11 +117,12 @@ class Gate:
         return b"%b%b\r\n%b" % (STATUS_LINE[problem.status], head, body)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = loop.call_later(INTERVAL_SECONDS, self._look, loop)
         now = loop.time()
         for connection in tuple(self._connections):
             connection.look(now)
         self._make_room()
-        self._timer = loop.call_later(INTERVAL_SECONDS, self._look, loop)
+        self._idle.clear()
 
     def _make_room(self) -> None:
         """Where answers wait for too many clients, part with those who take theirs slowest."""

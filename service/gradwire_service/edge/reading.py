@@ -83,10 +83,9 @@ class Reading(HttpToolsProtocol):
             return
         self._read_bytes = len(data)
         try:
-            try:
-                self.parser.feed_data(data)
-            except httptools.HttpParserUpgrade as upgrade:
-                self._parse_on(memoryview(data), upgrade)
+            rest = self._parse(data)
+            while rest is not None:
+                rest = self._parse(rest)
             if not self._in_head:
                 self._arrival.see(self.loop.time(), self._body_bytes, self._read_bytes)
             elif self._head_begun:
@@ -96,15 +95,16 @@ class Reading(HttpToolsProtocol):
         except httptools.HttpParserError as error:
             self.refuse(_refusal_of(error, data))
 
-    def _parse_on(self, rest: memoryview, upgrade: httptools.HttpParserUpgrade | None) -> None:
-        """No other protocol is spoken here, so this one goes on (RFC 9110, section 7.8)."""
-        while upgrade is not None:
-            rest = rest[upgrade.args[0] :]
-            upgrade = None
-            try:
-                self.parser.feed_data(rest)
-            except httptools.HttpParserUpgrade as another:
-                upgrade = another
+    def _parse(self, data: bytes | memoryview) -> memoryview | None:
+        """Parse; gives what is left behind a request for another protocol.
+
+        None is spoken here, so this one goes on (RFC 9110, section 7.8).
+        """
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            return memoryview(data)[upgrade.args[0] :]
+        return None
 
     def _see_head(self) -> None:
         """A head is here in part: the parser keeps it, however long it becomes."""

@@ -203,8 +203,9 @@ def test_only_so_many_connections(serving):
     served = serving(max_connections=2)
     first, second = served.connect(), served.connect()
     for connection in first, second:
-        connection.sendall(NOTHING)
-        received(connection, b"\r\n\r\n")
+        connection.sendall(ECHO)
+    awaited(lambda: len(served.gate) == 2)
+    time.sleep(0.3)
     assert refused("overloaded", served.answer())[0]["retry-after"] == "1"
     refused("overloaded", served.answer(NOTHING))
     told = [served.connect() for _ in range(MOST_TOLD + 5)]
@@ -215,6 +216,23 @@ def test_only_so_many_connections(serving):
     first.close()
     awaited(lambda: len(served.gate) == 1)
     assert statuses(served.answer(echo(b"a", b"Connection: close"))) == [200]
+
+
+def test_the_longest_idle_connection_makes_place(serving):
+    served = serving(max_connections=3)
+    used, unused, busy = served.connect(), served.connect(), served.connect()
+    awaited(lambda: len(served.gate) == 3)
+    busy.sendall(SLOW[:-2])
+    time.sleep(0.1)
+    used.sendall(NOTHING)
+    received(used, b"\r\n\r\n")
+    for closed in unused, used:
+        connection = served.connect()
+        connection.sendall(echo(b"a"))
+        received(connection, b"\r\n\r\na")
+        assert everything(closed) == b""
+    busy.sendall(b"\r\n")
+    received(busy, b"\r\n\r\nslow")
 
 
 def is_told(connection):
