@@ -1,6 +1,7 @@
 """The published schema is what a running service does, asked by schemathesis in all its phases."""
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
@@ -28,7 +29,8 @@ async def test_the_service_does_what_its_schema_says(tmp_path, tell):
             *("--config-file", str(CONFIGURATION), "run"),
             *("--header", f"Authorization: Bearer {key}"),
             f"http://127.0.0.1:{alone.port}/openapi.json",
-            cwd=REPOSITORY,
+            cwd=tmp_path,  # where it keeps what it found
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *sys.path])},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
