@@ -1,5 +1,6 @@
 """Fixtures of the deployment's tests."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -18,17 +19,26 @@ def repository() -> Path:
     return Path(__file__).parents[2]
 
 
+def change(configuration: Path, directive: str, value: str) -> None:
+    text = configuration.read_text()
+    text, places = re.subn(rf"^( +{directive}) .*;", rf"\1 {value};", text, flags=re.MULTILINE)
+    assert places == 1
+    configuration.write_text(text)
+
+
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[Start]:
-    """Starts nginx in front of the given replicas and returns a client of it."""
+    """Starts nginx, some directives changed, in front of replicas; returns a client of it."""
     with ExitStack() as stack:
 
-        def start(*replicas: Replica) -> httpx.Client:
+        def start(*replicas: Replica, **changed: str) -> httpx.Client:
             for replica in replicas:
                 stack.enter_context(replica.listening())
             listen = free_port()
             ports = [replica.port for replica in replicas]
             command = configure(tmp_path, ports, listen)
+            for directive, value in changed.items():
+                change(tmp_path / "gradwire.conf", directive, value)
             nginx = stack.enter_context(subprocess.Popen(command))
             stack.callback(nginx.terminate)
             wait_for(listen)
