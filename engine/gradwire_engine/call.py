@@ -100,6 +100,11 @@ class Call:
         return self._entry.paths[0].executable.seconds
 
     @property
+    def peak_bytes(self) -> int:
+        """Most bytes of arrays that the replay holds at once, once compiled."""
+        return self._entry.paths[0].executable.peak_bytes
+
+    @property
     def answer_bytes(self) -> int:
         """Bytes of the arrays in the answer, once compiled."""
         return self._entry.paths[0].executable.output_bytes

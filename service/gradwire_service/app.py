@@ -126,7 +126,12 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     keys = open_keys(settings)
     export = open_export(settings)
     metrics = Metrics()
-    bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
+    bounds = Bounds(
+        settings.queue_requests,
+        settings.queue_bytes,
+        settings.queue_seconds,
+        settings.paused_bytes,
+    )
     threads = Queue(settings.pool_threads, bounds, metrics.waited)
     apart = keys.keyring is not None
     farm = None

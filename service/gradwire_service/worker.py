@@ -17,7 +17,7 @@ from gradwire_service.allocation import keep_freed_memory
 from gradwire_service.capacity import Deadline
 from gradwire_service.engines import Engines, open_engines
 from gradwire_service.problems import problem_of
-from gradwire_service.processes.messages import STOP, Allowed, Asked, Computed, Failed, Lookup
+from gradwire_service.processes.messages import STOP, Asked, Computed, Failed, Learned, Lookup
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.work import Work
 from gradwire_service.settings import Settings
@@ -76,12 +76,13 @@ class Worker:
             x = Exchange(scope, self._settings)
             x.deadline = asked.deadline
             x.body = asked.body
-            before = x.deadline.allowed_ms
             _ = x.document
-            if x.deadline.allowed_ms != before:
-                self._connection.send(Allowed(x.deadline.allowed_ms))
+            self._tell(x)
             work = Work(self._engines.of(x.owner), self._library, asked.kind, x)
-            pieces = [bytes(piece) for piece in work.whole()]
+            work.prepare()
+            work.compile(x.deadline)
+            self._tell(x)
+            pieces = [bytes(piece) for piece in work.finish(x.deadline)]
             return Computed(
                 pieces,
                 x.seconds,
@@ -94,6 +95,9 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told
             problem = problem_of(error)
             return Failed(problem, None if problem.expected else traceback.format_exc())
+
+    def _tell(self, x: Exchange) -> None:
+        self._connection.send(Learned(x.deadline.allowed_ms, x.deadline.held_bytes))
 
 
 def serve(connection: Pipe, settings: Settings, apart: bool) -> None:

@@ -15,4 +15,5 @@ def most_bytes(settings: Settings) -> int:
         + settings.tape_values_bytes
         + settings.queue_bytes
         + settings.pool_threads * settings.max_total_bytes
+        + settings.paused_bytes
     )

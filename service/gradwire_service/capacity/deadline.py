@@ -25,11 +25,13 @@ class Deadline:
     Being called is also how work takes turns: after its slice of time it lets others go first.
     """
 
-    __slots__ = ("_end", "_look_at", "_start", "_turns", "allowed_ms")
+    __slots__ = ("_end", "_look_at", "_start", "_turns", "allowed_ms", "held_bytes")
 
     def __init__(self, allowed_ms: float) -> None:
         self._start = monotonic()
         self._turns: Turns | None = None
+        #: What the work may hold, as far as it is known, also while others go first.
+        self.held_bytes = 0
         self._look_at = 0.0
         self.allow(allowed_ms)
 

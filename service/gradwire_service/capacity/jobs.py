@@ -159,6 +159,10 @@ class Line:
         """How many jobs of an owner's have not begun."""
         return len(self._waiting.get(owner, ()))
 
+    def paused_bytes(self) -> int:
+        """What all that are paused may hold."""
+        return sum([job.deadline.held_bytes for jobs in self._paused.values() for job in jobs])
+
     def waiting(self) -> list[Job]:
         """All that have not begun."""
         return [job for jobs in self._waiting.values() for job in jobs]

@@ -24,10 +24,14 @@ _OF_OWNER, _OF_OWNER_WITH_SHORT, _OF_ALL = 1, 2, 8
 
 
 class Pool:
-    """Runs jobs, ``most_running`` at a time. Thread-safe."""
+    """Runs jobs, ``most_running`` at a time. Thread-safe.
 
-    def __init__(self, most_running: int) -> None:
+    None begins in place of another where paused ones would hold more than ``most_paused_bytes``.
+    """
+
+    def __init__(self, most_running: int, most_paused_bytes: int) -> None:
         self._most_running = most_running
+        self._most_paused_bytes = most_paused_bytes
         self._lock = threading.Lock()
         self._line = Line()
         self._free = most_running
@@ -109,7 +113,8 @@ class Pool:
     def _before(self, job: Job) -> Job | None:
         """Who is to go before a job that has run for its slice."""
         most = self._most_running
-        room = self._begun.total() < _OF_ALL * most
+        paused_bytes = self._line.paused_bytes() + job.deadline.held_bytes
+        room = self._begun.total() < _OF_ALL * most and paused_bytes <= self._most_paused_bytes
         for owner, paused, waiting in self._line.heads():
             begun = self._begun[owner]
             if owner != job.owner:

@@ -24,11 +24,15 @@ _LONGEST_RETRY_SECONDS = 60
 
 
 class Bounds(NamedTuple):
-    """How much may wait: requests, bytes of their bodies, and how long all of it may take."""
+    """How much may wait: requests, bytes of their bodies, and how long all of it may take.
+
+    ``paused_bytes`` is what may be held by work that lets others go first.
+    """
 
     requests: int
     nbytes: int
     seconds: float = math.inf
+    paused_bytes: int = 1 << 28
 
 
 class Queue:
@@ -41,7 +45,7 @@ class Queue:
         self, most_running: int, bounds: Bounds, waited: Callable[[float], None] = lambda _: None
     ) -> None:
         self._most_running = most_running
-        self._pool = Pool(most_running)
+        self._pool = Pool(most_running, bounds.paused_bytes)
         self._bounds = bounds
         self._lock = threading.Lock()
         #: Requests that wait or run.

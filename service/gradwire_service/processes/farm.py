@@ -14,7 +14,7 @@ from gradwire_engine.errors import DeadlineExceeded
 
 from gradwire_service.capacity import Deadline, Queue
 from gradwire_service.problems import Told
-from gradwire_service.processes.messages import STOP, Allowed, Asked, Computed, Failed, Lookup
+from gradwire_service.processes.messages import STOP, Asked, Computed, Failed, Learned, Lookup
 from gradwire_service.settings import Settings
 from gradwire_service.wire.references import Find
 
@@ -67,8 +67,9 @@ class Hand:
                 message = self._connection.recv()
                 if isinstance(message, Lookup):
                     self._connection.send(find(*message))
-                elif isinstance(message, Allowed):
-                    asked.deadline.allow(message.milliseconds)
+                elif isinstance(message, Learned):
+                    asked.deadline.allow(message.allowed_ms)
+                    asked.deadline.held_bytes = message.held_bytes
                 elif isinstance(message, Failed):
                     raise Told(message.problem, message.trace)
                 else:

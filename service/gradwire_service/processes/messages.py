@@ -34,10 +34,11 @@ class Lookup(NamedTuple):
     reference: str
 
 
-class Allowed(NamedTuple):
-    """The request, now that it is read, asks for so much time."""
+class Learned(NamedTuple):
+    """What is known of a request by now: the time that it has, and what its replay will hold."""
 
-    milliseconds: float
+    allowed_ms: float
+    held_bytes: int
 
 
 class Computed(NamedTuple):

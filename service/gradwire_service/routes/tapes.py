@@ -83,6 +83,7 @@ class Answering:
             recording = self._tapes.recording(x.owner, asked)
         with x.phase(COMPILE):
             recording.compile(x.deadline)
+            x.deadline.held_bytes = recording.peak_bytes
         with x.phase(REPLAY):
             recording.run(x.deadline)
             answer = recording.call(Query("evaluate")).replay(x.deadline)
@@ -109,6 +110,7 @@ class Answering:
             call = tape.recording.call(asked.query, asked.vectors)
             cached = call.compiled
             call.compile(x.deadline)
+            x.deadline.held_bytes += call.peak_bytes
         with x.phase(REPLAY):
             answer = call.replay(x.deadline)
         told = replies.derivative(tape.recording.program.id, answer)
@@ -143,6 +145,7 @@ class Answering:
         with x.phase(COMPILE):
             tape = self._tapes.find(Key("tapes", x.owner, token), by)
             tape.recording.compile(x.deadline)
+            x.deadline.held_bytes = tape.recording.peak_bytes
         if not tape.kept:
             with x.phase(REPLAY):
                 tape.recording.run(x.deadline)

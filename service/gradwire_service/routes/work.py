@@ -71,14 +71,19 @@ class Work:
         self.prepare()
         return self.finish(self._x.deadline)
 
-    def finish(self, poll: Poll) -> list[Body]:
-        """Compile what is not compiled, replay, and write the response."""
+    def compile(self, poll: Poll) -> None:
+        """Compile what is not compiled, upon which it is known what the replay will hold."""
         start = perf_counter()
         self.call.compile(poll)
-        compiled = perf_counter()
-        self._x.seconds[COMPILE] = compiled - start
+        self._x.seconds[COMPILE] += perf_counter() - start
+        self._x.deadline.held_bytes = self.call.peak_bytes
+
+    def finish(self, poll: Poll) -> list[Body]:
+        """Compile what is not compiled, replay, and write the response."""
+        self.compile(poll)
+        start = perf_counter()
         answer = self.call.replay(poll)
-        return self.answered(answer, perf_counter() - compiled)
+        return self.answered(answer, perf_counter() - start)
 
     def answered(self, answer: Answer, seconds: float) -> list[Body]:
         """Write the response to what was replayed in so many seconds."""

@@ -61,6 +61,12 @@ class Sharing(BaseModel):
         gt=0,
         description="How long a request may wait for a thread, or is expected to; beyond it, 503.",
     )
+    paused_bytes: int = Field(
+        default=256 * MEBIBYTE,
+        ge=0,
+        description="Bytes of arrays that requests may hold while others go first; what would "
+        "hold more is not paused for what has not begun.",
+    )
     inline_microseconds: int = Field(
         default=200,
         ge=0,

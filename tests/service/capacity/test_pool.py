@@ -25,8 +25,8 @@ class Waited(Job):
 class Running:
     """Jobs given to a pool, and which of them run at a time."""
 
-    def __init__(self, threads):
-        self.pool = Pool(threads)
+    def __init__(self, threads, most_paused_bytes=0):
+        self.pool = Pool(threads, most_paused_bytes)
         self.most_at_once = 0
         self._at_once = 0
         self._lock = threading.Lock()
@@ -163,6 +163,24 @@ def test_who_waits_for_a_lock_lets_its_paused_holder_go_on():
         time.sleep(0.005)
     assert all(job.over.wait(3) for job in jobs)
     assert order == ["holder", "waiter"]
+    running.pool.close()
+
+
+def test_what_holds_much_is_not_paused_for_what_has_not_begun():
+    running = Running(1, most_paused_bytes=100)
+    large = running.submit(0.5, "large")
+    large.deadline.held_bytes = 101
+    time.sleep(0.05)
+    other = running.submit(0.01, "other")
+    assert not other.over.wait(0.2)
+    assert large.over.wait(3)
+    assert other.over.wait(3)
+    small = running.submit(30, "small")
+    small.deadline.held_bytes = 100
+    time.sleep(0.05)
+    assert running.submit(0.01, "other").over.wait(3)
+    small.deadline.cancel()
+    running.pool.withdraw(small)
     running.pool.close()
 
 
