@@ -23,6 +23,7 @@ from gradwire_engine.errors import Place
 from gradwire_engine.ops.constants import GuardFailed, Input, Source
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.liveness import alive
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import Program
 from gradwire_engine.tape import Instruction, Tape
 
@@ -118,7 +119,7 @@ def explain(
     vectors: Any = None,
     *,
     clock: Clock | None = None,
-    poll: Poll = lambda: None,
+    poll: Poll = unhurried,
 ) -> Explanation:
     """Explain what answers ``query``: of the paths that examples take, the one recorded last.
 
@@ -146,8 +147,8 @@ def explain(
         walks = [_walked(tape, planned, inputs, clock, poll, quick=quick) for _ in range(_WALKS)]
         seconds = [median(spent) for spent in zip(*walks, strict=True)]
         times = _summed(tape, [*stages.values()][-1].steps, seconds)
-    inner = {slots: _lines(text, within) for slots, text in _inner(tape, quick=quick)}
-    code = _lines(lower.written(tape, planned, quick=quick), call.place)
+    inner = {slots: _lines(text, within) for slots, text in _inner(tape, poll, quick=quick)}
+    code = _lines(lower.written(tape, planned, poll, quick=quick), call.place)
     return Explanation(stages, planned, code, inner, times)
 
 
@@ -191,14 +192,14 @@ def _step(
 
 
 def _inner(
-    tape: Tape, outer: tuple[int, ...] = (), *, quick: bool
+    tape: Tape, poll: Poll, outer: tuple[int, ...] = (), *, quick: bool
 ) -> Iterator[tuple[tuple[int, ...], Text]]:
     """The texts of loops and sweeps, those in bodies after the one that they are in."""
-    for slot, instruction in enumerate(tape.instructions):
+    for slot, instruction in enumerate(polled(tape.instructions, poll)):
         op = instruction.op
         if isinstance(op, Loop):
-            yield (*outer, slot), loops.written(op, quick=quick)
-            yield from _inner(op.body.tape, (*outer, slot), quick=quick)
+            yield (*outer, slot), loops.written(op, poll, quick=quick)
+            yield from _inner(op.body.tape, poll, (*outer, slot), quick=quick)
         elif isinstance(op, Sweep):
             yield (*outer, slot), op.text
 

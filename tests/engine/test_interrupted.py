@@ -91,6 +91,31 @@ def test_what_is_stopped_over_and_over_gets_there(case):
         np.testing.assert_allclose(x, y, rtol=1e-13)
 
 
+@pytest.mark.parametrize("case", ["long", "loop"])
+def test_questions_about_a_recording_can_be_stopped(case):
+    text, values, query = CASES[case]
+
+    def recorded():
+        engine = Engine()
+        recording = engine.recording(engine.parse(text), _leaves(values))
+        recording.run(Countdown())
+        return recording
+
+    counting = Countdown()
+    expected = recorded().call(query).replay(counting)
+    for left in {*range(0, counting.calls, max(counting.calls // 12, 1)), counting.calls - 1}:
+        recording = recorded()
+        with pytest.raises(DeadlineExceeded):
+            recording.call(query).replay(Countdown(left))
+        found = recording.call(query).replay(Countdown())
+        np.testing.assert_allclose(found.value, expected.value, rtol=1e-13)
+        np.testing.assert_allclose(found.gradients["x"], expected.gradients["x"], rtol=1e-9)
+
+
+def _leaves(values: dict[str, Any]) -> dict[str, Leaf]:
+    return {name: Leaf(value) for name, value in values.items()}
+
+
 def test_cycles_do_not_pile_up_though_recordings_overlap_for_ever():
     """What is put aside is looked at when there is too much of it."""
     before, most = sys.getallocatedblocks(), 0
