@@ -14,7 +14,7 @@ import uvicorn
 from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.gate import Gate
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Ledger, Metrics
+from gradwire_service.telemetry import Account, Ledger, Metrics
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -28,7 +28,8 @@ class Served:
 
     def __init__(self, settings: Settings, stack: ExitStack) -> None:
         self.metrics = Metrics()
-        self.gate = Gate(settings, Ledger(self.metrics))
+        self.told: list[Account] = []
+        self.gate = Gate(settings, Ledger(self.metrics, [self.told.append]))
         self.asked: list[str] = []
         self.headers: list[list[tuple[bytes, bytes]]] = []
         self._stack = stack

@@ -116,6 +116,10 @@ def test_what_is_no_request_is_a_problem(serving):
     assert "TLS" in refused("malformed_request", served.answer(tls))[1]["detail"]
     named = b"GET / HTTP/1.1\r\nX-Request-ID: me.1\r\nHost: a\r\nHost: b\r\n\r\n"
     assert refused("malformed_request", served.answer(named))[0]["x-request-id"] == "me.1"
+    told = served.told[-1]
+    assert (told.request_id, told.method, told.status) == ("me.1", "GET", 400)
+    assert (told.code, told.client) == ("malformed_request", "127.0.0.1")
+    assert served.told[0].client == "127.0.0.1"
     labels = {"route": "none", "method": "GET", "status": "400"}
     registry = served.metrics.registry
     assert registry.get_sample_value("gradwire_requests_total", labels) == 1
@@ -226,6 +230,7 @@ def test_the_longest_idle_connection_makes_place(serving):
     time.sleep(0.1)
     used.sendall(NOTHING)
     received(used, b"\r\n\r\n")
+    time.sleep(0.1)
     for closed in unused, used:
         connection = served.connect()
         connection.sendall(echo(b"a"))

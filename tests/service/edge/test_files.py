@@ -1,0 +1,26 @@
+"""How many connections the system lets a process have."""
+
+import subprocess
+import sys
+
+import pytest
+
+resource = pytest.importorskip("resource")
+
+PROGRAM = """
+import resource
+from gradwire_service.edge.files import allow_connections
+resource.setrlimit(resource.RLIMIT_NOFILE, {limits})
+allow_connections({number})
+print(*resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+
+
+@pytest.mark.parametrize(
+    ("limits", "number", "allowed"),
+    [((64, 600), 100, 356), ((64, 128), 100, 128), ((500, 600), 100, 500)],
+)
+def test_the_limit_is_raised_as_far_as_that_goes(limits, number, allowed):
+    program = PROGRAM.format(limits=limits, number=number)
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert [int(limit) for limit in told.stdout.split()] == [allowed, limits[1]]
