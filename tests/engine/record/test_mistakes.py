@@ -55,8 +55,11 @@ def test_a_variable_may_be_called_as_a_prefix_is(ask, name):
 
 def test_a_sum_too_long_to_parse_is_not_called_deep(ask):
     with pytest.raises(errors.ProgramSyntaxError, match="longer, or nested deeper") as caught:
-        ask.value("x" + " + x" * 200_000, {"x": 1})
+        ask.value("x" + " + x" * 30_000, {"x": 1})
     assert caught.value.hint == "give names to the parts"
+    with pytest.raises(errors.OverBudget, match="a statement of more than 65536 words") as refused:
+        ask.value("x" + " + x" * 200_000, {"x": 1})
+    assert refused.value.hint == "give names to its parts, or send its numbers as a variable"
 
 
 @pytest.mark.parametrize("literal", ["300", "[300]", "[[1], [-129]]"])
