@@ -31,7 +31,7 @@ class Connections(BaseModel):
         "them, 503.",
     )
     max_leaving_bytes: int = Field(
-        default=512 * MEBIBYTE,
+        default=256 * MEBIBYTE,
         gt=0,
         description="Most bytes of answers that wait for their clients to take them, of all "
         "connections; beyond them, those who take them slowest are cut.",
