@@ -19,6 +19,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 #: Ten minutes by ``make soak``.
 SECONDS = float(os.environ.get("FLEET_SOAK_SECONDS", "20"))
 SLICE_SECONDS = 1.0
+#: A second: about a third of what there is, so that what grows does not grow because all wait.
+RATE = 100.0
 #: Small, so that all that is to be full is full soon.
 SETTINGS = {
     "cache_bytes": 4 << 20,
@@ -46,7 +48,7 @@ async def test_nothing_grows(tmp_path, tell):
         strangers = asyncio.create_task(come_and_go(alone, enough))
         began = time.monotonic()
         while time.monotonic() < began + SECONDS:
-            answers = await load.closed(alone.port, mix, clients=3, seconds=SLICE_SECONDS)
+            answers = await load.opened(alone.port, mix, rate=RATE, seconds=SLICE_SECONDS)
             outcomes.update(answer.outcome for answer in answers.all)
             seen.append(alone.figures())
             if len(seen) == 3:
@@ -55,7 +57,7 @@ async def test_nothing_grows(tmp_path, tell):
         tell("rounds of those who come and go", await strangers)
         await until(idle, alone, least=1)
         tell("answers", outcomes)
-        assert outcomes.keys() == {"right"}
+        assert outcomes.keys() <= {"right", "overloaded"}
         quarter = len(seen) // 4
         early, late = seen[quarter : 2 * quarter], seen[-quarter:]
         for name, noise in (
