@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -125,10 +126,23 @@ class Program:
         """``cpu_seconds``, to be waited for."""
         return self.cpu_seconds()
 
+    def family(self) -> list[int]:
+        """The process, and those that it has started and that are there still."""
+        found = [self.process.pid]
+        for pid in found:
+            with suppress(OSError):
+                for told in Path(f"/proc/{pid}/task").glob("*/children"):
+                    found += map(int, told.read_text().split())
+        return found
+
     def cpu_seconds(self) -> float:
-        """Processor time of all its threads since its start, to the nanosecond."""
-        # Linux' number for the CPU clock of another process, as clock_getcpuclockid(3) makes it.
-        return time.clock_gettime((~self.process.pid << 3) | 2)
+        """Processor time of all its threads and processes since their start, to the nanosecond."""
+        seconds = 0.0
+        for pid in self.family():
+            with suppress(OSError):
+                # Linux' number for the CPU clock of another process: clock_getcpuclockid(3).
+                seconds += time.clock_gettime((~pid << 3) | 2)
+        return seconds
 
 
 async def until(
