@@ -25,13 +25,14 @@ class Deadline:
     Being called is also how work takes turns: after its slice of time it lets others go first.
     """
 
-    __slots__ = ("_end", "_look_at", "_start", "_turns", "allowed_ms", "held_bytes")
+    __slots__ = ("_cancelled", "_end", "_look_at", "_start", "_turns", "allowed_ms", "held_bytes")
 
     def __init__(self, allowed_ms: float) -> None:
         self._start = monotonic()
         self._turns: Turns | None = None
         #: What the work may hold, as far as it is known, also while others go first.
         self.held_bytes = 0
+        self._cancelled = False
         self._look_at = 0.0
         self.allow(allowed_ms)
 
@@ -44,6 +45,8 @@ class Deadline:
         self.allowed_ms = allowed_ms
         self._end = self._start + allowed_ms / 1000
         self._look_at = self._end if self._turns is None else min(self._end, self._look_at)
+        if self._cancelled:  # perhaps just now: a body is read, and says how long, in a thread
+            self.cancel()
 
     def take_turns(self, turns: Turns, until: float) -> None:
         """From now on let others go first, next at ``until``; call it before the work begins."""
@@ -57,6 +60,7 @@ class Deadline:
 
     def cancel(self) -> None:
         """Stop the work at its next poll: nobody waits for it any more. From any thread."""
+        self._cancelled = True
         self._end = self._look_at = -math.inf
 
     def __call__(self) -> None:

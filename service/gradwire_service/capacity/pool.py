@@ -83,7 +83,7 @@ class Pool:
     def pause(self, job: Job) -> None:
         """Called by ``job`` itself: wait while others are to go first."""
         with self._lock:
-            other = self._before(job)
+            other = self._before(job) if job.state is State.RUNNING else None
             if other is None:
                 return
             paused_at = monotonic()

@@ -63,3 +63,12 @@ def test_what_is_cancelled_stops_at_its_next_poll_and_cannot_be_allowed_more_by_
     with pytest.raises(DeadlineExceeded):
         deadline()
     assert deadline.remaining_seconds() < 0
+
+
+def test_what_is_cancelled_is_allowed_no_more():
+    """The client goes while a thread reads how long it would have waited."""
+    deadline = Deadline(1000)
+    deadline.cancel()
+    deadline.allow(60_000)
+    with pytest.raises(DeadlineExceeded):
+        deadline()
