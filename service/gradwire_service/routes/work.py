@@ -94,7 +94,7 @@ class Work:
 
     def answered_elsewhere(self, computed: Computed) -> list[Body]:
         """Take over what another process has computed and written."""
-        self._x.seconds[:] = computed.seconds
+        self._x.account.take_over(computed.seconds)
         self._x.account.program = computed.program
         self.cached, self.nonfinite = computed.cached, computed.nonfinite
         return list(computed.body)

@@ -61,6 +61,11 @@ class Account:
         #: The trace that it is part of.
         self.trace_id: str | None = None
 
+    def take_over(self, phases: Sequence[float]) -> None:
+        """Count also what the phases took in another process, just now."""
+        for phase, seconds in enumerate(phases):
+            self.phases[phase] += seconds
+
     def wait(self, since: float, seconds: float) -> None:
         """Count what it waited for a thread, ``since`` when by ``perf_counter``."""
         self.waited_seconds += seconds

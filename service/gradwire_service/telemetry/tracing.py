@@ -6,7 +6,7 @@ which whoever knows it may use, so only its route is told.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from time import perf_counter, time
 
 from opentelemetry.trace import (
@@ -41,7 +41,14 @@ class TracedAccount(Account):
         super().__init__()
         #: Names, begins and ends, by ``perf_counter``.
         self.intervals: list[tuple[str, float, float]] = []
-        self.phases = _Phases(self.intervals)
+        self.phases: _Phases = _Phases(self.intervals)
+
+    def take_over(self, phases: Sequence[float]) -> None:
+        """They ended now, and followed one another."""
+        begin = perf_counter() - sum(phases)
+        for phase, seconds in enumerate(phases):
+            self.phases.add(phase, begin, seconds)
+            begin += seconds
 
     def wait(self, since: float, seconds: float) -> None:
         """Also remember when."""
@@ -61,6 +68,11 @@ class _Phases(list[float]):
         spent = seconds - self[phase] if seconds >= self[phase] else seconds
         self._intervals.append((PHASES[phase], end - spent, end))
         super().__setitem__(phase, seconds)
+
+    def add(self, phase: int, begin: float, seconds: float) -> None:
+        """Count what a phase took that began then."""
+        self._intervals.append((PHASES[phase], begin, begin + seconds))
+        super().__setitem__(phase, self[phase] + seconds)
 
 
 class Tracing:

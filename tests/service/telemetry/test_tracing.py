@@ -106,8 +106,9 @@ def tree(spans):
     ]
 
 
-async def test_a_request_is_a_span_with_one_for_each_phase(collector):
-    async with traced(collector) as client:
+@pytest.mark.parametrize("processes", [0, 1])
+async def test_a_request_is_a_span_with_one_for_each_phase(collector, processes):
+    async with traced(collector, processes=processes) as client:
         answer = await client.post("/v1/gradient", json=GRADIENT)
     ((root, children),) = tree(collector.spans)
     assert root.name == "POST /v1/gradient"
@@ -130,8 +131,9 @@ async def test_a_request_is_a_span_with_one_for_each_phase(collector):
     assert order == ["queue", "compile", "replay", "encode"]
 
 
-async def test_phases_take_what_server_timing_says(collector):
-    async with traced(collector) as client:
+@pytest.mark.parametrize("processes", [0, 1])
+async def test_phases_take_what_server_timing_says(collector, processes):
+    async with traced(collector, processes=processes) as client:
         answer = await client.post("/v1/gradient", json=GRADIENT)
     timing = dict(re.findall(r"(\w+);dur=([\d.]+)", answer.headers["server-timing"]))
     for phase, milliseconds in timing.items():
