@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gradwire_service import __version__, documents
+from gradwire_service import __version__, documents, worker
 from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
@@ -136,7 +136,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     apart = keys.keyring is not None
     farm = None
     if settings.processes:
-        farm = Farm(settings, Queue(settings.processes, bounds, metrics.waited), apart=apart)
+        queue = Queue(settings.processes, bounds, metrics.waited)
+        farm = Farm(worker.serve, settings, queue, apart=apart)
     capacity = Capacity(threads, farm.queue if farm else None)
     metrics.watch(capacity)
     engines = open_engines(settings, apart=apart)

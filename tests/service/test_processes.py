@@ -10,6 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gradwire_service.access.keyring import Caller
+from gradwire_service.capacity import Bounds, Deadline, Queue
+from gradwire_service.processes import Asked, Farm
+from gradwire_service.settings import Settings
+from gradwire_service.store import Unavailable
+from gradwire_service.worker import serve
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are held up by signals")
 
@@ -157,8 +163,31 @@ async def test_processes_end_with_the_service(served):
 
 
 def test_what_goes_to_a_process_holds_no_key():
-    from gradwire_service.processes import Asked
-
     assert json.dumps(Asked._fields) == json.dumps(
         ["kind", "headers", "body", "caller", "deadline"]
     )
+
+
+async def test_a_process_that_was_left_without_what_it_asked_for_answers_nobody_else():
+    """Else the next request would be taken for what was looked up, and its answer be another's."""
+
+    def fail(shelf, reference):
+        raise Unavailable("the store cannot be reached")
+
+    settings = Settings(processes=1)
+    farm = Farm(serve, settings, Queue(1, Bounds(1, 1000)), apart=False)
+
+    def asked(document):
+        caller = Caller("", "", "somebody")
+        return Asked("evaluate", [], json.dumps(document).encode(), caller, Deadline(10_000))
+
+    refers = asked({"program": "x", "variables": {"x": {"ref": "sha256:" + "0" * 64}}})
+    try:
+        for number in range(4):
+            with pytest.raises(Unavailable):
+                farm.lend().compute(refers, fail)
+            good = asked({"program": "x", "variables": {"x": number}})
+            computed = farm.lend().compute(good, fail)
+            assert json.loads(b"".join(computed.body))["outputs"] == number
+    finally:
+        farm.close()

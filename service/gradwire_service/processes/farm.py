@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from time import monotonic
-from typing import Any
+from typing import Any, TypeAlias
 
 from gradwire_engine.errors import DeadlineExceeded
 
@@ -27,22 +29,20 @@ _LOOK_SECONDS = 0.01
 #: How long a process has to stop by itself before it is killed.
 _STOP_SECONDS = 0.1
 
-
-def _serve(connection: Connection[Any, Any], settings: Settings, apart: bool) -> None:
-    """What a process does; only there is all imported that computes."""
-    from gradwire_service.worker import serve
-
-    serve(connection, settings, apart)
+#: What a process does with its end of the pipe, until that ends: ``gradwire_service.worker.serve``.
+Serve: TypeAlias = Callable[["Connection[Any, Any]", Settings, bool], None]
 
 
 class Hand:
     """One process, and the pipe to it. Only for one thread at a time."""
 
-    def __init__(self, settings: Settings, *, apart: bool) -> None:
+    def __init__(self, serve: Serve, settings: Settings, *, apart: bool) -> None:
         self._connection, theirs = _FORKING.Pipe()
+        #: Whether it owes an answer: what comes next through the pipe is that of another request.
+        self._owes = False
         with theirs:
             self._process = _FORKING.Process(
-                target=_serve, args=(theirs, settings, apart), name="gradwire", daemon=True
+                target=serve, args=(theirs, settings, apart), name="gradwire", daemon=True
             )
             self._process.start()
 
@@ -50,12 +50,18 @@ class Hand:
     def alive(self) -> bool:
         return self._process.is_alive()
 
+    @property
+    def ready(self) -> bool:
+        """Whether it may be asked."""
+        return not self._owes and self.alive
+
     def compute(self, asked: Asked, find: Find) -> Computed:
         """Have a request answered.
 
         Raises: ``Told``; ``DeadlineExceeded`` when its time is over, or its client gone; where the
         process ended, ``MemoryError`` if the system killed it, else ``RuntimeError``.
         """
+        self._owes = True
         try:
             self._connection.send(asked)
             while True:
@@ -64,7 +70,7 @@ class Hand:
                 except DeadlineExceeded:
                     self._stop()
                     raise
-                message = self._connection.recv()
+                message = self._receive()
                 if isinstance(message, Lookup):
                     self._connection.send(find(*message))
                 elif isinstance(message, Learned):
@@ -80,6 +86,13 @@ class Hand:
             status = self._process.exitcode
             kind = MemoryError if status == -signal.SIGKILL else RuntimeError
             raise kind(f"a process that computed ended with status {status}") from error
+
+    def _receive(self) -> Any:
+        """What the process says next."""
+        message = self._connection.recv()
+        if isinstance(message, Computed | Failed):
+            self._owes = False
+        return message
 
     def _wait(self, deadline: Deadline) -> None:
         """Until the process has said something."""
@@ -102,8 +115,8 @@ class Hand:
         end = monotonic() + _STOP_SECONDS
         try:
             while (left := end - monotonic()) > 0 and self._connection.poll(left):
-                message = self._connection.recv()
-                if isinstance(message, Computed | Failed):
+                message = self._receive()
+                if not self._owes:
                     return
                 if isinstance(message, Lookup):
                     self._connection.send(None)
@@ -112,16 +125,18 @@ class Hand:
         self.close()
 
     def _signal(self, number: int) -> None:
+        assert self._process.pid is not None
         if self.alive:
-            assert self._process.pid is not None
-            os.kill(self._process.pid, number)
+            with suppress(ProcessLookupError):  # which has ended since
+                os.kill(self._process.pid, number)
 
 
 class Farm:
     """As many processes as are begun at once, of which some are kept; ``queue`` leads to them."""
 
-    def __init__(self, settings: Settings, queue: Queue, *, apart: bool) -> None:
+    def __init__(self, serve: Serve, settings: Settings, queue: Queue, *, apart: bool) -> None:
         self.queue = queue
+        self._serve = serve
         self._settings = settings
         self._apart = apart
         count = self._count = settings.processes + 1  # for who goes first while all are held up
@@ -144,20 +159,23 @@ class Farm:
         with self._lock:
             while self._idle:
                 hand = self._idle.pop()
-                if hand.alive:
+                if hand.ready:
                     return hand
         return self._hand()
 
     def give_back(self, hand: Hand) -> None:
-        """Have a process wait for the next request, or end it where there are enough."""
+        """Have a process wait for the next request, or end it where there are enough.
+
+        One that was left within a request, since what it asked for could not be found, ends too.
+        """
         with self._lock:
-            if hand.alive and len(self._idle) < self._count:
+            if hand.ready and len(self._idle) < self._count:
                 self._idle.append(hand)
                 return
         hand.close()
 
     def _hand(self) -> Hand:
-        return Hand(self._settings, apart=self._apart)
+        return Hand(self._serve, self._settings, apart=self._apart)
 
 
 class Lent:
