@@ -14,6 +14,8 @@ _LARGE_BYTES = 1 << 14
 #: Whatever a line of a head may hold.
 _TEXT = bytes({*range(256)} - {*range(32), 127} | {ord("\t")})
 _BODILESS = (204, 304)
+_CHUNKED = (b"transfer-encoding", b"chunked")
+_CLOSING = (b"connection", b"close")
 
 
 class Cycle(RequestResponseCycle):
@@ -60,23 +62,21 @@ class Cycle(RequestResponseCycle):
         chunked = not self._silent and self.scope["http_version"] == "1.1"
         if self.more_body:
             self.keep_alive = False  # what nobody reads is no next request either
-        pieces = [STATUS_LINE[status]]
-        for name, value in (*self.default_headers, *start.get("headers", ())):
-            if name == b"connection":
-                self.keep_alive = self.keep_alive and value.lower() != b"close"
-                continue
+        headers = [*self.default_headers, *start.get("headers", ())]
+        for name, value in headers:
             if name == b"content-length":
                 self._left = int(value)
                 chunked = False
-            pieces += name, b": ", value, b"\r\n"
+            elif name == b"connection" and value.lower() == b"close":
+                self.keep_alive = False
         if chunked:
-            pieces += b"transfer-encoding", b": ", b"chunked", b"\r\n"
+            headers.append(_CHUNKED)
         if not self.keep_alive:
-            pieces += b"connection", b": ", b"close", b"\r\n"
-        pieces.append(b"\r\n")
-        head = b"".join(pieces)
-        # A line end for the status, one for each header, and one more; nothing else is no text.
-        if len(head.translate(None, _TEXT)) != (len(pieces) - 2) // 2 + 4:
+            headers = [header for header in headers if header[0] != b"connection"]
+            headers.append(_CLOSING)
+        lines = [STATUS_LINE[status][:-2], *map(b": ".join, headers), b"", b""]
+        head = b"\r\n".join(lines)
+        if len(head.translate(None, _TEXT)) != 2 * len(lines) - 2:
             raise RuntimeError("a header of the response breaks its line")
         self._head = head
         self.chunked_encoding = chunked
@@ -86,7 +86,7 @@ class Cycle(RequestResponseCycle):
     def _go_on(self, piece: Body, *, last: bool) -> None:
         pieces: tuple[Body, ...] = ()
         if self._silent:
-            last = True
+            pass
         elif self.chunked_encoding:
             pieces = (b"%x\r\n" % len(piece), piece, b"\r\n") if piece else ()
             pieces += (b"0\r\n\r\n",) if last else ()
@@ -102,7 +102,7 @@ class Cycle(RequestResponseCycle):
         if len(pieces) == 1:
             self.transport.write(pieces[0])
         elif len(piece) < _LARGE_BYTES:
-            self.transport.write(b"".join(pieces))
+            self.transport.write(b"".join(pieces))  # nothing, where there is nothing to write
         else:
             self.transport.writelines(pieces)
         if last:

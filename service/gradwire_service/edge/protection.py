@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 Header = tuple[bytes, bytes]
 
@@ -17,11 +17,14 @@ STRICTEST = (*_ALWAYS, _NOT_STORED, _NOTHING_LOADED)
 _SAYING = frozenset((b"cache-control", b"content-security-policy", b"etag"))
 
 
-def protective(headers: Iterable[Header]) -> tuple[Header, ...]:
+def protective(headers: Collection[Header]) -> tuple[Header, ...]:
     """The headers to add to an answer's own."""
-    said = _SAYING.intersection([name for name, _ in headers])
-    if not said:
-        return STRICTEST
+    for name, _ in headers:
+        if name in _SAYING:
+            break
+    else:
+        return STRICTEST  # as most do, whose names need not be collected
+    said = {name for name, _ in headers}
     added: tuple[Header, ...] = _ALWAYS
     if b"cache-control" not in said and b"etag" not in said:
         added += (_NOT_STORED,)

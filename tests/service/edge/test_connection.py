@@ -63,6 +63,8 @@ def test_responses_of_every_kind(serving):
     head = b"".join(received(connection, b"\r\n\r\n"))
     assert b"content-length: %d" % len(LARGE) in head
     assert b"date: " in head
+    connection.sendall(b"HEAD /pieces HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert b" 200 " in b"".join(received(connection, b"\r\n\r\n"))
     connection.sendall(b"GET /pieces HTTP/1.1\r\nHost: a\r\n\r\n")
     assert b"5\r\nthree\r\n" in b"".join(received(connection, b"0\r\n\r\n"))
     connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
