@@ -15,7 +15,8 @@ HEAD = """# Configuration
 
 Every setting is an environment variable, or an option of `gradwire-server serve` that stands above
 it: `GRADWIRE_MAX_BODY_BYTES` is `--max-body-bytes`. `make docs` writes this page from the settings.
-A value of another type or outside its bounds is refused when the service starts.
+A value of another type or outside its bounds is refused when the service starts. A variable that
+begins with `GRADWIRE_` and is no setting is a warning in the log, with the one that may be meant.
 """
 
 

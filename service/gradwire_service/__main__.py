@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import gc
+import logging
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
 from time import monotonic
 from types import FrameType
-from typing import Any, cast
+from typing import cast
 
 import uvicorn
-from pydantic import ValidationError
 from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
@@ -27,7 +28,12 @@ from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.files import allow_connections
 from gradwire_service.edge.gate import Gate
 from gradwire_service.settings import Settings
+from gradwire_service.settings.keeping import told_address
+from gradwire_service.settings.reading import SettingsError, read_settings, unknown_variables
+from gradwire_service.store import NotOpened
 from gradwire_service.telemetry import Log, NotInstalled, logging_to
+
+logger = logging.getLogger("gradwire")
 
 
 class Server(uvicorn.Server):
@@ -62,10 +68,12 @@ class Server(uvicorn.Server):
 def serve(settings: Settings) -> None:
     """Serve until a signal says to stop.
 
-    Raises: ``Exposed``, ``KeysError``, ``NotInstalled``.
+    Raises: ``Exposed``, ``KeysError``, ``NotInstalled``, ``NotOpened``.
     """
     refuse_exposed(settings)
     with logging_to(sys.stderr, settings) as log:
+        for unknown in unknown_variables(os.environ):
+            logger.warning("the environment has what is no setting: %s", unknown)
         _serve(settings, log)
 
 
@@ -76,6 +84,13 @@ def _serve(settings: Settings, log: Log) -> None:
     keep_freed_memory()
     allow_connections(settings.max_connections)
     app = create_app(settings, log)
+    keyring = app.state.keyring
+    logger.info(
+        "Gradwire %s with %s and the store %s",
+        __version__,
+        "no API keys" if keyring is None else f"API keys ({len(keyring.keys)} now)",
+        told_address(settings.store),
+    )
     connection = partial(Connection, gate=Gate(settings, app.state.ledger))
     # What is made by now stays: the collector need not walk through it again and again.
     gc.collect()
@@ -113,21 +128,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if asked.command == "keys":
             keys_command.run(asked)
         else:
-            serve(_settings(vars(asked), parser))
-    except (Exposed, KeysError, NotInstalled) as error:
-        parser.error(str(error))
-
-
-def _settings(given: dict[str, Any], parser: argparse.ArgumentParser) -> Settings:
-    """The settings of the options, and of the environment where there are none."""
-    given.pop("command")
-    try:
-        return Settings(**{name: text for name, text in given.items() if text is not None})
-    except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
-        )
-        parser.error(faults)
+            given = {name: text for name, text in vars(asked).items() if text is not None}
+            del given["command"]
+            serve(read_settings(given))
+    except (Exposed, KeysError, NotInstalled, NotOpened, SettingsError) as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
 
 
 if __name__ == "__main__":

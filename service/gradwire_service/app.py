@@ -177,6 +177,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         keyring=keys.keyring,
     )
     app.state.capacity = capacity
+    app.state.keyring = keys.keyring
     app.state.store = store
     app.state.ledger = ledger
     app.router.routes[:0] = compute.routes(parts)

@@ -87,7 +87,8 @@ def test_the_version(capsys):
     [
         ([], "required: command"),
         (["serve", "--port", "many"], "port"),
-        (["serve", "--max-body-bytes", "-1"], "max_body_bytes"),
+        (["serve", "--max-body-bytes", "-1"], "--max-body-bytes=-1: Input should be greater"),
+        (["serve", "--store", "sqlite:/nowhere/x.db"], "sqlite:/nowhere/x.db cannot be opened"),
         (["serve", "--nothing", "1"], "--nothing"),
     ],
 )

@@ -2,6 +2,12 @@
 
 import pytest
 from gradwire_service.settings import Settings
+from gradwire_service.settings.reading import (
+    SettingsError,
+    read_settings,
+    unknown_variables,
+    variable,
+)
 from pydantic import ValidationError
 
 
@@ -28,3 +34,59 @@ def test_wrong_settings_are_refused(wrong):
 
 def test_every_setting_is_described():
     assert all(field.description for field in Settings.model_fields.values())
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "told"),
+    [
+        ({"GRADWIRE_POOL_THREADS": "0"}, {}, "GRADWIRE_POOL_THREADS=0: Input should be greater"),
+        ({"GRADWIRE_PORT": "tcp://10.0.0.1:80"}, {}, "GRADWIRE_PORT=tcp://10.0.0.1:80: Input"),
+        ({"GRADWIRE_PORT": "x"}, {"port": "y"}, "--port=y: Input"),
+        ({"GRADWIRE_MAX_TIMEOUT_MS": "5"}, {}, "GRADWIRE_DEFAULT_TIMEOUT_MS must not exceed"),
+        ({"GRADWIRE_STORE": "postgres://x"}, {}, "GRADWIRE_STORE: is memory:, or sqlite:PATH"),
+        ({"GRADWIRE_STORE": "sqlite:"}, {}, "GRADWIRE_STORE: is memory:, or sqlite:PATH"),
+        ({"GRADWIRE_STORE": "redis://host:port/0"}, {}, "has a port that is no number"),
+        ({"GRADWIRE_STORE": "redis://host:6379/prod"}, {}, "number of a database"),
+    ],
+)
+def test_what_is_wrong_is_named_as_it_was_given(monkeypatch, variables, options, told):
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+    with pytest.raises(SettingsError) as error:
+        read_settings(options)
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"GRADWIRE_STORE": "redis://me:SECRET@host:6379/prod"},
+        {"GRADWIRE_STORE": "redis://me:SEC/RET@host:6379/0"},
+        {"GRADWIRE_STORE": "SECRET"},
+        {"GRADWIRE_OTEL_ENDPOINT": "http://me:SECRET@collector"},
+    ],
+)
+def test_what_may_be_secret_is_not_shown(monkeypatch, variables):
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+    with pytest.raises(SettingsError) as error:
+        read_settings({})
+    assert "SEC" not in str(error.value)
+    assert "RET" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "store", ["redis://h", "redis://h/", "rediss://u:p@h:1/3?ssl_ca_certs=/x", "unix:///run/r.sock"]
+)
+def test_addresses_of_stores_are_taken(store):
+    assert read_settings({"store": store}).store == store
+
+
+def test_what_looks_like_a_setting_is_told_with_what_may_be_meant():
+    known = [variable(name) for name in Settings.model_fields]
+    others = ["GRADWIRE_API_KEY", "GRADWIRE_URL", "PATH", "gradwire_port"]
+    assert unknown_variables([*known, *others]) == []
+    assert unknown_variables(["GRADWIRE_KEY_FILE", "GRADWIRE_XYZZY", *known]) == [
+        "GRADWIRE_KEY_FILE (is GRADWIRE_KEYS_FILE meant?)",
+        "GRADWIRE_XYZZY",
+    ]

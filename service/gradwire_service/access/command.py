@@ -1,4 +1,4 @@
-"""``gradwire-server keys``: makes keys, and lists those of a file."""
+"""``gradwire-server keys``: makes keys, revokes them, and lists those of a file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import tempfile
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -26,6 +27,9 @@ from gradwire_service.access.entries import (
 from gradwire_service.access.rules import SCOPES
 from gradwire_service.access.tokens import new_token, read_token
 
+#: A century: further than dates are sure to be read everywhere.
+_MOST_DAYS = 36_500
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """What the command takes."""
@@ -34,13 +38,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     new.add_argument("--tenant", required=True, help="whose programs, tensors and tapes it reaches")
     new.add_argument("--name", required=True, help="what the key is for")
     new.add_argument(
-        "--scopes", type=_scopes, default=list(SCOPES[:1]), help=f"of {','.join(SCOPES)}"
+        "--scopes",
+        type=_scopes,
+        default=list(SCOPES[:1]),
+        help=f"one or more of {','.join(SCOPES)}; {SCOPES[0]} by default",
     )
     new.add_argument("--requests-per-second", type=float, metavar="N", help="0 for any number")
     new.add_argument("--burst", type=int, metavar="N", help="as many at once, after a pause")
     new.add_argument("--concurrent", type=int, metavar="N", help="as many under way at once")
-    new.add_argument("--days", type=float, metavar="N", help="how long it is good; else for ever")
+    new.add_argument("--days", type=_days, metavar="N", help="how long it is good; else for ever")
     new.add_argument("--file", type=Path, help="list to add its entry to; else that is printed")
+    revoke = commands.add_parser("revoke", help="take keys out of a file")
+    revoke.add_argument("ids", nargs="+", metavar="ID", help="as the list shows it")
+    revoke.add_argument("--file", type=Path, help="the list; else that of GRADWIRE_KEYS_FILE")
     listing = commands.add_parser("list", help="show the keys of a file, without any secret")
     listing.add_argument("--file", type=Path, help="the list; else that of GRADWIRE_KEYS_FILE")
 
@@ -52,8 +62,10 @@ def run(arguments: Namespace) -> None:
     """
     if arguments.action == "new":
         _new(arguments)
+    elif arguments.action == "revoke":
+        _revoke(arguments.ids, _named(arguments.file))
     else:
-        _list(arguments.file)
+        _list(_named(arguments.file))
 
 
 def _new(arguments: Namespace) -> None:
@@ -85,11 +97,24 @@ def _entry(token: str, arguments: Namespace) -> KeyEntry:
         raise KeysError(faults_of(error)) from None
 
 
-def _list(file: Path | None) -> None:
+def _named(file: Path | None) -> Path:
     named = os.environ.get("GRADWIRE_KEYS_FILE")
     file = Path(named) if file is None and named else file
     if file is None:
         raise KeysError("name the list: --file keys.json")
+    return file
+
+
+def _revoke(ids: Sequence[str], file: Path) -> None:
+    entries = _entries(file)
+    unknown = set(ids).difference(entry.id for entry in entries)
+    if unknown:
+        # A whole key may have been given; it is not repeated.
+        raise KeysError(f"{file}: has not all of these ids; `keys list` shows those that it has")
+    _replace(file, write_entries([entry for entry in entries if entry.id not in ids]))
+
+
+def _list(file: Path) -> None:
     rows = [("ID", "TENANT", "NAME", "SCOPES", "EXPIRES"), *map(_row, _entries(file))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -112,10 +137,13 @@ def _entries(file: Path) -> Sequence[KeyEntry]:
 def _replace(file: Path, text: str) -> None:
     """Put a whole new file in place of the old one, so that nobody reads half of it."""
     try:
-        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else 0o600
+        old = file.stat() if file.exists() else None
+        mode = 0o600 if old is None else stat.S_IMODE(old.st_mode)
         with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False) as new:
             new.write(text)
         try:
+            if old is not None and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+                os.chown(new.name, old.st_uid, old.st_gid)  # a server of that user reads it
             Path(new.name).chmod(mode)
             Path(new.name).replace(file)
         except OSError:
@@ -123,6 +151,13 @@ def _replace(file: Path, text: str) -> None:
             raise
     except OSError as error:
         raise KeysError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def _days(text: str) -> float:
+    with suppress(ValueError):
+        if 0 < (days := float(text)) <= _MOST_DAYS:
+            return days
+    raise ArgumentTypeError(f"days are a number above 0, up to {_MOST_DAYS}")
 
 
 def _scopes(text: str) -> list[str]:

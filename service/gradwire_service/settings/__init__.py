@@ -45,5 +45,5 @@ class Settings(Listening, Connections, Admitting, Budgets, Sharing, Keeping, Tel
     @model_validator(mode="after")
     def _timeouts_are_ordered(self) -> Self:
         if self.default_timeout_ms > self.max_timeout_ms:
-            raise ValueError("default_timeout_ms must not exceed max_timeout_ms")
+            raise ValueError("GRADWIRE_DEFAULT_TIMEOUT_MS must not exceed GRADWIRE_MAX_TIMEOUT_MS")
         return self

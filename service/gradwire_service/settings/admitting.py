@@ -48,5 +48,5 @@ class Admitting(BaseModel):
     @model_validator(mode="after")
     def _keys_are_in_one_place(self) -> Self:
         if self.keys_file and self.keys:
-            raise ValueError("keys_file and keys exclude each other")
+            raise ValueError("GRADWIRE_KEYS_FILE and GRADWIRE_KEYS exclude each other")
         return self

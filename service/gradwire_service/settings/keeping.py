@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -9,14 +10,34 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from gradwire_service.settings.units import GIBIBYTE, MEBIBYTE
 
+_FORMS = re.compile(r"memory:|sqlite:.+|rediss?://.+|unix://.+")
+
 
 def _address(store: str) -> str:
     """An address that can be read; it may hold a password, so what is wrong is not shown."""
+    if not _FORMS.fullmatch(store):
+        raise ValueError("is memory:, or sqlite:PATH, redis://…, rediss://…, unix://PATH")
+    if not store.startswith("redis"):
+        return store
     try:
-        _ = urlsplit(store).port if "://" in store else None
+        parts = urlsplit(store)
+        _ = parts.port
     except ValueError:
-        raise ValueError("percent-encode what is special in user and password") from None
+        raise ValueError(
+            "has a port that is no number, or what is special in user and password is not "
+            "percent-encoded"
+        ) from None
+    if not re.fullmatch(r"/?|/\d+", parts.path):  # the client would take database 0
+        raise ValueError("ends with the number of a database, as redis://host:6379/0 does")
     return store
+
+
+def told_address(store: str) -> str:
+    """The address of a store as it may be told: without user and password, and what is asked."""
+    if "://" not in store:
+        return store
+    parts = urlsplit(store)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 class Keeping(BaseModel):
@@ -24,7 +45,6 @@ class Keeping(BaseModel):
 
     store: Annotated[str, AfterValidator(_address)] = Field(
         default="memory:",
-        pattern=r"^(memory:|sqlite:.+|rediss?://.+|unix://.+)$",
         repr=False,
         description="Where tapes, programs and tensors are kept: memory:, or sqlite:PATH, a file "
         "that processes of one machine may share and that programs outlive, or a Redis that "

@@ -8,6 +8,7 @@ from gradwire_service.store.records import (
     Held,
     Key,
     Kind,
+    NotOpened,
     Policy,
     Record,
     Store,
@@ -15,14 +16,27 @@ from gradwire_service.store.records import (
 )
 from gradwire_service.store.sqlite import SqliteStore
 
-__all__ = ["Held", "Key", "Kind", "Record", "Store", "Unavailable", "open_store", "policies"]
+__all__ = [
+    "Held",
+    "Key",
+    "Kind",
+    "NotOpened",
+    "Record",
+    "Store",
+    "Unavailable",
+    "open_store",
+    "policies",
+]
 
 #: So many times the tapes that are kept may be used up before it is forgotten that they were.
 _USED_PER_TAPE = 10
 
 
 def open_store(settings: Settings) -> Store:
-    """Open the store of ``settings.store``: ``memory:``, ``sqlite:PATH``, or a Redis' address."""
+    """Open the store of ``settings.store``: ``memory:``, ``sqlite:PATH``, or a Redis' address.
+
+    Raises: ``NotOpened`` for a file; a Redis need not be there yet.
+    """
     scheme, _, path = settings.store.partition(":")
     kept = policies(settings)
     if scheme == "memory":

@@ -24,6 +24,10 @@ class Unavailable(Refusal):
         super().__init__("store_unavailable", detail, hint=hint, retry_after_seconds=1)
 
 
+class NotOpened(Exception):
+    """A store that a service cannot start with; its text says why, and what it needs."""
+
+
 class Key(NamedTuple):
     """Under what a record is held: to all but its owner there is none of its id."""
 

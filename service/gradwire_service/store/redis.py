@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha1
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlsplit
 
 from redis import Redis, exceptions
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from gradwire_service.settings.keeping import told_address
 from gradwire_service.store.circuit import Circuit
 from gradwire_service.store.records import (
     Amount,
@@ -90,7 +90,7 @@ class RedisStore(Store):
             socket_read_size=_READ_BYTES,
             retry=Retry(NoBackoff(), 0),  # to use a record up is nothing to repeat unasked
         )
-        self._circuit = Circuit(_without_secrets(url), self._probed)
+        self._circuit = Circuit(told_address(url), self._probed)
         if (trouble := self._probed()) is not None:
             self._circuit.open(trouble, "at the start")
 
@@ -224,9 +224,3 @@ def _trouble_of(error: exceptions.RedisError) -> str | None:
     by_class = (trouble for kind, trouble in _TROUBLES.items() if isinstance(error, kind))
     by_word = _TROUBLES_BY_WORD.get(str(error).partition(" ")[0])
     return next(by_class, by_word)
-
-
-def _without_secrets(url: str) -> str:
-    """The address of a Redis as it may be told: without user and password, and what is asked."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

@@ -16,6 +16,7 @@ from gradwire_service.store.records import (
     Key,
     Kind,
     Listed,
+    NotOpened,
     Policy,
     Record,
     Unavailable,
@@ -79,11 +80,17 @@ class SqliteStore(OrderedStore):
     ) -> None:
         super().__init__(policies, clock)
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(
-            path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
-        )
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._create()
+        try:
+            self._connection = sqlite3.connect(
+                path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._create()
+        except (sqlite3.Error, Unavailable) as error:
+            raise NotOpened(
+                f"the store sqlite:{path} cannot be opened: {error}; it and its folder have to be "
+                "there for this user to write"
+            ) from error
 
     def _create(self) -> None:
         """Make the tables. Those of versions before 3 held tapes alone, which end soon anyway."""
@@ -91,7 +98,7 @@ class SqliteStore(OrderedStore):
         with self._transaction(writes=False):
             (version,) = execute("PRAGMA user_version").fetchone()
         if version > _VERSION:
-            raise ValueError(f"the store is of version {version}, newer than {_VERSION}")
+            raise NotOpened(f"the store is of version {version}, newer than {_VERSION}")
         if version == _VERSION:
             return
         with self._transaction():

@@ -1,6 +1,7 @@
 """The command: a key is shown once, its digest is kept, and start-up errors tell no content."""
 
 import json
+import os
 import stat
 from hashlib import sha256
 
@@ -51,6 +52,30 @@ def test_a_file_keeps_its_mode(capsys, tmp_path):
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_keeps_its_owner(tmp_path):
+    file = tmp_path / "keys.json"
+    file.write_text("[]")
+    os.chown(file, 10001, 10001)
+    main([*NEW, "--file", str(file)])
+    assert (file.stat().st_uid, file.stat().st_gid) == (10001, 10001)
+
+
+def test_a_revoked_key_is_no_longer_in_the_list(capsys, tmp_path, monkeypatch):
+    file = tmp_path / "keys.json"
+    monkeypatch.setenv("GRADWIRE_KEYS_FILE", str(file))
+    for name in "first", "second", "third":
+        main(["keys", "new", "--tenant", "acme", "--name", name, "--file", str(file)])
+    token, *_ = capsys.readouterr().out.split()
+    first, second, third = read_entries(file.read_bytes(), "file")
+    main(["keys", "revoke", first.id, third.id])
+    assert read_entries(file.read_bytes(), "file") == [second]
+    told = refused(capsys, "keys", "revoke", second.id, token)
+    assert "has not all of these ids" in told
+    assert token not in told
+    assert read_entries(file.read_bytes(), "file") == [second]
+
+
 def test_keys_are_listed_without_their_digests(capsys, tmp_path, monkeypatch):
     file = tmp_path / "keys.json"
     main([*NEW, "--file", str(file)])
@@ -82,6 +107,9 @@ def test_keys_are_listed_without_their_digests(capsys, tmp_path, monkeypatch):
         ([*NEW, "--burst", "-1"], "burst"),
         ([*NEW, "--file", "/nowhere/keys.json"], "/nowhere/keys.json: cannot be written"),
         (["keys", "list", "--file", "/nowhere/keys.json"], "cannot be read"),
+        ([*NEW, "--days", "-3"], "days are a number above 0"),
+        ([*NEW, "--days", "1e9"], "days are a number above 0"),
+        (["keys", "revoke", "0" * 16, "--file", "/nowhere/keys.json"], "cannot be read"),
         (["keys"], "required: action"),
     ],
 )
@@ -107,8 +135,14 @@ def test_a_broken_file_is_left_as_it_is(capsys, tmp_path):
         (["--host", "0.0.0.0"], "GRADWIRE_OPEN=true"),
         (["--keys", f'[{{"id": "{MARKER}"}}]'], "GRADWIRE_KEYS: [0].id"),
         (["--keys-file", "/nowhere/keys.json"], "/nowhere/keys.json: cannot be read: No such file"),
-        (["--keys-file", "keys.json", "--keys", "[]"], "keys_file and keys exclude each other"),
-        (["--key-requests-per-second", "-1"], "key_requests_per_second"),
+        (
+            ["--keys-file", "keys.json", "--keys", "[]"],
+            "GRADWIRE_KEYS exclude each other",
+        ),
+        (
+            ["--key-requests-per-second", "-1"],
+            "--key-requests-per-second=-1: Input",
+        ),
     ],
 )
 def test_the_service_does_not_start_so(capsys, options, complaint):

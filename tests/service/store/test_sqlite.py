@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.records import Amount, NotOpened, Policy
 from gradwire_service.store.sqlite import SqliteStore
 
 from tests.service.store.given import ME, POLICIES, RECORD, ids, kept, key, of_size, unavailable
@@ -185,7 +185,7 @@ def test_a_file_of_a_later_version_is_left_alone(tmp_path, clock):
     store.close()
     later = sqlite3.connect(path)
     later.execute("PRAGMA user_version = 1000")
-    with pytest.raises(ValueError, match="newer"):
+    with pytest.raises(NotOpened, match="newer"):
         SqliteStore(path, POLICIES, clock)
     assert later.execute("SELECT count(*) FROM records").fetchone() == (1,)
     later.close()

@@ -1,0 +1,64 @@
+"""The settings as an operator gave them, and what is wrong with them by the names used there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from gradwire_service.settings import Settings
+
+_PREFIX = "GRADWIRE_"
+#: Read by others that may share an environment with the service: the SDK, the compose file.
+_OTHERS = frozenset({"GRADWIRE_API_KEY", "GRADWIRE_URL", "GRADWIRE_PUBLISHED_PORT"})
+_MOST_SHOWN = 60
+
+
+class SettingsError(Exception):
+    """Settings that do not hold; its text names each by its variable or option."""
+
+
+def read_settings(options: Mapping[str, str]) -> Settings:
+    """The settings of the options, by their fields' names, and of the environment for the rest.
+
+    Raises: ``SettingsError``.
+    """
+    try:
+        given: dict[str, Any] = dict(options)
+        return Settings(**given)
+    except ValidationError as error:
+        faults = [_told(fault, options) for fault in error.errors(include_url=False)]
+        raise SettingsError("; ".join(faults)) from None
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return _PREFIX + name.upper()
+
+
+def unknown_variables(environment: Iterable[str]) -> list[str]:
+    """What looks like a setting and is none, each with the setting that may have been meant."""
+    known = {variable(name) for name in Settings.model_fields}
+    told = []
+    for name in sorted(environment):
+        if not name.upper().startswith(_PREFIX) or name.upper() in known | _OTHERS:
+            continue
+        near = get_close_matches(name.upper(), known, n=1, cutoff=0.8)
+        told.append(f"{name} (is {near[0]} meant?)" if near else name)
+    return told
+
+
+def _told(fault: Any, options: Mapping[str, str]) -> str:
+    message: str = fault["msg"].removeprefix("Value error, ")
+    if not fault["loc"]:
+        return message
+    name = str(fault["loc"][0])
+    given = "--" + name.replace("_", "-") if name in options else variable(name)
+    field = Settings.model_fields[name]
+    # Numbers are shown, since who set them may be somebody else, as Kubernetes sets GRADWIRE_PORT
+    # for a Service of that name. Texts are not: they may be keys, or hold a password.
+    if field.annotation in (int, float, bool):
+        given += f"={str(fault['input'])[:_MOST_SHOWN]}"
+    return f"{given}: {message}"
