@@ -9,6 +9,7 @@ import pytest
 from tests.fleet import asks, load
 from tests.fleet.fleets import NGINX, fleet
 from tests.fleet.processes import until
+from tests.service.store.redis_server import REDIS
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
@@ -19,12 +20,12 @@ pytestmark = [
 RATE = 150.0
 
 
-@pytest.fixture(params=["sqlite", "redis"])
+@pytest.fixture
 def store(request, tmp_path):
-    """What the replicas share."""
-    if request.param == "redis":
-        return {"store": request.getfixturevalue("redis_url"), "store_prefix": "test-crash"}
-    return {"store": f"sqlite:{tmp_path}/kept.db"}
+    """What the replicas share: Redis, or a file where there is none."""
+    if REDIS is None:
+        return {"store": f"sqlite:{tmp_path}/kept.db"}
+    return {"store": request.getfixturevalue("redis_url"), "store_prefix": "test-crash"}
 
 
 async def test_a_killed_replica_is_missed_by_nobody(tmp_path, store, tell):

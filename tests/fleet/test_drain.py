@@ -14,16 +14,23 @@ from tests.fleet.processes import until
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 IN_FLIGHT = 200
+#: More, since the first ones are done when the last ones come.
+SENT = 300
 #: The longest request here, the time in which new work is still taken, and some air.
 GRACE_SECONDS = 30.0
-LONG = [asks.slow(60, seed) for seed in range(4)]
+LONG = [asks.slow(100, seed) for seed in range(4)]
 #: Nothing is refused because much waits: that is for other tests.
-PATIENT: dict[str, Any] = {"drain_seconds": 0.5, "queue_seconds": 60, "default_timeout_ms": 60_000}
+PATIENT: dict[str, Any] = {
+    "drain_seconds": 0.5,
+    "queue_requests": SENT,
+    "queue_seconds": 60,
+    "default_timeout_ms": 60_000,
+}
 
 
 async def test_what_is_in_flight_is_answered(tmp_path, tell):
     async with replica(tmp_path, **PATIENT) as alone:
-        loading = load.closed(alone.port, LONG, clients=IN_FLIGHT + 50, each=1)
+        loading = load.closed(alone.port, LONG, clients=SENT, each=1, apart=0.001)
         loaded = asyncio.create_task(loading)
         await until(alone.metric, "gradwire_in_flight", least=IN_FLIGHT)
         alone.send(signal.SIGTERM)
@@ -31,7 +38,7 @@ async def test_what_is_in_flight_is_answered(tmp_path, tell):
         answers = await loaded
         tell("answers", answers)
         assert answers.failures == {}
-        assert len(answers.good) == IN_FLIGHT + 50
+        assert len(answers.good) == SENT
         assert status == 0
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 #: After these nginx asks another replica when one says nothing.
 READ_SECONDS = 1
-FAULTY_SECONDS = 1.0
+FAULTY_SECONDS = 0.8
 #: The longest answer: nginx asks three replicas at most, each of which may take its read timeout.
 LONGEST_SECONDS = 3 * READ_SECONDS + 5
 #: What may be told.

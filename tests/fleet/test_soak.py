@@ -17,7 +17,7 @@ from tests.fleet.processes import until
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 #: Ten minutes by ``make soak``.
-SECONDS = float(os.environ.get("FLEET_SOAK_SECONDS", "20"))
+SECONDS = float(os.environ.get("FLEET_SOAK_SECONDS", "12"))
 SLICE_SECONDS = 1.0
 #: A second: about a third of what there is, so that what grows does not grow because all wait.
 RATE = 100.0
