@@ -21,6 +21,8 @@ GRACE_SECONDS = 0.1
 #: What a job is expected to take before any has run, and how soon a newer one counts for more.
 _FIRST_SECONDS, _NEWER = 0.005, 0.1
 _LONGEST_RETRY_SECONDS = 60
+#: The part of the longest wait after which work is not begun any more: it takes a while itself.
+_LATEST_PART = 0.9
 
 
 class Bounds(NamedTuple):
@@ -46,7 +48,7 @@ class Queue:
     ) -> None:
         self._most_running = most_running
         self._pool = Pool(most_running, bounds.paused_bytes)
-        self._bounds = bounds
+        self.bounds = bounds
         self._lock = threading.Lock()
         #: Requests that wait or run.
         self.requests = 0
@@ -139,13 +141,13 @@ class Queue:
 
     def _refusal(self, deadline: Deadline, nbytes: int, seconds: float) -> Refusal | None:
         """Why not to take more, if so."""
-        if self.requests < self._most_running and self._bytes + nbytes <= self._bounds.nbytes:
+        if self.requests < self._most_running and self._bytes + nbytes <= self.bounds.nbytes:
             return None
         wait_seconds = self._seconds / self._most_running
         if (
-            self.requests >= self._most_running + self._bounds.requests
-            or (self.requests and self._bytes + nbytes > self._bounds.nbytes)
-            or (self.requests >= self._most_running and wait_seconds > self._bounds.seconds)
+            self.requests >= self._most_running + self.bounds.requests
+            or (self.requests and self._bytes + nbytes > self.bounds.nbytes)
+            or (self.requests >= self._most_running and wait_seconds > self.bounds.seconds)
         ):
             detail = f"{self.requests} requests are waiting or running"
             return overloaded(detail, self._retry_seconds())
@@ -156,7 +158,7 @@ class Queue:
 
     def _too_late(self, job: Job) -> Refusal | None:
         """Why not to begin a job now: jobs may take longer than they did when it was taken on."""
-        if job.waited_seconds <= self._bounds.seconds:
+        if job.waited_seconds <= _LATEST_PART * self.bounds.seconds:
             return None
         detail = f"it has waited for {job.waited_seconds:.1f} s, which is too long"
         return overloaded(detail, self._retry_seconds())

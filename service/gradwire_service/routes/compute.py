@@ -37,7 +37,7 @@ class Compute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         x = Exchange(scope, self._settings)
-        self._capacity.enter()
+        await self._capacity.enter()
         try:
             await x.receive(receive, self._capacity)
             work = Work(self._engines.of(x.owner), self._library, self._kind, x)

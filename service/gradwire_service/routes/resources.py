@@ -57,7 +57,7 @@ class Desk:
     ) -> Reply:
         """The reply that ``work`` gives."""
         capacity = self._capacity
-        capacity.enter()
+        await capacity.enter()
         try:
             await x.receive(request.receive, capacity)
             pieces = await x.run(capacity.threads, lambda: work(x))
