@@ -53,13 +53,16 @@ async def test_many_clients_with_short_work_share_what_there_is(tmp_path, tell):
     mix = [asks.smooth(10, seed) for seed in range(4)]
     async with replica(tmp_path) as alone:
         await load.closed(alone.port, mix, clients=4, seconds=1)
+        began = alone.cpu_seconds()
         full = await load.closed(alone.port, mix, clients=4, seconds=1.5)
+        busy = alone.cpu_seconds()
         loading = load.closed(alone.port, mix, clients=CLIENTS, seconds=SECONDS)
         tell("at capacity", full)
         answers = await observed(alone, loading, tell)
         assert set(answers.failures) <= {"overloaded", "rate_limited"}
         assert all(int(answer.retry_after or 0) > 0 for answer in answers.refused)
-        assert len(answers.good) / answers.seconds > len(full.good) / full.seconds / 2
+        each = (alone.cpu_seconds() - busy) / len(answers.good)
+        assert each < 2 * (busy - began) / len(full.good)
 
 
 async def observed(server: Replica, loading: Awaitable[Answers], tell: Tell) -> Answers:
