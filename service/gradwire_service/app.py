@@ -180,6 +180,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     app.state.keyring = keys.keyring
     app.state.store = store
     app.state.ledger = ledger
+    app.state.keyring = keys.keyring
     app.router.routes[:0] = compute.routes(parts)
     for resource in (tapes, programs, pictures, tensors):
         app.include_router(resource.router(parts))

@@ -1,0 +1,186 @@
+"""Whatever becomes of requests, nothing that was taken for them stays taken."""
+
+import asyncio
+import gzip
+import json
+import os
+import random
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from hashlib import sha256
+from multiprocessing import active_children
+from time import monotonic
+
+import pytest
+import uvicorn
+from gradwire_service.access.entries import KeyEntry, write_entries
+from gradwire_service.access.tokens import new_token
+from gradwire_service.app import create_app
+from gradwire_service.edge.connection import Connection
+from gradwire_service.edge.gate import Gate
+from gradwire_service.settings import Settings
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are held up by signals")
+
+LOOP = "y = x\nfor i in range(3000):\n    y = y + sin(y) / (1 + y * y)\nsum(y)"
+ENDLESS = "while True: pass\nx"
+NOWHERE = "sha256:" + "0" * 64
+MANY = [0.5] * 3000
+#: Method, path and document of whatever comes; some answered, some refused, some never.
+ASKED = [
+    ("POST", "/v1/gradient", {"program": "sum(x * x)", "variables": {"x": [1.0, 2.0]}}),
+    ("POST", "/v1/gradient", {"program": LOOP, "variables": {"x": 0.5}}),
+    ("POST", "/v1/gradient", {"program": "sum(sin(x))", "variables": {"x": MANY}}),
+    ("POST", "/v1/evaluate", {"program": ENDLESS, "variables": {"x": 1.0}, "timeout_ms": 30}),
+    ("POST", "/v1/evaluate", {"program": ENDLESS, "variables": {"x": 1.0}, "timeout_ms": 500}),
+    ("POST", "/v1/evaluate", {"program": ENDLESS, "variables": {"x": MANY}, "timeout_ms": 200}),
+    ("POST", "/v1/evaluate", {"program": "x +", "variables": {"x": 1.0}}),
+    ("POST", "/v1/evaluate", {"program": "zeros(10 ** 8) + x", "variables": {"x": 1.0}}),
+    ("POST", "/v1/evaluate", {"program": {"ref": NOWHERE}, "variables": {"x": 1.0}}),
+    ("POST", "/v1/evaluate", {"program": "x", "variables": {"x": {"ref": NOWHERE}}}),
+    ("POST", "/v1/evaluate", {"program": "ones(20000) * x", "variables": {"x": 1.0}}),
+    ("POST", "/v1/evaluate", {"program": "x", "variables": {"x": [0.5] * 30_000}}),
+    ("POST", "/v1/tapes", {"program": "sum(x ** 3)", "variables": {"x": [1.0, 2.0]}}),
+    ("POST", "/v1/tapes", {"program": ENDLESS, "variables": {"x": 1.0}, "timeout_ms": 50}),
+    ("POST", f"/v1/tapes/{'A' * 32}/gradient", {}),
+    ("POST", "/v1/programs", {"program": "x * 2"}),
+    ("GET", "/v1/programs", None),
+    ("GET", "/v1/nothing", None),
+    ("PATCH", "/v1/programs", None),
+    ("GET", "/metrics", None),
+]
+
+
+def keys():
+    """Keys of two tenants, one held to few requests at once, and the list of them."""
+    tokens, entries = [new_token() for _ in range(3)], []
+    for number, token in enumerate(tokens):
+        entry = {
+            "id": token.split("_")[1],
+            "name": "key",
+            "tenant": f"tenant-{number // 2}",
+            "sha256": sha256(token.encode()).hexdigest(),
+            "scopes": ["compute", "write"] if number else ["compute"],
+            "concurrent": 3 if number == 1 else 0,
+        }
+        entries.append(KeyEntry.model_validate(entry))
+    return tokens, write_entries(entries)
+
+
+@asynccontextmanager
+async def served(settings):
+    """The service at a port of its own, in this event loop: the application and its gate."""
+    app = create_app(settings)
+    gate = Gate(settings, app.state.ledger)
+    http = partial(Connection, gate=gate)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, log_config=None, ws="none"))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    try:
+        yield app, gate, server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving
+
+
+def written(chosen, token):
+    """A request as it goes over a connection."""
+    method, path, document = chosen.choice(ASKED)
+    body = b"" if document is None else json.dumps(document).encode()
+    lines = [f"{method} {path} HTTP/1.1", "host: service", "content-type: application/json"]
+    if chosen.random() < 0.9:
+        lines.append(f"authorization: Bearer {token}")
+    if chosen.random() < 0.3:
+        lines.append("accept-encoding: gzip")
+    if chosen.random() < 0.3:
+        body = gzip.compress(body) if chosen.random() < 0.8 else body
+        lines.append("content-encoding: gzip")
+    lines.append(f"content-length: {len(body)}")
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+async def ask(port, chosen, token):
+    """One client: a request or some, whole or in part, waited for or not."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    sent = b"".join(written(chosen, token) for _ in range(chosen.choice((1, 1, 1, 2, 4))))
+    if chosen.random() < 0.2:
+        sent = sent[: chosen.randrange(len(sent))]
+    with suppress(OSError, TimeoutError):
+        while sent:
+            number = chosen.choice((100, 10_000, len(sent)))
+            writer.write(sent[:number])
+            sent = sent[number:]
+            await asyncio.sleep(0)
+        async with asyncio.timeout(chosen.choice((0, 0.005, 0.03, 0.1, 1))):
+            while await reader.read(chosen.choice((1, 1 << 16))):
+                pass
+    if chosen.random() < 0.5:
+        writer.transport.abort()
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+
+
+def taken(app, gate, keyring):
+    """All that requests take: by name, how much of it is not given back."""
+    capacity = app.state.capacity
+    found = {
+        "requests in flight": capacity.in_flight,
+        "connections": len(gate),
+        "arriving bytes": gate.arriving_bytes,
+        "requests of keys": sum(key.meter.in_flight for key in keyring.keys.values()),
+    }
+    for name, queue in ("threads", capacity.threads), ("processes", capacity.processes):
+        if queue is not None:
+            pool = queue._pool
+            found |= {
+                f"requests of {name}": queue.requests,
+                f"bytes of {name}": queue._bytes,
+                f"seconds of {name}": round(queue._seconds, 9),
+                f"places in {name}": pool._most_running - pool._free,
+                f"begun in {name}": pool._begun.total(),
+                f"line of {name}": len(pool._line._owners),
+            }
+    return {name: amount for name, amount in found.items() if amount}
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+@pytest.mark.parametrize("seed", range(2))
+async def test_whatever_becomes_of_requests_nothing_stays_taken(processes, seed):
+    chosen = random.Random(f"{seed} {processes}")
+    tokens, entries = keys()
+    settings = Settings(
+        keys=entries,
+        pool_threads=2,
+        processes=processes,
+        queue_requests=6,
+        queue_bytes=200_000,
+        queue_seconds=0.5,
+        max_body_bytes=100_000,
+        max_total_bytes=1 << 26,
+        inline_body_bytes=20_000,
+        batch_window_microseconds=1000,
+        max_connections=40,
+        body_timeout_seconds=0.3,
+        header_timeout_seconds=0.3,
+    )
+    async with served(settings) as (app, gate, port):
+        keyring = app.state.keyring
+        tasks = len(asyncio.all_tasks())
+        clients = [asyncio.create_task(ask(port, chosen, tokens[0])) for _ in range(10)]
+        for _ in range(250):
+            clients.append(asyncio.create_task(ask(port, chosen, chosen.choice(tokens))))
+            await asyncio.sleep(chosen.choice((0, 0, 0.002, 0.01)))
+        await asyncio.gather(*clients)
+        end = monotonic() + 10
+        while taken(app, gate, keyring) and monotonic() < end:
+            await asyncio.sleep(0.02)
+        assert taken(app, gate, keyring) == {}
+        assert len(asyncio.all_tasks()) == tasks
+        assert len(active_children()) <= (processes + 1 if processes else 0)
+        counts = app.state.ledger.metrics._requests.counts
+        statuses = {status for _, _, status in counts}
+        # Else it was none of what this is about.
+        assert statuses >= {200, 401, 413, 422, 499, 503, 504}, counts
+        assert not statuses & {500}
