@@ -164,8 +164,9 @@ class Told(Exception):
     """What went wrong in another process, with what its log would say."""
 
     def __init__(self, problem: Problem, trace: str | None) -> None:
-        super().__init__(trace or problem.detail)
+        super().__init__(problem.detail)
         self.problem = problem
+        self.trace = trace
 
 
 def clip(text: str, longest: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import signal
 import sys
-import traceback
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, TypeAlias
@@ -21,6 +20,7 @@ from gradwire_service.processes.messages import STOP, Asked, Computed, Failed, L
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.work import Work
 from gradwire_service.settings import Settings
+from gradwire_service.telemetry import stack_of
 from gradwire_service.wire.references import Owned, References, ShelfName
 
 _PR_SET_PDEATHSIG = 1
@@ -94,7 +94,10 @@ class Worker:
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told
             problem = problem_of(error)
-            return Failed(problem, None if problem.expected else traceback.format_exc())
+            return Failed(problem, None if problem.expected else self._trace(error))
+
+    def _trace(self, error: Exception) -> str:
+        return stack_of(error, messages=self._settings.log_level == "debug")
 
     def _tell(self, x: Exchange) -> None:
         self._connection.send(Learned(x.deadline.allowed_ms, x.deadline.held_bytes))

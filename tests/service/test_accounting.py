@@ -10,6 +10,7 @@ from functools import partial
 from hashlib import sha256
 from multiprocessing import active_children
 from time import monotonic
+from typing import cast
 
 import pytest
 import uvicorn
@@ -72,10 +73,10 @@ async def served(settings):
     """The service at a port of its own, in this event loop: the application and its gate."""
     app = create_app(settings)
     gate = Gate(settings, app.state.ledger)
-    http = partial(Connection, gate=gate)
+    http = cast("type[Connection]", partial(Connection, gate=gate))
     server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, log_config=None, ws="none"))
     serving = asyncio.create_task(server.serve())
-    while not server.started:
+    while not server.started:  # noqa: ASYNC110 - uvicorn tells in no other way
         await asyncio.sleep(0.01)
     try:
         yield app, gate, server.servers[0].sockets[0].getsockname()[1]
@@ -174,7 +175,7 @@ async def test_whatever_becomes_of_requests_nothing_stays_taken(processes, seed)
             await asyncio.sleep(chosen.choice((0, 0, 0.002, 0.01)))
         await asyncio.gather(*clients)
         end = monotonic() + 10
-        while taken(app, gate, keyring) and monotonic() < end:
+        while taken(app, gate, keyring) and monotonic() < end:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.02)
         assert taken(app, gate, keyring) == {}
         assert len(asyncio.all_tasks()) == tasks

@@ -25,6 +25,8 @@ def test_the_environment_is_read(monkeypatch):
         {"log_level": "loud"},
         {"max_body_bytes": 0},
         {"default_timeout_ms": 100_000},
+        {"tape_ttl_seconds": float("inf")},  # for whose end there is no date
+        {"tensor_ttl_seconds": 1e12},
     ],
 )
 def test_wrong_settings_are_refused(wrong):

@@ -83,6 +83,8 @@ class Following:
             entries = self._file.read()
         except KeysError as error:
             logger.error("the keys stay as they were: %s", error)
+        except Exception as error:
+            logger.error("the keys stay as they were", exc_info=error)
         else:
             self._keyring.replace(entries)
             logger.info("the keys were read again; there are %d", len(entries))

@@ -9,11 +9,11 @@ from typing import Protocol
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from gradwire_service.edge.protection import STRICTEST, Header
 from gradwire_service.edge.transfers import Departure
 from gradwire_service.problems import MEDIA_TYPE, Refusal, problem_of
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Account, Ledger, RequestIds
+from gradwire_service.wire.protection import STRICTEST, Header
 
 #: How often it is looked for clients that are late: no request starts or stops a timer.
 INTERVAL_SECONDS = 0.25

@@ -228,7 +228,10 @@ class Gathering:
         pace.replaying += 1
         try:
             return await self._capacity.threads.run(
-                lambda: _written(joint, members, pace, deadline), deadline, _nbytes(members)
+                lambda: _written(joint, members, pace, deadline),
+                deadline,
+                _nbytes(members),
+                owner=members[0].x.owner,
             )
         finally:
             pace.replaying -= 1
@@ -239,7 +242,10 @@ class Gathering:
         pace.compiling = True
         try:
             await self._capacity.threads.run(
-                lambda: joint.compile(deadline), deadline, _nbytes(members)
+                lambda: joint.compile(deadline),
+                deadline,
+                _nbytes(members),
+                owner=members[0].x.owner,
             )
         except Refusal:  # too much else to do
             pass

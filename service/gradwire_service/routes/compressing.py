@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwire_service.capacity import Deadline, Queue
 from gradwire_service.problems import Refusal
-from gradwire_service.routes.exchange import Header
+from gradwire_service.routes.exchange import Header, owner_of
 from gradwire_service.wire.body import Body
 from gradwire_service.wire.compression import Coding, preferred
 from gradwire_service.wire.headers import MOST_BYTES, headers_of
@@ -42,16 +42,17 @@ class Compressing:
             accepted = headers_of(scope).get(b"accept-encoding")
             coding = _preferred(accepted[:MOST_BYTES].decode("latin-1")) if accepted else None
         if coding is not None:
-            send = _Compressed(coding, self._threads, send)
+            send = _Compressed(coding, self._threads, scope, send)
         return self._app(scope, receive, send)
 
 
 class _Compressed:
     """A ``send`` that holds a response back until it is whole."""
 
-    def __init__(self, coding: Coding, threads: Queue, send: Send) -> None:
+    def __init__(self, coding: Coding, threads: Queue, scope: Scope, send: Send) -> None:
         self._coding = coding
         self._threads = threads
+        self._scope = scope
         self._send = send
         self._start: Message | None = None
         self._pieces: list[Body] = []
@@ -91,7 +92,10 @@ class _Compressed:
             return None
         try:
             return await self._threads.run(
-                lambda: compress(b"".join(pieces)), Deadline(_DEADLINE_MS), length
+                lambda: compress(b"".join(pieces)),
+                Deadline(_DEADLINE_MS),
+                length,
+                owner=owner_of(self._scope),
             )
         except (Refusal, DeadlineExceeded):
             return None

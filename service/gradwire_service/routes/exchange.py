@@ -54,19 +54,15 @@ class Exchange:
         self.seconds = self.account.phases
         self.body: bytes | bytearray = b""
         self._document: Any = None
-        caller = caller_of(scope)
-        self._owner = None if caller is None else caller.owner
+        self._scope = scope
+        self._owner: str | None = None
         self._settings = settings
 
     @property
     def owner(self) -> str:
-        """Whose request it is: the tenant's that the key speaks for.
-
-        Where no keys are asked for, who sends the same is one; no store sees a key.
-        """
+        """Whose request it is."""
         if self._owner is None:
-            key = self._header(b"authorization")
-            self._owner = sha256(key).hexdigest() if key else _NOBODY
+            self._owner = owner_of(self._scope)
         return self._owner
 
     def essential_headers(self) -> list[Header]:
@@ -168,6 +164,18 @@ class Exchange:
         for piece in before:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": last})
+
+
+def owner_of(scope: Scope) -> str:
+    """Whose a request is: the tenant's that the key speaks for.
+
+    Where no keys are asked for, who sends the same is one; no store sees a key.
+    """
+    caller = caller_of(scope)
+    if caller is not None:
+        return caller.owner
+    key = headers_of(scope).get(b"authorization")
+    return sha256(key).hexdigest() if key else _NOBODY
 
 
 class Reply(Response):

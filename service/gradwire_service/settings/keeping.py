@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from gradwire_service.settings.units import GIBIBYTE, MEBIBYTE
+from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE
 
 _FORMS = re.compile(r"memory:|sqlite:.+|rediss?://.+|unix://.+")
 
@@ -66,7 +66,10 @@ class Keeping(BaseModel):
         "are refused at once, until it answers again.",
     )
     tape_ttl_seconds: float = Field(
-        default=600, gt=0, description="How long a tape is kept after its last use."
+        default=600,
+        gt=0,
+        le=CENTURY_SECONDS,
+        description="How long a tape is kept after its last use.",
     )
     max_tapes: int = Field(default=10_000, ge=0, description="Most tapes kept at a time.")
     max_tapes_bytes: int = Field(
@@ -96,7 +99,10 @@ class Keeping(BaseModel):
         default=64 * MEBIBYTE, ge=0, description="Most bytes of the sources of these."
     )
     tensor_ttl_seconds: float = Field(
-        default=3600, gt=0, description="How long a tensor is kept after its last use."
+        default=3600,
+        gt=0,
+        le=CENTURY_SECONDS,
+        description="How long a tensor is kept after its last use.",
     )
     max_tensors: int = Field(
         default=10_000,

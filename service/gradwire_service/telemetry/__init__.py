@@ -5,6 +5,7 @@ from gradwire_service.telemetry.export import Export, NotInstalled, exporting, o
 from gradwire_service.telemetry.exposition import Exposition
 from gradwire_service.telemetry.ids import RequestIds
 from gradwire_service.telemetry.ledger import Ledger
+from gradwire_service.telemetry.lines import stack_of
 from gradwire_service.telemetry.log import Log, logging_to
 from gradwire_service.telemetry.metrics import Metrics
 from gradwire_service.telemetry.requests import Tell, request_lines
@@ -30,4 +31,5 @@ __all__ = [
     "request_lines",
     "send_problem",
     "server_timing",
+    "stack_of",
 ]

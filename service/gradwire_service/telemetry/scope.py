@@ -8,7 +8,6 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwire_service.edge.protection import protective
 from gradwire_service.problems import MEDIA_TYPE, Problem, problem_of
 from gradwire_service.telemetry.account import CLIENT_GONE, account_of
 from gradwire_service.telemetry.ids import RequestIds
@@ -16,6 +15,7 @@ from gradwire_service.telemetry.ledger import Ledger
 from gradwire_service.telemetry.metrics import Metrics
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.headers import headers_of
+from gradwire_service.wire.protection import protective
 
 logger = logging.getLogger("gradwire")
 

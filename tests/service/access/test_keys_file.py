@@ -110,3 +110,16 @@ def test_it_starts_with_a_file_that_can_be_read(tmp_path):
         KeysFile(str(tmp_path / "none.json")).read()
     with pytest.raises(KeysError, match="cannot be read: Is a directory"):
         KeysFile(str(tmp_path)).read()
+
+
+def test_whatever_fails_it_goes_on_looking(followed, monkeypatch, caplog):
+    path, _, following, good = followed
+    by_replacement(path, "[]")
+    with monkeypatch.context() as patched:
+        patched.setattr(KeysFile, "read", lambda _: 1 / 0)
+        following.look()
+    assert good()
+    assert [told.levelno for told in caplog.records] == [logging.ERROR]
+    by_replacement(path, "[]\n")
+    following.look()
+    assert not good()

@@ -105,6 +105,25 @@ async def test_without_a_free_thread_the_body_goes_as_it_is():
         full.close()
 
 
+async def test_the_work_is_the_callers_own():
+    """Else all owners' answers would wait in one line."""
+    owners = set[str]()
+
+    class Seen(Queue):
+        def start(self, *work, owner="", **more):
+            owners.add(owner)
+            return super().start(*work, owner=owner, **more)
+
+    queue = Seen(1, Bounds(5, 1 << 30))
+    transport = httpx.ASGITransport(Compressing(answer, queue))
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        for key in "one", "other":
+            headers = {"accept-encoding": "gzip", "authorization": key}
+            assert (await client.get("/large", headers=headers)).content == LARGE
+    queue.close()
+    assert len(owners) == 2
+
+
 async def test_every_route_compresses(client):
     request = {"program": "x", "variables": {"x": [0.5] * 5000}}
     for name in CODINGS:

@@ -5,6 +5,7 @@ import logging
 import re
 
 import pytest
+from gradwire_service.problems import Told, problem_of
 from gradwire_service.telemetry.lines import formatter, printable, renderer, stack_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,3 +102,13 @@ def test_what_is_no_json_is_told_by_its_type():
     told = json.loads(formatted(record(held=Held()), "json"))
     assert told["held"].startswith("<")
     assert SECRET not in str(told)
+
+
+def test_an_error_of_another_process_is_told_with_its_own_stack():
+    problem = problem_of(RuntimeError("secret"))
+    told = stack_of(Told(problem, "RuntimeError\n  there.py:7 work"), messages=False)
+    assert told.splitlines()[-2:] == [
+        "  in another process: RuntimeError",
+        "  in another process:   there.py:7 work",
+    ]
+    assert "secret" not in told

@@ -1,7 +1,7 @@
 """What browsers are told of every answer."""
 
 import pytest
-from gradwire_service.edge.protection import protective
+from gradwire_service.wire.protection import protective
 
 GOOD = {"program": "x * x", "variables": {"x": 3}}
 NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'"
