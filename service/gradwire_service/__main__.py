@@ -27,6 +27,7 @@ from gradwire_service.capacity import Capacity
 from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.files import allow_connections
 from gradwire_service.edge.gate import Gate
+from gradwire_service.processes import NoFolder
 from gradwire_service.settings import Settings
 from gradwire_service.settings.keeping import told_address
 from gradwire_service.settings.reading import SettingsError, read_settings, unknown_variables
@@ -68,7 +69,7 @@ class Server(uvicorn.Server):
 def serve(settings: Settings) -> None:
     """Serve until a signal says to stop.
 
-    Raises: ``Exposed``, ``KeysError``, ``NotInstalled``, ``NotOpened``.
+    Raises: ``Exposed``, ``KeysError``, ``NoFolder``, ``NotInstalled``, ``NotOpened``.
     """
     refuse_exposed(settings)
     with logging_to(sys.stderr, settings) as log:
@@ -131,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             given = {name: text for name, text in vars(asked).items() if text is not None}
             del given["command"]
             serve(read_settings(given))
-    except (Exposed, KeysError, NotInstalled, NotOpened, SettingsError) as error:
+    except (Exposed, KeysError, NoFolder, NotInstalled, NotOpened, SettingsError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
 
 

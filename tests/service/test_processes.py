@@ -1,6 +1,7 @@
 """Computations in processes: the same answers, stopped at once, alone in what they break."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gradwire_service.__main__ import main
 from gradwire_service.access.keyring import Caller
 from gradwire_service.capacity import Bounds, Deadline, Queue
 from gradwire_service.processes import Asked, Farm
@@ -191,3 +193,13 @@ async def test_a_process_that_was_left_without_what_it_asked_for_answers_nobody_
             assert json.loads(b"".join(computed.body))["outputs"] == number
     finally:
         farm.close()
+
+
+def test_without_a_folder_for_temporary_files_it_is_said_what_is_needed(monkeypatch, capsys):
+    def none():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("gradwire_service.processes.farm.gettempdir", none)
+    with pytest.raises(SystemExit, match="2"):
+        main(["serve", "--processes", "1", "--port", "0"])
+    assert "GRADWIRE_PROCESSES is set" in capsys.readouterr().err

@@ -13,10 +13,13 @@ ASKED = (
     "Authorization",
     "Content-Encoding",
     "Content-Type",
+    "Gradwire-Program",
     "Gradwire-Timeout-Ms",
     "Idempotency-Key",
     "If-None-Match",
     "X-Request-ID",
+    "traceparent",
+    "tracestate",
 )
 ANSWERED = (
     "ETag",
@@ -25,6 +28,7 @@ ANSWERED = (
     "Server-Timing",
     "WWW-Authenticate",
     "X-Request-ID",
+    "traceresponse",
 )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from tempfile import gettempdir
 from time import monotonic
 from typing import Any, TypeAlias
 
@@ -131,10 +132,24 @@ class Hand:
                 os.kill(self._process.pid, number)
 
 
+class NoFolder(Exception):
+    """Processes need a folder for temporary files, and there is none."""
+
+
 class Farm:
-    """As many processes as are begun at once, of which some are kept; ``queue`` leads to them."""
+    """As many processes as are begun at once, of which some are kept; ``queue`` leads to them.
+
+    Raises: ``NoFolder``.
+    """
 
     def __init__(self, serve: Serve, settings: Settings, queue: Queue, *, apart: bool) -> None:
+        try:
+            gettempdir()
+        except FileNotFoundError as error:
+            raise NoFolder(
+                "GRADWIRE_PROCESSES is set, and processes are reached by a socket in a folder for "
+                f"temporary files: {error.strerror}; mount one at /tmp, or name one by TMPDIR"
+            ) from None
         self.queue = queue
         self._serve = serve
         self._settings = settings

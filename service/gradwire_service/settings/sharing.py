@@ -29,7 +29,8 @@ class Sharing(BaseModel):
         description="Processes for computations too long for the event loop, each with an engine "
         "and a cache of its own, and one more to be ready; 0 for none, then all run in threads. "
         "Worth it where programs "
-        "compute with many numbers one by one: these hold the interpreter's lock.",
+        "compute with many numbers one by one: these hold the interpreter's lock. They need a "
+        "folder for temporary files.",
     )
     process_body_bytes: int = Field(
         default=MEBIBYTE,

@@ -88,8 +88,8 @@ class SqliteStore(OrderedStore):
             self._create()
         except (sqlite3.Error, Unavailable) as error:
             raise NotOpened(
-                f"the store sqlite:{path} cannot be opened: {error}; it and its folder have to be "
-                "there for this user to write"
+                f"the store sqlite:{path} cannot be opened: {error}; it has to be such a file, or "
+                "none yet, in a folder that is there, and this user has to be able to write both"
             ) from error
 
     def _create(self) -> None:

@@ -31,19 +31,18 @@ class Export:
 
     def __init__(self, endpoint: str, sample_ratio: float) -> None:
         try:
-            from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.sdk.resources import Resource
             from opentelemetry.sdk.trace import TracerProvider
             from opentelemetry.sdk.trace.export import BatchSpanProcessor
             from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 
+            from gradwire_service.telemetry.exporters import MetricExporter, SpanExporter
             from gradwire_service.telemetry.pushing import figures
             from gradwire_service.telemetry.tracing import Tracing
         except ImportError as error:
             raise NotInstalled(
-                "otel_endpoint is set, but OpenTelemetry is not installed: "
-                "pip install 'gradwire-server[otel]', or leave otel_endpoint out"
+                "GRADWIRE_OTEL_ENDPOINT is set, but OpenTelemetry is not installed: "
+                "pip install 'gradwire-server[otel]', or leave it out"
             ) from error
         resource = Resource.create(
             {
@@ -58,10 +57,10 @@ class Export:
             shutdown_on_exit=False,
         )
         to = endpoint.rstrip("/")
-        spans = OTLPSpanExporter(endpoint=f"{to}/v1/traces", timeout=_SECONDS)
-        self._provider.add_span_processor(BatchSpanProcessor(spans))
+        self._spans = SpanExporter(f"{to}/v1/traces", _SECONDS)
+        self._provider.add_span_processor(BatchSpanProcessor(self._spans))
         self._tracing = partial(Tracing, tracer=self._provider.get_tracer("gradwire", __version__))
-        self._metrics = OTLPMetricExporter(endpoint=f"{to}/v1/metrics", timeout=_SECONDS)
+        self._metrics = MetricExporter(f"{to}/v1/metrics", _SECONDS)
         self._figures = partial(figures, resource=resource, started_ns=time_ns())
 
     def around(self, app: ASGIApp) -> ASGIApp:
@@ -74,9 +73,13 @@ class Export:
         await asyncio.to_thread(lambda: self._metrics.export(self._figures(exposition.registry)))
 
     async def close(self, *last: Awaitable[None]) -> None:
-        """Send the spans that wait, while ``last`` is done; then no more."""
-        await asyncio.gather(asyncio.to_thread(self._provider.shutdown), *last)
+        """Send the spans that wait, while ``last`` is done; after a few seconds no more."""
+        ends = [asyncio.to_thread(self._provider.shutdown), *last]
+        tasks = [asyncio.ensure_future(end) for end in ends]
+        await asyncio.wait(tasks, timeout=_SECONDS)
+        self._spans.shutdown()  # which ends the waits of what is late
         self._metrics.shutdown()
+        await asyncio.gather(*tasks)
 
 
 def open_export(settings: Settings) -> Export | None:

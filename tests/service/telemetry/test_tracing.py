@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,10 +15,13 @@ import pytest
 from gradwire_service.__main__ import main
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
+from gradwire_service.telemetry.export import Export
+from gradwire_service.telemetry.exporters import MetricExporter, SpanExporter
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.metrics.export import MetricsData
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import ValidationError
 
@@ -30,7 +34,7 @@ GRADIENT = {"program": f"{MARK} = sum(x**2)", "variables": {"x": [1.0, 2.0]}}
 class Collector:
     """A receiver of OTLP over HTTP."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         received: list[tuple[str, bytes]] = []
 
         class Handler(BaseHTTPRequestHandler):
@@ -44,7 +48,7 @@ class Collector:
                 pass
 
         self.received = received
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.endpoint = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever)
         self._thread.start()
@@ -216,6 +220,43 @@ async def test_a_collector_that_is_gone_stops_nobody():
     collector.close()
     async with traced(collector, otel_metrics_seconds=3600) as client:
         assert (await client.post("/v1/gradient", json=GRADIENT)).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["spans", "metrics"])
+def test_a_collector_that_is_gone_is_told_once_and_when_it_is_back(kind, caplog):
+    gone = Collector()
+    gone.close()
+    exporter: Any = SpanExporter if kind == "spans" else MetricExporter
+    exporter = exporter(gone.endpoint, 0.2)
+    nothing: Any = [] if kind == "spans" else MetricsData([])
+    told = []
+    for _ in range(3):
+        exporter.export(nothing)
+        told.append(len(caplog.records))
+    assert told[0] > 0
+    assert told == [told[0]] * 3
+    back = Collector(int(gone.endpoint.rpartition(":")[2]))
+    exporter.export(nothing)
+    exporter.export(nothing)
+    back.close()
+    assert [record.getMessage()[:27] for record in caplog.records[told[0] :]] == [
+        "the collector answers again"
+    ]
+    exporter.export(nothing)
+    assert len(caplog.records) > told[0] + 1
+    exporter.shutdown()
+
+
+async def test_the_end_waits_for_no_collector_that_is_gone():
+    gone = Collector()
+    gone.close()
+    export = Export(gone.endpoint, 1.0)
+    tracer = export._provider.get_tracer("test")
+    for _ in range(1500):  # three batches, each of which would be tried for three seconds
+        tracer.start_span("span").end()
+    begun = time.monotonic()
+    await export.close()
+    assert time.monotonic() - begun < 6
 
 
 @pytest.mark.parametrize(
