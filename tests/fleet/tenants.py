@@ -13,7 +13,7 @@ from gradwire_service.access.entries import KeyEntry, write_entries
 from gradwire_service.access.tokens import new_token
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.fleet.fleets import replica
+from tests.fleet.fleets import Replica, replica
 
 
 class Tenants(NamedTuple):
@@ -34,27 +34,46 @@ class Tenants(NamedTuple):
         )
 
 
+#: Pairs of tenants that a service has keys for.
+_PAIRS = 16
+
+
+class House:
+    """A service with keys for pairs of tenants, and an operator."""
+
+    def __init__(self, server: Replica, tokens: list[str]) -> None:
+        self._server = server
+        self._operator, *self._tokens = tokens
+
+    @asynccontextmanager
+    async def tenants(self) -> AsyncIterator[Tenants]:
+        """Clients of two tenants that nobody has been yet."""
+        tokens = self._tokens.pop(), self._tokens.pop(), self._operator
+        async with AsyncExitStack() as stack:
+            clients = [
+                await stack.enter_async_context(
+                    self._server.client(headers={"authorization": f"Bearer {token}"})
+                )
+                for token in tokens
+            ]
+            yield Tenants(*clients)
+
+
 @asynccontextmanager
-async def tenants(folder: Path, **settings: object) -> AsyncIterator[Tenants]:
-    """A server process with keys for two tenants and an operator."""
+async def house(folder: Path, **settings: object) -> AsyncIterator[House]:
+    """A server process that asks for keys."""
     entries, tokens = [], []
-    for tenant, scopes in (
-        ("mine", {"compute", "write"}),
-        ("theirs", {"compute", "write"}),
-        ("operator", {"admin"}),
-    ):
+    for number in range(1 + 2 * _PAIRS):
         token = new_token()
-        digest = sha256(token.encode()).hexdigest()
-        id = token.split("_")[1]
-        entry = {"id": id, "name": "key", "tenant": tenant, "sha256": digest, "scopes": scopes}
+        entry = {
+            "id": token.split("_")[1],
+            "name": "key",
+            "tenant": f"tenant-{number}" if number else "operator",
+            "sha256": sha256(token.encode()).hexdigest(),
+            "scopes": {"compute", "write"} if number else {"admin"},
+        }
         entries.append(KeyEntry.model_validate(entry))
         tokens.append(token)
     settings = {"keys": write_entries(entries), **settings}
-    async with replica(folder, **settings) as server, AsyncExitStack() as stack:
-        clients = [
-            await stack.enter_async_context(
-                server.client(headers={"authorization": f"Bearer {token}"})
-            )
-            for token in tokens
-        ]
-        yield Tenants(*clients)
+    async with replica(folder, **settings) as server:
+        yield House(server, tokens)
