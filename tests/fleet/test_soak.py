@@ -30,8 +30,10 @@ SETTINGS = {
     "tensor_ttl_seconds": 1,
     "pool_threads": 2,
 }
+#: Programs that come and go: texts are remembered, up to more than is sent here.
+DIFFERENT = 50
 #: What two looks at the memory of a process that grows by nothing may differ by.
-NOISE_BYTES = 12 << 20
+NOISE_BYTES = 8 << 20
 NOISE_FILES = NOISE_THREADS = NOISE_TASKS = 4
 
 
@@ -75,9 +77,10 @@ async def test_nothing_grows(tmp_path, tell):
 
 async def come_and_go(server, enough) -> int:
     """Make what is used once and forgotten, ask what is wrong, and leave without an answer."""
-    times = 0
+    rounds = 0
     while not enough.is_set():
-        times += 1
+        rounds += 1
+        times = 1 + rounds % DIFFERENT
         async with server.client() as client:
             program = f"y = sum(x * {times})"
             x = [float(times), 2.0, 3.0]
@@ -101,7 +104,7 @@ async def come_and_go(server, enough) -> int:
         endless = {"program": f"while x > {times}: x = x + 1", "variables": {"x": times + 1.0}}
         async with load.unread(server.port, [Ask("", "/v1/evaluate", endless)]):
             await asyncio.sleep(0.02)
-    return times
+    return rounds
 
 
 async def idle(server) -> float:
