@@ -269,8 +269,8 @@ async def test_one_cannot_have_anothers_programs_compiled_anew(tmp_path: Path):
         asked = {"program": "y = sin(x) * 3", "variables": {"x": 1.0}}
         await mine.post("/v1/gradient", json=asked)
         for number in range(40):
-            text = f"y = ones(20000) * {number} * x"
-            await theirs.post("/v1/gradient", json={"program": text, "variables": {"x": 1.0}})
+            document = {"program": long_program(number), "variables": {"x": 1.0}}
+            await theirs.post("/v1/gradient", json=document)
         before = await clients.counted("gradwire_executable_cache_total", outcome="miss")
         await mine.post("/v1/gradient", json=asked)
         after = await clients.counted("gradwire_executable_cache_total", outcome="miss")
