@@ -167,6 +167,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         version=__version__,
         description=DESCRIPTION,
         docs_url=None,
+        openapi_url=None,
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
@@ -188,7 +189,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         app.include_router(tenants.router(parts, keys.keyring))
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, exposition))
-    app.include_router(documentation.router())
+    app.include_router(documentation.router(app.openapi))
     return app
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import orjson
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from gradwire_engine import catalogue
 from starlette.responses import Response
 
+from gradwire_service.routes.fixed import Fixed
 from gradwire_service.settings import Settings
-
-
-@cache
-def _operations() -> bytes:
-    return orjson.dumps({"ops": catalogue()})
 
 
 def router(settings: Settings) -> APIRouter:
     """The routes that describe the service."""
     routes = APIRouter(prefix="/v1", tags=["service"])
+    operations = Fixed(lambda: orjson.dumps({"ops": catalogue()}), "application/json")
 
     @routes.get(
         "/ops",
@@ -28,9 +24,9 @@ def router(settings: Settings) -> APIRouter:
         summary="Every operation",
         response_model=dict[str, list[dict[str, Any]]],
     )
-    async def ops() -> Response:
+    async def ops(request: Request) -> Response:
         """Name, aliases, signature, documentation, and whether it is differentiable."""
-        return Response(_operations(), media_type="application/json")
+        return await operations.response(request.scope)
 
     @routes.get("/limits", operation_id="limits", summary="What one request may use")
     async def limits() -> dict[str, int]:

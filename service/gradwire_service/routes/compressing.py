@@ -39,11 +39,16 @@ class Compressing:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         coding = None
         if scope["type"] == "http" and scope["method"] != "HEAD":
-            accepted = headers_of(scope).get(b"accept-encoding")
-            coding = _preferred(accepted[:MOST_BYTES].decode("latin-1")) if accepted else None
+            coding = coding_of(scope)
         if coding is not None:
             send = _Compressed(coding, self._threads, scope, send)
         return self._app(scope, receive, send)
+
+
+def coding_of(scope: Scope) -> Coding | None:
+    """How a client prefers its answer compressed, if at all."""
+    accepted = headers_of(scope).get(b"accept-encoding")
+    return _preferred(accepted[:MOST_BYTES].decode("latin-1")) if accepted else None
 
 
 class _Compressed:

@@ -1,14 +1,17 @@
-"""``/docs``: Swagger UI, every part of it served from here."""
+"""``/openapi.json``, and ``/docs``: Swagger UI, every part of it served from here."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from typing import Any
 
-from fastapi import APIRouter
+import orjson
+from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+
+from gradwire_service.routes.fixed import Fixed
 
 #: Nothing is loaded from, or sent to, any other host.
 CONTENT_SECURITY_POLICY = (
@@ -29,33 +32,34 @@ ASSETS: dict[str, tuple[tuple[str, str], str]] = {
 }
 
 
-@cache
-def _content(name: str) -> bytes:
-    (package, folder), _ = ASSETS[name]
-    file: Traversable = files(package) / folder / name
-    return file.read_bytes()
-
-
-def _asset(name: str) -> Response:
+def _asset(name: str) -> Fixed:
+    (package, folder), media_type = ASSETS[name]
+    file = files(package) / folder / name
     headers = {
         "content-security-policy": CONTENT_SECURITY_POLICY,
         "cache-control": "public, max-age=3600",
     }
-    return Response(_content(name), media_type=ASSETS[name][1], headers=headers)
+    return Fixed(file.read_bytes, media_type, headers)
 
 
-def router() -> APIRouter:
-    """The page and what it loads."""
+def router(describe: Callable[[], dict[str, Any]]) -> APIRouter:
+    """The OpenAPI document that ``describe`` gives, the page and what it loads."""
     routes = APIRouter(include_in_schema=False)
+    document = Fixed(lambda: orjson.dumps(describe()), "application/json")
+    assets = {name: _asset(name) for name in ASSETS}
+
+    @routes.get("/openapi.json")
+    async def openapi(request: Request) -> Response:
+        return await document.response(request.scope)
 
     @routes.get("/docs")
-    async def docs() -> Response:
-        return _asset("docs.html")
+    async def docs(request: Request) -> Response:
+        return await assets["docs.html"].response(request.scope)
 
     @routes.get("/docs/{name}")
-    async def docs_part(name: str) -> Response:
-        if name not in ASSETS:
+    async def docs_part(request: Request, name: str) -> Response:
+        if name not in assets:
             raise HTTPException(404)
-        return _asset(name)
+        return await assets[name].response(request.scope)
 
     return routes
