@@ -19,6 +19,8 @@ from gradwire_engine.room import Room, Share
 _PATHS = 16
 #: Characters of source text whose programs are remembered; a program takes some 70 bytes for each.
 TEXT_CHARACTERS = 4 << 20
+#: A program of no more characters takes as much as one of so many.
+_LEAST_CHARACTERS = 32
 #: What an entry of the cache takes before anything is compiled.
 _ENTRY_BYTES = 2048
 
@@ -95,7 +97,7 @@ class Programs(Share):
         return len(self._programs)
 
     def drop_oldest(self) -> int:
-        return len(self._programs.popitem(last=False)[0])
+        return _counted(self._programs.popitem(last=False)[0])
 
     def find(self, text: str, poll: Poll) -> Program:
         """The program of ``text``, parsed where it is new."""
@@ -106,5 +108,9 @@ class Programs(Share):
             with self.room.lock:
                 if text not in self._programs:
                     self._programs[text] = program
-                    self.take(len(text))
+                    self.take(_counted(text))
         return program
+
+
+def _counted(text: str) -> int:
+    return max(len(text), _LEAST_CHARACTERS)
