@@ -73,6 +73,8 @@ def _default(field: FieldInfo) -> str:
         for unit, name in ((GIBIBYTE, "GiB"), (MEBIBYTE, "MiB")):
             if value >= unit and not value % unit:
                 return f"`{value}` ({value // unit} {name})"
+    if isinstance(value, tuple):
+        return f"`{','.join(map(str, value))}`"
     return f"`{value}`"
 
 

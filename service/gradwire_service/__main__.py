@@ -103,6 +103,7 @@ def _serve(settings: Settings, log: Log) -> None:
         workers=1,
         http=cast("type[Connection]", connection),
         access_log=False,
+        forwarded_allow_ips=list(settings.proxies),
         log_config=None,
         server_header=False,
         timeout_keep_alive=settings.keep_alive_seconds,

@@ -1,11 +1,13 @@
 """The command: its options, and how the process stops."""
 
+import json
 import signal
 import socket
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -13,12 +15,12 @@ from gradwire_service import __version__
 from gradwire_service.__main__ import main
 
 
-@pytest.fixture
-def process():
+@contextmanager
+def started(*options):
+    """A process of the service, and its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
-    options = ["--drain-seconds", "1", "--log-level", "warning"]
     process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
     address = f"http://127.0.0.1:{port}"
     for _ in range(200):
@@ -28,9 +30,17 @@ def process():
             time.sleep(0.05)
         else:
             break
-    yield process, address
-    process.kill()
-    process.communicate()
+    try:
+        yield process, address
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def process():
+    with started("--drain-seconds", "1", "--log-level", "warning") as both:
+        yield both
 
 
 def awaited(ask, right):
@@ -74,6 +84,19 @@ def test_an_idle_process_stops_at_once(process, sent):
         process.send_signal(signal_)
         time.sleep(0.05)
     assert process.wait(5) == 0
+
+
+@pytest.mark.parametrize(
+    ("proxies", "client"), [("127.0.0.0/8", "192.0.2.1"), ("10.0.0.0/8", "127.0.0.1")]
+)
+def test_only_proxies_are_believed_whose_request_it_is(proxies, client):
+    options = ["--proxies", proxies, "--log-client-addresses", "true", "--log-format", "json"]
+    with started(*options) as (process, address):
+        httpx.get(address + "/v1/limits", headers={"x-forwarded-for": "192.0.2.1"})
+        process.terminate()
+        lines = [json.loads(line) for line in process.stderr]
+    asked = [line for line in lines if line.get("route") == "/v1/limits"]
+    assert [line["client"] for line in asked] == [client]
 
 
 def test_the_version(capsys):

@@ -25,6 +25,8 @@ def test_the_environment_is_read(monkeypatch):
         {"log_level": "loud"},
         {"max_body_bytes": 0},
         {"default_timeout_ms": 100_000},
+        {"proxies": "127.0.0.1, nginx"},
+        {"proxies": "10.0.0.1/8"},
         {"tape_ttl_seconds": float("inf")},  # for whose end there is no date
         {"tensor_ttl_seconds": 1e12},
     ],
@@ -32,6 +34,12 @@ def test_the_environment_is_read(monkeypatch):
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ValidationError):
         Settings(**wrong)
+
+
+def test_proxies_are_addresses_and_networks():
+    assert Settings().proxies == ("127.0.0.1", "::1")
+    assert Settings(proxies="10.0.0.0/8, ::1").proxies == ("10.0.0.0/8", "::1")  # type: ignore[arg-type]
+    assert Settings(proxies="").proxies == ()  # type: ignore[arg-type]
 
 
 def test_every_setting_is_described():

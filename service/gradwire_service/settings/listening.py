@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_network
 from typing import Annotated
 
 from pydantic import BaseModel, Field, field_validator
@@ -32,13 +33,35 @@ class Listening(BaseModel):
         "https://a.example, or * for all. Cookies are never allowed; without any origin, no page.",
     )
 
-    @field_validator("cors_origins", mode="before")
+    proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=("127.0.0.1", "::1"),
+        description="Addresses and networks of the proxies in front, with commas between. Only "
+        "these are believed whose request it is, by X-Forwarded-For; the log alone tells it.",
+    )
+
+    @field_validator("cors_origins", "proxies", mode="before")
     @classmethod
-    def _origins_are_listed(cls, given: object) -> object:
+    def _lists_are_split(cls, given: object) -> object:
         if isinstance(given, str):
-            given = tuple(part.strip() for part in given.split(",") if part.strip())
-        if isinstance(given, tuple | list):
-            for origin in given:
-                if not (isinstance(origin, str) and _ORIGIN.fullmatch(origin)):
-                    raise ValueError(f"{origin!r} is no origin, as https://a.example is one")
+            return tuple(part.strip() for part in given.split(",") if part.strip())
+        return given
+
+    @field_validator("proxies")
+    @classmethod
+    def _proxies_are_addresses(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for place in given:
+            try:
+                ip_network(place)
+            except ValueError:
+                raise ValueError(
+                    f"{place!r} is no address and no network, as 10.0.0.0/8 is one"
+                ) from None
+        return given
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins_are_origins(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in given:
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"{origin!r} is no origin, as https://a.example is one")
         return given

@@ -90,6 +90,8 @@ def _told(event: Event, *, messages: bool) -> Event:
         error = error[1]
     for name in _SUPERFLUOUS:
         event.pop(name, None)
+    if event.get("logger") == "uvicorn.error":  # which is not about errors
+        event["logger"] = "uvicorn"
     if str(event.get("logger", "")).startswith("asyncio"):
         # Behind the first words come tasks and callbacks, with what they hold.
         found = _WORDS.match(str(event["event"]))

@@ -95,6 +95,7 @@ def test_levels_below_the_settings_are_left_out(written):
     told = written(act, log_level="warning")
     assert "unheard" not in told
     assert "heard" in told
+    assert "error" not in told
 
 
 @pytest.mark.parametrize(("place", "quoted"), [("<program>", False), ("module.py", True)])
