@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
+from gradwire_engine.cache import Programs
 from gradwire_engine.errors import DeadlineExceeded, EngineError, OverBudget
+from gradwire_engine.room import Room
 
 EVALUATE, GRADIENT = Query("evaluate"), Query("gradient")
 
@@ -99,6 +101,20 @@ def test_the_trainable_flag_is_part_of_the_key(ask):
 def test_texts_are_remembered():
     engine = Engine()
     assert engine.parse("x + 1") is engine.parse("x + 1")
+
+
+def test_short_texts_take_no_more_memory_than_long_ones():
+    """A hundred bytes for each character that there is room for."""
+    characters = 2_000
+    programs = Programs(Room(characters))
+    programs.find("x", nothing)
+    tracemalloc.start()
+    for number in range(2_000):
+        programs.find(f"{number}", nothing)
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(programs) > 10
+    assert taken < 100 * characters
 
 
 @pytest.mark.parametrize(

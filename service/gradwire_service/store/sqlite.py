@@ -8,7 +8,8 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from gradwire_service.store.records import (
     Amount,
@@ -80,6 +81,7 @@ class SqliteStore(OrderedStore):
     ) -> None:
         super().__init__(policies, clock)
         self._lock = threading.Lock()
+        _keep_to_ourselves(path)
         try:
             self._connection = sqlite3.connect(
                 path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
@@ -239,3 +241,10 @@ class SqliteStore(OrderedStore):
             finally:
                 if self._connection.in_transaction:  # some failures have ended it
                     execute("ROLLBACK")
+
+
+def _keep_to_ourselves(path: str) -> None:
+    """Make the file, where there is none, one that no other user reads; those beside it follow."""
+    if path != ":memory:":
+        with suppress(OSError):  # of which SQLite tells
+            Path(path).touch(mode=0o600)

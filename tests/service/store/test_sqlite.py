@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+import stat
 import subprocess
 import sys
 
@@ -189,3 +190,13 @@ def test_a_file_of_a_later_version_is_left_alone(tmp_path, clock):
         SqliteStore(path, POLICIES, clock)
     assert later.execute("SELECT count(*) FROM records").fetchone() == (1,)
     later.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are other rights")
+def test_no_other_user_reads_what_is_kept(tmp_path):
+    store = SqliteStore(str(tmp_path / "records.db"), POLICIES)
+    store.put(key("a"), RECORD)
+    made = list(tmp_path.iterdir())
+    assert len(made) > 1  # the log, too
+    assert {stat.S_IMODE(file.stat().st_mode) for file in made} == {0o600}
+    store.close()
