@@ -126,6 +126,11 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     keys = open_keys(settings)
     export = open_export(settings)
     metrics = Metrics()
+    keyring = keys.keyring
+    metrics.watch_keys(
+        lambda: 0 if keyring is None else len(keyring.keys),
+        lambda: keyring is not None and keyring.stale,
+    )
     bounds = Bounds(
         settings.queue_requests,
         settings.queue_bytes,

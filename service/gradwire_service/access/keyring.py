@@ -51,6 +51,8 @@ class Keyring:
         self._clock = clock
         #: By their ids; another dictionary with each change.
         self.keys: Mapping[str, ApiKey] = {}
+        #: Whether there is a later list, which cannot be read: what it revokes is good here.
+        self.stale = False
         self.replace(entries)
 
     def identify(self, token: Token) -> ApiKey | None:
@@ -65,6 +67,7 @@ class Keyring:
     def replace(self, entries: Sequence[KeyEntry]) -> None:
         """Have these keys from now on; those that stay go on being counted."""
         self.keys = {entry.id: self._key(entry) for entry in entries}
+        self.stale = False
 
     def _key(self, entry: KeyEntry) -> ApiKey:
         rates = _rates(entry, self._defaults)

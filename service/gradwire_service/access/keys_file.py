@@ -82,8 +82,10 @@ class Following:
         try:
             entries = self._file.read()
         except KeysError as error:
+            self._keyring.stale = True
             logger.error("the keys stay as they were: %s", error)
         except Exception as error:
+            self._keyring.stale = True
             logger.error("the keys stay as they were", exc_info=error)
         else:
             self._keyring.replace(entries)

@@ -103,6 +103,12 @@ class Metrics:
         """Tell also how many connections are open."""
         self._gauge("gradwire_connections", "Open connections.").set_function(number)
 
+    def watch_keys(self, number: Callable[[], int], stale: Callable[[], bool]) -> None:
+        """Tell also how many API keys there are, and whether they are those of the file."""
+        self._gauge("gradwire_keys", "API keys; 0 where none is asked for.").set_function(number)
+        gauge = self._gauge("gradwire_keys_stale", "1 while the file of keys cannot be read.")
+        gauge.set_function(stale)
+
     def _gauge(self, name: str, documentation: str) -> Gauge:
         return Gauge(name, documentation, registry=self.registry)
 

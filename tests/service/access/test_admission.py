@@ -3,10 +3,13 @@
 import asyncio
 import itertools
 import logging
+import time
 from datetime import UTC, datetime
 
 import orjson
 import pytest
+from gradwire_service.access.entries import write_entries
+from gradwire_service.access.keys_file import LOOK_SECONDS
 from gradwire_service.access.tokens import new_token
 
 EVALUATION = {"program": "1 + 1"}
@@ -246,6 +249,23 @@ async def test_without_keys_nobody_is_asked_for_one(served):
             assert (await evaluate(client, headers)).is_success
         assert (await client.get("/metrics")).is_success
         assert (await client.get("/nothing")).status_code == 404
+
+
+async def test_metrics_tell_that_the_file_of_keys_cannot_be_read(served, issue, bearer, tmp_path):
+    token, entry = issue(["admin"])
+    file = tmp_path / "keys.json"
+    file.write_text(write_entries([entry]))
+    async with served(keys_file=str(file)) as client:
+
+        async def told():
+            return (await client.get("/metrics", headers=bearer(token))).text.splitlines()
+
+        assert {"gradwire_keys 1.0", "gradwire_keys_stale 0.0"} <= {*await told()}
+        file.write_text("[")
+        end = time.monotonic() + 10 * LOOK_SECONDS
+        while "gradwire_keys_stale 1.0" not in await told():
+            assert time.monotonic() < end
+            await asyncio.sleep(0.05)
 
 
 async def test_no_key_is_told_to_anybody(admitting, issue, bearer, caplog):

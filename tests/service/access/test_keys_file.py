@@ -14,7 +14,7 @@ MARKER = "MARKER-c0ffee"
 
 @pytest.fixture
 def followed(issue, tmp_path):
-    """A file with one key, the key, and what follows it."""
+    """A file with one key, the key, what follows it, and whether a key is good."""
     token, entry = issue()
     path = tmp_path / "keys.json"
     path.write_text(write_entries([entry]))
@@ -76,6 +76,7 @@ def test_a_broken_file_changes_nothing_and_is_told_once(followed, caplog, broken
     for _ in range(3):
         following.look()
     assert good()
+    assert following._keyring.stale
     (told,) = caplog.records
     assert told.levelno == logging.ERROR
     assert str(path) in told.getMessage()
@@ -83,6 +84,7 @@ def test_a_broken_file_changes_nothing_and_is_told_once(followed, caplog, broken
     path.write_text("[]")
     following.look()
     assert not good()
+    assert not following._keyring.stale
 
 
 def test_an_unchanged_file_is_not_read(followed, monkeypatch):
