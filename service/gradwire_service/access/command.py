@@ -115,7 +115,10 @@ def _revoke(ids: Sequence[str], file: Path) -> None:
 
 
 def _list(file: Path) -> None:
-    rows = [("ID", "TENANT", "NAME", "SCOPES", "EXPIRES"), *map(_row, _entries(file))]
+    rows = [
+        ("ID", "TENANT", "NAME", "SCOPES", "PER SECOND", "AT ONCE", "EXPIRES"),
+        *map(_row, _entries(file)),
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
@@ -124,7 +127,15 @@ def _list(file: Path) -> None:
 
 def _row(entry: KeyEntry) -> tuple[str, ...]:
     expires = "never" if entry.expires_at is None else entry.expires_at.isoformat()
-    return entry.id, entry.tenant, entry.name, ",".join(sorted(entry.scopes)), expires
+    if entry.expires_at is not None and entry.expires_at <= datetime.now(UTC):
+        expires += " (over)"
+    # What the settings say of all keys without figures of their own is not in this list.
+    second, at_once = (
+        "-" if figure is None else f"{figure:g}"
+        for figure in (entry.requests_per_second, entry.concurrent)
+    )
+    scopes = ",".join(sorted(entry.scopes))
+    return entry.id, entry.tenant, entry.name, scopes, second, at_once, expires
 
 
 def _entries(file: Path) -> Sequence[KeyEntry]:

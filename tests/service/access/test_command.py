@@ -3,11 +3,12 @@
 import json
 import os
 import stat
+from datetime import UTC, datetime
 from hashlib import sha256
 
 import pytest
 from gradwire_service.__main__ import main
-from gradwire_service.access.entries import read_entries
+from gradwire_service.access.entries import read_entries, write_entries
 
 NEW = ["keys", "new", "--tenant", "acme", "--name", "ci"]
 MARKER = "MARKER-c0ffee"
@@ -79,7 +80,8 @@ def test_a_revoked_key_is_no_longer_in_the_list(capsys, tmp_path, monkeypatch):
 def test_keys_are_listed_without_their_digests(capsys, tmp_path, monkeypatch):
     file = tmp_path / "keys.json"
     main([*NEW, "--file", str(file)])
-    other = ["--tenant", "umbrella", "--name", "app", "--days", "9"]
+    other = ["--tenant", "umbrella", "--name", "app", "--days", "9", "--concurrent", "3"]
+    other += ["--requests-per-second", "2.5"]
     main(["keys", "new", *other, "--file", str(file)])
     capsys.readouterr()
     monkeypatch.setenv("GRADWIRE_KEYS_FILE", str(file))
@@ -88,13 +90,15 @@ def test_keys_are_listed_without_their_digests(capsys, tmp_path, monkeypatch):
     entries = read_entries(file.read_bytes(), "file")
     expires_at = entries[1].expires_at
     assert expires_at is not None
-    assert head.split() == ["ID", "TENANT", "NAME", "SCOPES", "EXPIRES"]
-    assert first.split() == [entries[0].id, "acme", "ci", "compute", "never"]
+    assert head.split() == "ID TENANT NAME SCOPES PER SECOND AT ONCE EXPIRES".split()
+    assert first.split() == [entries[0].id, "acme", "ci", "compute", "-", "-", "never"]
     assert second.split() == [
         entries[1].id,
         "umbrella",
         "app",
         "compute",
+        "2.5",
+        "3",
         expires_at.isoformat(),
     ]
 
@@ -115,6 +119,18 @@ def test_keys_are_listed_without_their_digests(capsys, tmp_path, monkeypatch):
 )
 def test_what_cannot_be_done_is_told(capsys, arguments, complaint):
     assert complaint in refused(capsys, *arguments)
+
+
+def test_a_key_that_is_over_is_listed_as_such(capsys, tmp_path):
+    file = tmp_path / "keys.json"
+    main([*NEW, "--days", "1", "--file", str(file)])
+    main(["keys", "list", "--file", str(file)])
+    assert "(over)" not in capsys.readouterr().out
+    (entry,) = read_entries(file.read_bytes(), "file")
+    past = {"expires_at": datetime(2020, 1, 1, tzinfo=UTC)}
+    file.write_text(write_entries([entry.model_copy(update=past)]))
+    main(["keys", "list", "--file", str(file)])
+    assert "2020-01-01T00:00:00+00:00 (over)" in capsys.readouterr().out
 
 
 def test_a_list_must_be_named(capsys, monkeypatch):
