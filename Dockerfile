@@ -16,7 +16,7 @@ RUN /venv/bin/python -m pip wheel --no-deps --wheel-dir /tmp/wheel . \
  && /venv/bin/python -m pip install --no-compile --no-deps /tmp/wheel/*.whl \
  && /venv/bin/python -m pip uninstall --yes setuptools pip \
  && find /venv -depth -type d -name tests -exec rm -r {} + \
- && /venv/bin/python -c 'import gradwire_service.store.redis, gradwire_service.__main__ as service; service.create_app(service.Settings()).openapi()'
+ && /venv/bin/python -c 'import gradwire_service.store.redis, gradwire_service.serving as service; service.create_app(service.Settings()).openapi()'
 
 FROM ${BASE}
 COPY --from=build /venv /venv

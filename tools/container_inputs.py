@@ -14,6 +14,7 @@ INPUTS = [
     "docker-compose.yml",
     "pyproject.toml",
     "service/gradwire_service/__main__.py",
+    "service/gradwire_service/serving.py",
     "service/gradwire_service/settings",
     "tests/containers",
     "tools/container_inputs.py",

@@ -1,116 +1,15 @@
-"""The command ``gradwire-server``: one process, one worker, stopped gracefully."""
+"""The command ``gradwire-server``."""
 
 from __future__ import annotations
 
 import argparse
-import gc
-import logging
-import os
-import signal
-import sys
 from collections.abc import Sequence
-from functools import partial
-from time import monotonic
-from types import FrameType
-from typing import cast
-
-import uvicorn
-from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
 from gradwire_service.access import command as keys_command
-from gradwire_service.access.entries import KeysError
-from gradwire_service.access.exposure import Exposed, refuse_exposed
-from gradwire_service.allocation import keep_freed_memory
-from gradwire_service.app import create_app
-from gradwire_service.capacity import Capacity
-from gradwire_service.edge.connection import Connection
-from gradwire_service.edge.files import allow_connections
-from gradwire_service.edge.gate import Gate
-from gradwire_service.processes import NoFolder
 from gradwire_service.settings import Settings
-from gradwire_service.settings.keeping import told_address
-from gradwire_service.settings.reading import SettingsError, read_settings, unknown_variables
-from gradwire_service.store import NotOpened
-from gradwire_service.telemetry import Log, NotInstalled, logging_to
-
-logger = logging.getLogger("gradwire")
-
-
-class Server(uvicorn.Server):
-    """On SIGTERM readiness drops at once; the process stops when nothing is in flight.
-
-    New work is still taken for a while, since the balancer in front learns of it only then;
-    after that it is refused as ``draining``. A second signal stops the process at once.
-    """
-
-    def __init__(self, config: uvicorn.Config, capacity: Capacity, drain_seconds: float) -> None:
-        super().__init__(config)
-        self._capacity = capacity
-        self._drain_seconds = drain_seconds
-        self._refuse_from = 0.0
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain; uvicorn's own would end the process by the signal, not by 0."""
-        if self._capacity.draining or sig == signal.SIGINT:
-            self.should_exit = True
-        self._capacity.draining = True
-        self._refuse_from = monotonic() + self._drain_seconds
-
-    async def on_tick(self, counter: int) -> bool:
-        """Ten times a second: whether to stop now."""
-        if self._capacity.draining and monotonic() >= self._refuse_from:
-            self._capacity.refusing = True
-            if self._capacity.in_flight == 0:
-                self.should_exit = True
-        return await super().on_tick(counter)
-
-
-def serve(settings: Settings) -> None:
-    """Serve until a signal says to stop.
-
-    Raises: ``Exposed``, ``KeysError``, ``NoFolder``, ``NotInstalled``, ``NotOpened``.
-    """
-    refuse_exposed(settings)
-    with logging_to(sys.stderr, settings) as log:
-        for unknown in unknown_variables(os.environ):
-            logger.warning("the environment has what is no setting: %s", unknown)
-        _serve(settings, log)
-
-
-def _serve(settings: Settings, log: Log) -> None:
-    # Programs in the pool are Python too: let the event loop in five times sooner than usual.
-    sys.setswitchinterval(0.001)
-    threadpool_limits(settings.blas_threads)
-    keep_freed_memory()
-    allow_connections(settings.max_connections)
-    app = create_app(settings, log)
-    keyring = app.state.keyring
-    logger.info(
-        "Gradwire %s with %s and the store %s",
-        __version__,
-        "no API keys" if keyring is None else f"API keys ({len(keyring.keys)} now)",
-        told_address(settings.store),
-    )
-    connection = partial(Connection, gate=Gate(settings, app.state.ledger))
-    # What is made by now stays: the collector need not walk through it again and again.
-    gc.collect()
-    gc.freeze()
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=settings.port,
-        workers=1,
-        http=cast("type[Connection]", connection),
-        access_log=False,
-        forwarded_allow_ips=list(settings.proxies),
-        log_config=None,
-        server_header=False,
-        timeout_keep_alive=settings.keep_alive_seconds,
-        timeout_graceful_shutdown=settings.max_timeout_ms // 1000 + 1,
-        ws="none",
-    )
-    Server(config, app.state.capacity, settings.drain_seconds).run()
+from gradwire_service.settings.reading import read_settings
+from gradwire_service.settings.starting import NotStarted
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -132,8 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             given = {name: text for name, text in vars(asked).items() if text is not None}
             del given["command"]
-            serve(read_settings(given))
-    except (Exposed, KeysError, NoFolder, NotInstalled, NotOpened, SettingsError) as error:
+            settings = read_settings(given)
+            from gradwire_service.serving import serve  # which takes a second: not for the others
+
+            serve(settings)
+    except NotStarted as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
 
 

@@ -141,7 +141,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     apart = keys.keyring is not None
     farm = None
     if settings.processes:
-        queue = Queue(settings.processes, bounds, metrics.waited)
+        queue = Queue(settings.processes, bounds._replace(begun=2), metrics.waited)
         farm = Farm(worker.serve, settings, queue, apart=apart)
     capacity = Capacity(threads, farm.queue if farm else None)
     metrics.watch(capacity)

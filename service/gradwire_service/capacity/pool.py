@@ -18,9 +18,9 @@ from gradwire_service.capacity.jobs import Job, Line, State
 SLICE_SECONDS = 0.02
 #: A job goes before one of the same owner's that has run for so many times as long as it will.
 _MUCH_LONGER = 4
-#: Jobs that have begun, for each thread that may run: of one owner, of one owner where there are
-#: much shorter ones, and of all. The others of them are paused, with what they hold.
-_OF_OWNER, _OF_OWNER_WITH_SHORT, _OF_ALL = 1, 2, 8
+#: Jobs of one owner that have begun, for each that may run, and where there are much shorter ones.
+#: Those that do not run are paused, with what they hold.
+_OF_OWNER, _OF_OWNER_WITH_SHORT = 1, 2
 
 
 class Pool:
@@ -29,8 +29,9 @@ class Pool:
     None begins in place of another where paused ones would hold more than ``most_paused_bytes``.
     """
 
-    def __init__(self, most_running: int, most_paused_bytes: int) -> None:
+    def __init__(self, most_running: int, most_paused_bytes: int, begun: int) -> None:
         self._most_running = most_running
+        self._most_begun = begun * most_running
         self._most_paused_bytes = most_paused_bytes
         self._lock = threading.Lock()
         self._line = Line()
@@ -114,7 +115,7 @@ class Pool:
         """Who is to go before a job that has run for its slice."""
         most = self._most_running
         paused_bytes = self._line.paused_bytes() + job.deadline.held_bytes
-        room = self._begun.total() < _OF_ALL * most and paused_bytes <= self._most_paused_bytes
+        room = self._begun.total() < self._most_begun and paused_bytes <= self._most_paused_bytes
         for owner, paused, waiting in self._line.heads():
             begun = self._begun[owner]
             if owner != job.owner:

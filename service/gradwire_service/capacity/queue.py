@@ -28,13 +28,15 @@ _LATEST_PART = 0.9
 class Bounds(NamedTuple):
     """How much may wait: requests, bytes of their bodies, and how long all of it may take.
 
-    ``paused_bytes`` is what may be held by work that lets others go first.
+    ``paused_bytes`` is what may be held by work that lets others go first, and of jobs ``begun``
+    times as many may have begun as run.
     """
 
     requests: int
     nbytes: int
     seconds: float = math.inf
     paused_bytes: int = 1 << 28
+    begun: int = 8
 
 
 class Queue:
@@ -47,7 +49,7 @@ class Queue:
         self, most_running: int, bounds: Bounds, waited: Callable[[float], None] = lambda _: None
     ) -> None:
         self._most_running = most_running
-        self._pool = Pool(most_running, bounds.paused_bytes)
+        self._pool = Pool(most_running, bounds.paused_bytes, bounds.begun)
         self.bounds = bounds
         self._lock = threading.Lock()
         #: Requests that wait or run.

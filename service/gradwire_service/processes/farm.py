@@ -19,6 +19,7 @@ from gradwire_service.capacity import Deadline, Queue
 from gradwire_service.problems import Told
 from gradwire_service.processes.messages import STOP, Asked, Computed, Failed, Learned, Lookup
 from gradwire_service.settings import Settings
+from gradwire_service.settings.starting import NotStarted
 from gradwire_service.wire.references import Find
 
 #: Processes are forked from one that has imported what they need, and nothing else: soon, and with
@@ -132,7 +133,7 @@ class Hand:
                 os.kill(self._process.pid, number)
 
 
-class NoFolder(Exception):
+class NoFolder(NotStarted):
     """Processes need a folder for temporary files, and there is none."""
 
 
@@ -152,7 +153,8 @@ class Farm:
             ) from None
         self.queue = queue
         self._serve = serve
-        self._settings = settings
+        # What computes needs neither the store nor the keys.
+        self._settings = settings.model_copy(update={"store": "memory:", "keys": None})
         self._apart = apart
         count = self._count = settings.processes + 1  # for who goes first while all are held up
         self._lock = threading.Lock()

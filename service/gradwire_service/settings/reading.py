@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gradwire_service.settings import Settings
+from gradwire_service.settings.starting import NotStarted
 
 _PREFIX = "GRADWIRE_"
 #: Read by others that may share an environment with the service: the SDK, the compose file.
@@ -16,7 +17,7 @@ _OTHERS = frozenset({"GRADWIRE_API_KEY", "GRADWIRE_URL", "GRADWIRE_PUBLISHED_POR
 _MOST_SHOWN = 60
 
 
-class SettingsError(Exception):
+class SettingsError(NotStarted):
     """Settings that do not hold; its text names each by its variable or option."""
 
 

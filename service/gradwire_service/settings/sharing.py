@@ -27,10 +27,10 @@ class Sharing(BaseModel):
         ge=0,
         le=1024,
         description="Processes for computations too long for the event loop, each with an engine "
-        "and a cache of its own, and one more to be ready; 0 for none, then all run in threads. "
-        "Worth it where programs "
-        "compute with many numbers one by one: these hold the interpreter's lock. They need a "
-        "folder for temporary files.",
+        "and a cache of its own, one more to be ready, and up to twice as many while some "
+        "are held up; 0 for none, then all run in threads. Worth it where programs compute with "
+        "many numbers one by one: these hold the interpreter's lock. They need a folder for "
+        "temporary files.",
     )
     process_body_bytes: int = Field(
         default=MEBIBYTE,

@@ -13,13 +13,14 @@ from starlette.types import ASGIApp
 
 from gradwire_service import __version__
 from gradwire_service.settings import Settings
+from gradwire_service.settings.starting import NotStarted
 from gradwire_service.telemetry.exposition import Exposition
 
 #: How long a collector may take to receive something; so long it may delay the service's end.
 _SECONDS = 3
 
 
-class NotInstalled(Exception):
+class NotInstalled(NotStarted):
     """The settings ask for what is not installed."""
 
 
@@ -51,8 +52,10 @@ class Export:
                 "service.instance.id": secrets.token_hex(8),
             }
         )
+        ratio = TraceIdRatioBased(sample_ratio)
         self._provider = TracerProvider(
-            sampler=ParentBased(TraceIdRatioBased(sample_ratio)),
+            # Also of what a caller says is sampled, which any client may say.
+            sampler=ParentBased(ratio, remote_parent_sampled=ratio),
             resource=resource,
             shutdown_on_exit=False,
         )

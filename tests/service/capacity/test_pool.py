@@ -26,7 +26,7 @@ class Running:
     """Jobs given to a pool, and which of them run at a time."""
 
     def __init__(self, threads, most_paused_bytes=0):
-        self.pool = Pool(threads, most_paused_bytes)
+        self.pool = Pool(threads, most_paused_bytes, begun=8)
         self.most_at_once = 0
         self._at_once = 0
         self._lock = threading.Lock()
