@@ -52,10 +52,8 @@ class Export:
                 "service.instance.id": secrets.token_hex(8),
             }
         )
-        ratio = TraceIdRatioBased(sample_ratio)
         self._provider = TracerProvider(
-            # Also of what a caller says is sampled, which any client may say.
-            sampler=ParentBased(ratio, remote_parent_sampled=ratio),
+            sampler=ParentBased(TraceIdRatioBased(sample_ratio)),
             resource=resource,
             shutdown_on_exit=False,
         )
