@@ -138,7 +138,7 @@ def taken(app, gate, keyring):
             found |= {
                 f"requests of {name}": queue.requests,
                 f"bytes of {name}": queue._bytes,
-                f"seconds of {name}": round(queue._seconds, 9),
+                f"seconds of {name}": sum(queue._seconds.values()),
                 f"places in {name}": pool._most_running - pool._free,
                 f"begun in {name}": pool._begun.total(),
                 f"line of {name}": len(pool._line._owners),

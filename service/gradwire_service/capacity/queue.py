@@ -20,6 +20,8 @@ Result = TypeVar("Result")
 GRACE_SECONDS = 0.1
 #: What a job is expected to take before any has run, and how soon a newer one counts for more.
 _FIRST_SECONDS, _NEWER = 0.005, 0.1
+#: What is left of sums when all is taken away again.
+_NO_SECONDS = 1e-9
 _LONGEST_RETRY_SECONDS = 60
 #: The part of the longest wait after which work is not begun any more: it takes a while itself.
 _LATEST_PART = 0.9
@@ -55,8 +57,8 @@ class Queue:
         #: Requests that wait or run.
         self.requests = 0
         self._bytes = 0
-        #: What all of them are expected to take.
-        self._seconds = 0.0
+        #: What those of each owner are expected to take.
+        self._seconds: dict[str, float] = {}
         self._usual = _Usual()
         #: Is told how long each piece of work waited for its thread, in that thread.
         self._waited = waited
@@ -90,7 +92,7 @@ class Queue:
     ) -> Running[Result]:
         """Have ``work`` run in a thread; its queueing counts against the deadline.
 
-        ``work`` may move the deadline on. It holds ``nbytes`` while it waits, and is predicted to
+        ``work`` may move the deadline on. It holds ``nbytes`` while it waits, and is expected to
         take so many ``seconds``, or what is usual; ``held_up`` is called in its thread when others
         go first, and when it goes on.
         Raises: ``Refusal`` (overloaded) at once when the queue is full, or too long for the
@@ -98,21 +100,21 @@ class Queue:
         waited for too long, and ``DeadlineExceeded`` when time runs out, also where the work does
         not poll for it.
         """
-        expected_seconds = self._usual.seconds(seconds)
-        self._make_room(deadline, nbytes, owner, expected_seconds)
+        expected_seconds = self._usual.seconds if seconds is None else seconds
+        self._make_room(deadline, nbytes, owner)
         running = Running[Result](deadline, self._pool)
         with self._lock:
             self.requests += 1
             self._bytes += nbytes
-            self._seconds += expected_seconds
+            self._expect(owner, expected_seconds)
 
         def done(job: Job) -> None:
             with self._lock:
                 self.requests -= 1
                 self._bytes -= nbytes
-                self._seconds -= expected_seconds
-                if job.thread:
-                    self._usual.learn(seconds, job.ran_seconds)
+                self._expect(owner, -expected_seconds)
+                if job.thread and seconds is None:
+                    self._usual.learn(job.ran_seconds)
             if job.thread:
                 self._waited(job.waited_seconds)
             elif job.error is None:
@@ -129,33 +131,42 @@ class Queue:
         """Let running work end and drop what still waits."""
         self._pool.close()
 
-    def _make_room(self, deadline: Deadline, nbytes: int, owner: str, seconds: float) -> None:
+    def _expect(self, owner: str, seconds: float) -> None:
+        expected = self._seconds.pop(owner, 0.0) + seconds
+        if expected > _NO_SECONDS:
+            self._seconds[owner] = expected
+
+    def _wait_seconds(self, owner: str) -> float:
+        """How long an owner's queue is: owners are served in turn."""
+        return self._seconds.get(owner, 0.0) * len(self._seconds) / self._most_running
+
+    def _make_room(self, deadline: Deadline, nbytes: int, owner: str) -> None:
         """Refuse what is too much, or what another owner has too much of."""
-        while (refusal := self._refusal(deadline, nbytes, seconds)) is not None:
+        while (refusal := self._refusal(deadline, nbytes, owner)) is not None:
             longest = self._pool.longest_line()
             if longest is None:
                 raise refusal
             whose, last = longest
             if whose == owner or self._pool.waiting_of(owner) >= self._pool.waiting_of(whose) - 1:
                 raise refusal
-            last.error = overloaded("others' requests come first", self._retry_seconds())
+            last.error = overloaded("others' requests come first", self._retry_seconds(whose))
             self._pool.withdraw(last)
 
-    def _refusal(self, deadline: Deadline, nbytes: int, seconds: float) -> Refusal | None:
+    def _refusal(self, deadline: Deadline, nbytes: int, owner: str) -> Refusal | None:
         """Why not to take more, if so."""
         if self.requests < self._most_running and self._bytes + nbytes <= self.bounds.nbytes:
             return None
-        wait_seconds = self._seconds / self._most_running
+        wait_seconds = self._wait_seconds(owner)
         if (
             self.requests >= self._most_running + self.bounds.requests
             or (self.requests and self._bytes + nbytes > self.bounds.nbytes)
             or (self.requests >= self._most_running and wait_seconds > self.bounds.seconds)
         ):
             detail = f"{self.requests} requests are waiting or running"
-            return overloaded(detail, self._retry_seconds())
+            return overloaded(detail, self._retry_seconds(owner))
         if self.requests >= self._most_running and wait_seconds > deadline.remaining_seconds() > 0:
             detail = f"the queue is {wait_seconds:.1f} s long, more than the request's time"
-            return overloaded(detail, self._retry_seconds())
+            return overloaded(detail, self._retry_seconds(owner))
         return None
 
     def _too_late(self, job: Job) -> Refusal | None:
@@ -163,11 +174,11 @@ class Queue:
         if job.waited_seconds <= _LATEST_PART * self.bounds.seconds:
             return None
         detail = f"it has waited for {job.waited_seconds:.1f} s, which is too long"
-        return overloaded(detail, self._retry_seconds())
+        return overloaded(detail, self._retry_seconds(job.owner))
 
-    def _retry_seconds(self) -> int:
-        """When what is queued now will be done."""
-        return min(math.ceil(self._seconds / self._most_running) or 1, _LONGEST_RETRY_SECONDS)
+    def _retry_seconds(self, owner: str) -> int:
+        """When what an owner has queued now will be done."""
+        return min(math.ceil(self._wait_seconds(owner)) or 1, _LONGEST_RETRY_SECONDS)
 
 
 class Running(Generic[Result]):
@@ -224,21 +235,19 @@ class Running(Generic[Result]):
 
 
 class _Usual:
-    """How long jobs take: as predicted times what predictions were off by, or as others did."""
+    """How long work takes of which nothing is known: the geometric mean, as it was lately."""
 
     def __init__(self) -> None:
-        self._mean_seconds = _FIRST_SECONDS
-        self._off_by = 1.0
+        self._log = math.log(_FIRST_SECONDS)
 
-    def seconds(self, predicted: float | None) -> float:
-        """What a job is expected to take."""
-        return self._mean_seconds if predicted is None else predicted * self._off_by
+    @property
+    def seconds(self) -> float:
+        """What work is expected to take."""
+        return math.exp(self._log)
 
-    def learn(self, predicted: float | None, seconds: float) -> None:
-        """Count one that has run."""
-        self._mean_seconds += _NEWER * (seconds - self._mean_seconds)
-        if predicted:
-            self._off_by += _NEWER * (min(seconds / predicted, 100.0) - self._off_by)
+    def learn(self, seconds: float) -> None:
+        """Count a job that has run."""
+        self._log += _NEWER * (math.log(max(seconds, _NO_SECONDS)) - self._log)
 
 
 def overloaded(detail: str, retry_after_seconds: int) -> Refusal:

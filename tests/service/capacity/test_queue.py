@@ -143,17 +143,30 @@ async def test_what_cannot_begin_in_time_is_refused_at_once():
     queue.close()
 
 
-async def test_predictions_are_corrected_by_what_work_took(queue):
-    for _ in range(40):
-        await queue.run(lambda: time.sleep(0.002), Deadline(5000), 1, seconds=1.0)
+async def test_what_is_not_known_is_expected_to_take_what_is_usual(queue):
+    for _ in range(60):
+        await queue.run(lambda: time.sleep(0.02), Deadline(5000), 1)
     release = threading.Event()
-    running = [blocking(queue, release, seconds=1.0) for _ in range(2)]
+    running = [blocking(queue, release) for _ in range(2)]
     await asyncio.sleep(0.01)
-    with pytest.raises(Refusal) as caught:
-        await queue.run(release.wait, Deadline(5000), 1)
-    assert caught.value.retry_after_seconds == 1
+    assert 0.02 < queue._wait_seconds("") < 0.4
     release.set()
     await asyncio.gather(*running)
+    assert queue._wait_seconds("") == 0
+
+
+async def test_one_owners_long_queue_is_not_anothers():
+    queue = Queue(1, Bounds(100, 100, 2))
+    release = threading.Event()
+    running = [blocking(queue, release, owner="many", seconds=9) for _ in range(1)]
+    await asyncio.sleep(0.01)
+    with pytest.raises(Refusal):
+        await queue.run(release.wait, Deadline(5000), 1, owner="many")
+    running.append(blocking(queue, release, owner="few", seconds=0.1))
+    await asyncio.sleep(0.01)
+    release.set()
+    assert await asyncio.gather(*running) == [True, True]
+    queue.close()
 
 
 async def test_whoever_has_most_waiting_makes_room_for_others():
