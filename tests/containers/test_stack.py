@@ -50,7 +50,7 @@ class Stack:
     def direct(self, service: str) -> httpx.Client:
         """A client of one replica, past nginx."""
         networks = self._podman.inspect(self.container(service))["NetworkSettings"]["Networks"]
-        (network,) = (found for name, found in networks.items() if name.endswith("front"))
+        (network,) = networks.values()
         address = f"http://{network['IPAddress']}:8000"
         return httpx.Client(base_url=address, trust_env=False, timeout=20)
 

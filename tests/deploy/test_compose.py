@@ -77,12 +77,6 @@ def test_replicas_share_the_store(services: dict[str, Any]):
     assert services[REPLICAS[0]]["depends_on"] == {"redis": {"condition": "service_healthy"}}
 
 
-def test_the_replicas_alone_reach_the_store(services: dict[str, Any]):
-    assert services["redis"]["networks"] == ["store"]
-    there = {name for name, service in services.items() if "store" in service["networks"]}
-    assert there == {"redis", "gradwire-1", "gradwire-2", "gradwire-3"}
-
-
 def test_replicas_are_alike(services: dict[str, Any]):
     for name in REPLICAS:
         assert services[name] == services[REPLICAS[0]]
