@@ -251,7 +251,7 @@ class _Usual:
 
 
 def overloaded(detail: str, retry_after_seconds: int) -> Refusal:
-    """The refusal of what is too much for now."""
+    """The refusal of what is more than is taken at a time."""
     return Refusal(
         "overloaded",
         detail,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from enum import Enum, auto
 from typing import Any
 
@@ -37,7 +38,7 @@ class Owed(Enum):
     CLOSE = auto()
 
 
-class Reading(HttpToolsProtocol):
+class Reading(HttpToolsProtocol, ABC):
     """uvicorn's protocol, with bounds on all that a client may send."""
 
     cycle: Cycle
@@ -64,17 +65,17 @@ class Reading(HttpToolsProtocol):
         self._body_bytes = 0
         self._arrival = Arrival(gate.settings, gate)
 
+    @abstractmethod
     def take(self, cycle: Cycle) -> None:
         """Have a request answered whose head is whole."""
-        raise NotImplementedError
 
+    @abstractmethod
     def refuse(self, refusal: Refusal) -> None:
         """Refuse what was read last, and read no more."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ignore(self, data: bytes) -> None:
         """Leave what comes after the last request unread."""
-        raise NotImplementedError
 
     def data_received(self, data: bytes) -> None:
         """Read on."""
