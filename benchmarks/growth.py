@@ -126,8 +126,8 @@ def draw(path: Path, sizes: Curves, lengths: Sequence[Point]) -> None:
 
     ink = dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor"), _INK)
     ink |= dict.fromkeys(("xtick.color", "ytick.color", "grid.color"), _INK)
-    style = {**ink, "svg.fonttype": "none", "svg.hashsalt": "growth", "font.size": 9}
-    style["font.sans-serif"] = ["DejaVu Sans"]
+    style: dict[Any, Any] = {**ink, "font.sans-serif": ["DejaVu Sans"], "font.size": 9}
+    style |= {"svg.fonttype": "none", "svg.hashsalt": "growth"}
     with rc_context(style):
         figure = Figure(figsize=(9, 3.6), layout="constrained")
         left, right = figure.subplots(1, 2)

@@ -1,22 +1,27 @@
 """Requests as values: what to send, and how to read the reply. Nothing here does any I/O.
 
-A method of the API is written once, as a function that returns a ``Call``; ``sent`` makes it one
-of both clients. On ``Client`` it sends the call and returns what the reply reads as, on
-``AsyncClient`` it returns a coroutine that does; on the class it is the plain function.
+A method of the API is written once, as a function that returns a ``Call``, or steps of several
+(see ``gradwire.steps``); ``sent`` makes it one of both clients. On ``Client`` it asks and returns
+the answer, on ``AsyncClient`` it returns a coroutine that does; on the class it is the plain
+function.
 """
 
 from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 import httpx
 
+if TYPE_CHECKING:
+    from gradwire.steps import Answerable, Steps
+
 P = ParamSpec("P")
 Q = ParamSpec("Q")
+A = TypeVar("A")
 T = TypeVar("T")
 
 
@@ -40,34 +45,47 @@ class Call(Generic[T]):
     #: The program's text, of which an error shows a line.
     source: str | None = None
 
+    def __iter__(self) -> Generator[Call[T], Any, T]:
+        """A single step: ``answer = yield from call`` has the type that the reply reads as."""
+        answer: T = yield self
+        return answer
+
 
 class Blocking(Protocol):
-    """A client that waits for the reply."""
+    """A client that waits for answers."""
 
-    def send(self, call: Call[T]) -> T: ...
+    def run(self, asked: Answerable[T]) -> T: ...
 
 
 class Awaiting(Protocol):
-    """A client whose replies are awaited."""
+    """A client whose answers are awaited."""
 
-    async def send(self, call: Call[T]) -> T: ...
+    async def run(self, asked: Answerable[T]) -> T: ...
 
 
-class sent(Generic[P, T]):  # noqa: N801 - a decorator, like property
-    """Make a function that builds a ``Call`` a method of both clients."""
+class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
+    """Make a function that builds a ``Call``, or steps, a method of both clients."""
 
-    def __init__(self, build: Callable[Concatenate[Any, P], Call[T]]) -> None:
+    @overload
+    def __init__(
+        self: sent[P, Call[T], T], build: Callable[Concatenate[Any, P], Call[T]]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: sent[P, Steps[T], T], build: Callable[Concatenate[Any, P], Steps[T]]
+    ) -> None: ...
+    def __init__(self, build: Callable[Concatenate[Any, P], Any]) -> None:
         self._build = build
         self.__doc__ = build.__doc__
 
         @functools.wraps(build)
         def method(client: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
-            return client.send(build(client, *args, **kwargs))
+            return client.run(build(client, *args, **kwargs))
 
         self._method = method
 
     @overload
-    def __get__(self, client: None, owner: type) -> Callable[Concatenate[Any, P], Call[T]]: ...
+    def __get__(self, client: None, owner: type) -> Callable[Concatenate[Any, P], A]: ...
     @overload
     def __get__(self, client: Blocking, owner: type) -> Callable[P, T]: ...
     @overload
@@ -76,10 +94,20 @@ class sent(Generic[P, T]):  # noqa: N801 - a decorator, like property
         return self._build if client is None else types.MethodType(self._method, client)
 
 
-class sent_later(Generic[P, Q, T]):  # noqa: N801 - a decorator, like property
-    """The same for a function that returns a function: each call of that one is sent."""
+class sent_later(Generic[P, Q, A, T]):  # noqa: N801 - a decorator, like property
+    """The same for a function that returns a function: what each call of that one asks is sent."""
 
-    def __init__(self, build: Callable[Concatenate[Any, P], Callable[Q, Call[T]]]) -> None:
+    @overload
+    def __init__(
+        self: sent_later[P, Q, Call[T], T],
+        build: Callable[Concatenate[Any, P], Callable[Q, Call[T]]],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: sent_later[P, Q, Steps[T], T],
+        build: Callable[Concatenate[Any, P], Callable[Q, Steps[T]]],
+    ) -> None: ...
+    def __init__(self, build: Callable[Concatenate[Any, P], Callable[Q, Any]]) -> None:
         self._build = build
         self.__doc__ = build.__doc__
 
@@ -89,7 +117,7 @@ class sent_later(Generic[P, Q, T]):  # noqa: N801 - a decorator, like property
 
             @functools.wraps(build_later)
             def function(*args: Q.args, **kwargs: Q.kwargs) -> Any:
-                return client.send(build_later(*args, **kwargs))
+                return client.run(build_later(*args, **kwargs))
 
             return function
 
@@ -98,7 +126,7 @@ class sent_later(Generic[P, Q, T]):  # noqa: N801 - a decorator, like property
     @overload
     def __get__(
         self, client: None, owner: type
-    ) -> Callable[Concatenate[Any, P], Callable[Q, Call[T]]]: ...
+    ) -> Callable[Concatenate[Any, P], Callable[Q, A]]: ...
     @overload
     def __get__(self, client: Blocking, owner: type) -> Callable[P, Callable[Q, T]]: ...
     @overload

@@ -23,6 +23,7 @@ from gradwire.options import (
     Unset,
 )
 from gradwire.requests import Program, TapeOptions
+from gradwire.steps import Answerable, follow, follow_awaiting
 from gradwire.tapes import AsyncTape, Tape, TapeBeingMade, record
 from gradwire.trees import Variables
 
@@ -86,6 +87,10 @@ class Client(Connection[httpx.Client]):
     {'x': np.float64(6.0)}
     """
 
+    def run(self, asked: Answerable[T]) -> T:
+        """The answer to a call, or what steps of several come to."""
+        return follow(asked, self.send)
+
     def send(self, call: Call[T]) -> T:
         """Send a call, again if need be, and return what its reply reads as."""
         exchange = Exchange(call, self._options)
@@ -146,6 +151,10 @@ class AsyncClient(Connection[httpx.AsyncClient]):
     >>> async with gradwire.AsyncClient() as client:
     ...     answers = await asyncio.gather(*(client.gradient(program, {"x": x}) for x in points))
     """
+
+    async def run(self, asked: Answerable[T]) -> T:
+        """The answer to a call, or what steps of several come to."""
+        return await follow_awaiting(asked, self.send)
 
     async def send(self, call: Call[T]) -> T:
         """Send a call, again if need be, and return what its reply reads as."""

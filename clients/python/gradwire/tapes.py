@@ -34,6 +34,7 @@ from gradwire.results import (
     Recording,
     shared_fields,
 )
+from gradwire.steps import Answerable
 from gradwire.trees import Variables
 from gradwire.values import decode
 
@@ -98,9 +99,9 @@ class Recorded(Evaluation, Generic[C]):
 class Tape(Recorded[Blocking]):
     """A tape whose answers are waited for; as a context, it is deleted at the end."""
 
-    def send(self, call: Call[T]) -> T:
-        """Send a call as the client does."""
-        return self.client.send(call)
+    def run(self, asked: Answerable[T]) -> T:
+        """Ask as the client does."""
+        return self.client.run(asked)
 
     def __enter__(self) -> Self:
         return self
@@ -118,9 +119,9 @@ class Tape(Recorded[Blocking]):
 class AsyncTape(Recorded[Awaiting]):
     """A tape whose answers are awaited."""
 
-    async def send(self, call: Call[T]) -> T:
-        """Send a call as the client does."""
-        return await self.client.send(call)
+    async def run(self, asked: Answerable[T]) -> T:
+        """Ask as the client does."""
+        return await self.client.run(asked)
 
 
 class TapeBeingMade:

@@ -1,0 +1,227 @@
+import asyncio
+import contextvars
+import threading
+from typing import Any, assert_type
+
+import gradwire
+import numpy as np
+import pytest
+from gradwire import questions
+from gradwire.call import Call, sent, sent_later
+from gradwire.requests import point
+from gradwire.steps import Answerable, Fetch, Steps, Work
+
+VALLEY = "(1 - x)**2 + 100 * (y - x**2)**2"
+
+
+def gradient(program: str, **variables: Any) -> Call[gradwire.Gradient]:
+    return questions.gradient(point(program, variables), {})
+
+
+def value(x: float) -> Call[gradwire.Evaluation]:
+    return gradwire.Client.evaluate(None, "x", {"x": x})
+
+
+class Asking(gradwire.Client):
+    """A client with methods that take several requests."""
+
+    @sent
+    def countdown(self, program: str, x: float) -> Steps[int]:
+        """How often a program can be applied before it comes to nothing."""
+        steps = 0
+        while x > 0:
+            x = (yield from gradwire.Client.evaluate(None, program, {"x": x})).outputs
+            steps += 1
+        return steps
+
+    @sent_later
+    def stepper(self, program: str):
+        def apply_twice(x: float) -> Steps[float]:
+            once = yield from gradwire.Client.evaluate(None, program, {"x": x})
+            twice = yield from gradwire.Client.evaluate(None, program, {"x": once.outputs})
+            return float(twice.outputs)
+
+        return apply_twice
+
+
+class AskingAsync(gradwire.AsyncClient):
+    countdown = Asking.__dict__["countdown"]
+    stepper = Asking.__dict__["stepper"]
+
+
+def run_blocking(url: str, asked: Answerable[Any]) -> Any:
+    with gradwire.Client(url) as client:
+        return client.run(asked)
+
+
+def run_awaiting(url: str, asked: Answerable[Any]) -> Any:
+    async def run():
+        async with gradwire.AsyncClient(url) as client:
+            return await client.run(asked)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(params=[run_blocking, run_awaiting], ids=["blocking", "awaiting"])
+def run(request, service_url):
+    return lambda asked: request.param(service_url, asked)
+
+
+def newton(x: float, y: float) -> Steps[tuple[float, float]]:
+    """The minimum of the valley: what is asked depends on what was answered."""
+    while True:
+        answer = yield from questions.hessian(point(VALLEY, {"x": x, "y": y}), {})
+        slope = np.array([answer.gradients[name] for name in "xy"])
+        if np.abs(slope).max() < 1e-9:
+            return x, y
+        rows = np.array([[answer.hessian[a][b] for b in "xy"] for a in "xy"])
+        x, y = np.array([x, y]) - np.linalg.solve(rows, slope)
+
+
+def test_steps_go_where_their_answers_lead(run):
+    assert run(newton(-1.2, 1.0)) == pytest.approx((1.0, 1.0))
+
+
+def test_a_call_is_answered_as_it_is(run):
+    assert run(gradient("x**2", x=3.0)).gradients == {"x": 6.0}
+
+
+def test_steps_may_be_made_of_steps(run):
+    def both() -> Steps[list[tuple[float, float]]]:
+        first = yield from newton(-1.2, 1.0)
+        second = yield from newton(0.5, 0.5)
+        return [first, second]
+
+    np.testing.assert_allclose(run(both()), 1.0)
+
+
+def test_steps_without_a_request_are_answered_too(run):
+    def none() -> Steps[str]:
+        yield from ()
+        return "nothing"
+
+    assert run(none()) == "nothing"
+
+
+def test_an_error_is_raised_where_the_step_was_asked_for(run):
+    def retreat() -> Steps[float]:
+        try:
+            yield from gradient("q(x)", x=3.0)
+        except gradwire.UnknownOperation:
+            return float((yield from gradient("x**2", x=3.0)).value)
+        raise AssertionError
+
+    assert run(retreat()) == 9.0
+
+
+def test_an_error_that_steps_let_pass_reaches_the_caller(run):
+    cleaned = []
+
+    def steps() -> Steps[None]:
+        try:
+            yield from gradient("q(x)", x=3.0)
+        finally:
+            cleaned.append(True)
+
+    with pytest.raises(gradwire.UnknownOperation):
+        run(steps())
+    assert cleaned
+
+
+def test_work_fetches_what_it_finds_that_it_needs(run):
+    def halve_until_small(fetch: Fetch) -> float:
+        x = 8.0
+        while fetch(gradient("x**2", x=x)).value > 1.0:
+            x /= 2.0
+        return x
+
+    def steps() -> Steps[float]:
+        least = yield from Work(halve_until_small)
+        return least + float((yield from gradient("x**2", x=least)).value)
+
+    assert run(Work(halve_until_small)) == 1.0
+    assert run(steps()) == 2.0
+
+
+def test_work_may_fetch_steps_and_work(run):
+    def inner(fetch: Fetch) -> float:
+        return fetch(newton(-1.2, 1.0))[0] + fetch(value(1.0)).outputs
+
+    def outer(fetch: Fetch) -> float:
+        assert threading.current_thread() is found.setdefault("thread", threading.current_thread())
+        return fetch(Work(inner)) + fetch(Work(inner))
+
+    found: dict[str, threading.Thread] = {}
+    assert run(Work(outer)) == pytest.approx(4.0)
+
+
+def test_what_work_raises_and_what_it_cannot_fetch_is_raised_in_the_steps(run):
+    def steps(work: Work[Any], expected: type[Exception]) -> Steps[bool]:
+        try:
+            yield from work
+        except expected:
+            return True
+        return False
+
+    assert run(steps(Work(lambda fetch: fetch(gradient("q(x)", x=1.0))), gradwire.UnknownOperation))
+    assert run(steps(Work(lambda _: 1 // 0), ZeroDivisionError))
+
+
+def test_work_has_the_context_of_who_asked(run):
+    variable = contextvars.ContextVar("variable", default="unset")
+    variable.set("set")
+    assert run(Work(lambda _: variable.get())) == "set"
+
+
+async def test_work_leaves_the_loop_to_others(service_url):
+    told = threading.Event()
+    async with gradwire.AsyncClient(service_url) as client:
+        working = asyncio.create_task(client.run(Work(lambda _: told.wait(30.0))))
+        await client.evaluate("x", {"x": 3})  # while the work waits
+        told.set()
+        assert await working
+
+
+async def test_work_that_nobody_awaits_is_not_served(service_url):
+    began, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
+    fetched = []
+
+    def work(fetch: Fetch) -> None:
+        began.set()
+        cancelled.wait(30.0)
+        try:
+            fetched.append(fetch(gradient("x**2", x=1.0)))
+        finally:
+            ended.set()
+
+    async with gradwire.AsyncClient(service_url) as client:
+        working = asyncio.create_task(client.run(Work(work)))
+        await asyncio.to_thread(began.wait)
+        working.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await working
+        cancelled.set()
+        assert await asyncio.to_thread(ended.wait, 30.0)
+    assert not fetched
+
+
+async def test_a_function_that_builds_steps_is_a_method_of_both_clients(service_url):
+    with Asking(service_url) as client:
+        assert client.countdown("x - 1", 3.0) == 3
+        assert client.stepper("x * 3")(2.0) == 18.0
+    async with AskingAsync(service_url) as other:
+        assert await other.countdown("x - 1", 3.0) == 3
+        assert await other.stepper("x * 3")(2.0) == 18.0
+
+
+def walked(fetch: Fetch) -> tuple[float, float]:
+    return fetch(newton(1.0, 1.0))
+
+
+def types_that_the_checker_sees(client: Asking) -> None:  # never run
+    assert_type(client.countdown("x", 3.0), int)
+    assert_type(client.run(newton(1.0, 1.0)), tuple[float, float])
+    assert_type(client.run(gradient("x", x=1.0)), gradwire.Gradient)
+    work = Work(walked)
+    assert_type(client.run(work), tuple[float, float])
+    assert_type(Asking.countdown(client, "x", 3.0), Steps[int])
