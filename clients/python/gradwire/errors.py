@@ -3,6 +3,7 @@
     GradwireError
     ├── TransportError                no answer: not reached, or the connection was lost
     │   └── RequestTimeout                no answer in the time that the client allows
+    ├── NotTraceable                  a Python function does what cannot be recorded
     ├── MalformedReply                an answer that is not the service's
     └── APIError                      the service refused; see ``status`` and ``code``
         ├── BadRequest            400
@@ -67,6 +68,19 @@ class TransportError(GradwireError, ConnectionError):
 
 class RequestTimeout(TransportError, TimeoutError):
     """The service did not answer within the client's ``timeout``."""
+
+
+class NotTraceable(GradwireError, TypeError):
+    """A traced function does something that cannot be part of a program.
+
+    ``place`` is the line of it, ``hint`` says what to write instead.
+    """
+
+    def __init__(self, problem: str, *, place: object | None = None, hint: str = "") -> None:
+        self.place = place
+        self.hint = hint
+        at = "" if place is None else f"\n  at {place}"
+        super().__init__(f"{problem}{at}" + (f"\n  hint: {hint}" if hint else ""))
 
 
 class MalformedReply(GradwireError):

@@ -1,0 +1,139 @@
+"""A recorded function as a request: what to send for its arguments, and how to read the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradwire.call import Call
+from gradwire.compute import Compute
+from gradwire.errors import APIError
+from gradwire.results import Evaluation
+from gradwire.tracing import structures
+from gradwire.tracing.structures import Structure, flatten, is_array_like, unflatten
+from gradwire.tracing.terms import Leaf, Term
+from gradwire.tracing.traces import Guard, Trace
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.shapes import Aval
+from gradwire.tracing.writing import Written, write
+
+#: How a recording gets an answer while it runs.
+Ask = Callable[[Call[Any]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A program that was recorded of a Python function, for arguments of one structure."""
+
+    written: Written
+    #: The argument's leaf that each variable is, by its place among the leaves.
+    arguments: Mapping[str, int]
+    #: What the function has from elsewhere.
+    constants: Mapping[str, Any]
+    outputs: Sequence[str]
+    structure: Structure
+    guards: Sequence[Guard]
+
+    @property
+    def text(self) -> str:
+        """The program."""
+        return self.written.text
+
+    def variables(self, leaves: Sequence[Any]) -> dict[str, Any]:
+        """What the program is sent for these arguments."""
+        return {name: leaves[i] for name, i in self.arguments.items()} | dict(self.constants)
+
+    def call(self, leaves: Sequence[Any]) -> Call[Evaluation]:
+        """The request for these arguments; its outputs are followed by what guards look at."""
+        return evaluation(self.written, self.variables(leaves), self.outputs)
+
+    def outcomes(self, outputs: Sequence[Any]) -> list[Any]:
+        """What was decided for the arguments of an answer, up to the first difference."""
+        looked_at = outputs[len(self.outputs) - len(self.guards) :]
+        found = []
+        for guard, value in zip(self.guards, looked_at, strict=True):
+            found.append(guard.read(np.asarray(value)))
+            if found[-1] != guard.outcome:
+                break
+        return found
+
+    def holds(self, outcomes: Sequence[Any]) -> bool:
+        """Whether it was recorded for decisions that begin like these."""
+        own = [guard.outcome for guard in self.guards[: len(outcomes)]]
+        return own == list(outcomes)
+
+    def result(self, outputs: Sequence[Any]) -> Any:
+        """What the function returns."""
+        return unflatten(self.structure, iter(outputs))
+
+
+def record(
+    function: Callable[..., Any],
+    names: Sequence[str],
+    structure: Structure,
+    leaves: Sequence[Any],
+    ask: Ask,
+    outcomes: Sequence[Any],
+) -> Recipe:
+    """Run a function on recorded arrays. ``structure`` is that of its ``(args, kwargs)``."""
+    inputs = [Leaf(value, hint) for value, hint in zip(leaves, names, strict=True)]
+
+    def fetch(terms: Sequence[Term]) -> Sequence[Any]:
+        written = write(terms, inputs)
+        asked = [written.names[term] for term in terms]
+        with placed(written):
+            answer = ask(evaluation(written, written.variables, asked))
+        values: Sequence[Any] = answer.outputs
+        return values
+
+    trace = Trace(fetch, outcomes)
+    tracers = [argument(leaf, trace) for leaf in inputs]
+    args, kwargs = unflatten(structure, iter(tracers))
+    with trace.recording():
+        result = function(*args, **kwargs)
+    parts, shape = flatten(result, lambda part: isinstance(part, Tracer))
+    roots = [part._term for part in parts] + [guard.term for guard in trace.guards]
+    written = write(roots, inputs)
+    places = {leaf: i for i, leaf in enumerate(inputs)}
+    used = written.leaves.items()
+    return Recipe(
+        written,
+        {name: places[leaf] for name, leaf in used if leaf in places},
+        {name: leaf.value for name, leaf in used if leaf not in places},
+        [written.names[root] for root in roots],
+        shape,
+        tuple(trace.guards),
+    )
+
+
+def argument(leaf: Leaf, trace: Trace) -> Tracer:
+    """An argument as the array that is recorded."""
+    value = leaf.value
+    array = np.asarray(value)
+    weak = isinstance(value, (float, complex)) and not isinstance(value, np.generic)
+    return Tracer(leaf, trace, Aval(array.shape, array.dtype), weak=weak)
+
+
+def evaluation(
+    written: Written, variables: Mapping[str, Any], outputs: Sequence[str]
+) -> Call[Evaluation]:
+    """The request for some values of a program."""
+    return Compute.evaluate(None, written.text, variables, outputs=list(outputs))
+
+
+class placed:  # noqa: N801 - a context, like suppress
+    """Adds the user's line to errors that name a line of a recorded program."""
+
+    def __init__(self, written: Written) -> None:
+        self._written = written
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, APIError) and error.node is not None:
+            place = self._written.place_of(error.node.line)
+            if place is not None:
+                error.add_note(f"  recorded at {place}")

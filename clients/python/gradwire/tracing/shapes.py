@@ -1,0 +1,117 @@
+"""Shapes and dtypes of recorded arrays, found here where NumPy's rules tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwire.tracing.terms import Term
+
+if TYPE_CHECKING:
+    from gradwire.tracing.tracer import Tracer
+    from gradwire.tracing.traces import Trace
+
+#: Elements of the largest stand-ins that a function is tried on, only to see what it returns.
+LARGEST_STAND_IN = 100_000
+
+
+class Aval(NamedTuple):
+    """What is known of an array without its elements."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def elementwise(ufunc: np.ufunc, inputs: tuple[Any, ...], output: int = 0) -> Aval | None:
+    """What a ufunc without a signature of its own gives, by broadcasting."""
+    if ufunc.signature is not None:
+        return None
+    shapes = [np.shape(value) if not _is_traced(value) else value.shape for value in inputs]
+    kinds = tuple([_kind(value) for value in inputs])
+    try:
+        dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
+        return Aval(np.broadcast_shapes(*shapes), dtypes[len(inputs) + output])
+    except (TypeError, ValueError):
+        return None  # the service will say what is wrong
+
+
+def item_aval(array: Tracer, key: Any) -> Aval | None:
+    """What indexing gives, unless a mask decides how many elements that are."""
+    items = key if isinstance(key, tuple) else (key,)
+    if any(_is_traced(item) and item.dtype == bool for item in items):
+        return None
+    stand_ins = tuple([_index(item) for item in items])
+    try:
+        found = stand_in(array.aval)[stand_ins]
+    except IndexError:
+        return None
+    return Aval(np.shape(found), array.dtype)
+
+
+def called(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """What a NumPy function gives for arrays like its arguments; ``None`` if that is not known."""
+    try:
+        with np.errstate(all="ignore"):
+            return function(*_stand_ins(args), **_stand_ins(dict(kwargs)))
+    except Exception:  # noqa: BLE001 - whatever is wrong, the service says it better
+        return None
+
+
+def measured(term: Term, trace: Trace) -> Aval:
+    """Shape and dtype of what a term comes to, as the service computes it."""
+    from gradwire.tracing.traces import unknown_inside
+
+    if term.scope is not None:
+        raise unknown_inside(term.scope)
+    value = np.asarray(trace.values([term])[0])
+    return Aval(value.shape, value.dtype)
+
+
+def stand_in(aval: Aval) -> NDArray[Any]:
+    """An array of that shape and dtype which takes no memory."""
+    return np.broadcast_to(np.ones((), aval.dtype), aval.shape)
+
+
+def _stand_ins(value: Any) -> Any:
+    if _is_traced(value):
+        aval = value.aval
+        if value.size > LARGEST_STAND_IN:
+            raise ValueError("too large to be tried")
+        square = value.ndim > 1 and aval.shape[-1] == aval.shape[-2]
+        if square:  # an identity can be inverted
+            return np.broadcast_to(np.eye(aval.shape[-1], dtype=aval.dtype), aval.shape)
+        return stand_in(aval)
+    if isinstance(value, (list, tuple)):
+        items = [_stand_ins(item) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, dict):
+        return {name: _stand_ins(item) for name, item in value.items()}
+    return value
+
+
+def _index(item: Any) -> Any:
+    return np.zeros(item.shape, np.intp) if _is_traced(item) else item
+
+
+def _kind(value: Any) -> Any:
+    if _is_traced(value):
+        return type(0.0) if value._weak and value.dtype.kind == "f" else value.dtype
+    if isinstance(value, (bool, np.generic, np.ndarray)) or not isinstance(
+        value, (int, float, complex)
+    ):
+        return np.asarray(value).dtype
+    return type(value)
+
+
+def _is_traced(value: Any) -> bool:
+    from gradwire.tracing.tracer import Tracer
+
+    return isinstance(value, Tracer)

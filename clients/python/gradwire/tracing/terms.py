@@ -1,0 +1,154 @@
+"""Programs as values: each term is a piece of program text with holes, and what fills them.
+
+Whoever records calls (a traced NumPy function, a TensorFlow-like tensor) makes terms; nothing is
+computed by that. ``writing`` puts a term and all that it needs together as one program.
+
+    t = Term(("np.sum(", ", axis=0)"), (x,))         prints as  np.sum(x, axis=0)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: Frames of these folders are not where a user wrote anything.
+_OURS = (str(Path(__file__).parent.parent), str(Path(np.__file__).parent))
+
+
+class Place(NamedTuple):
+    """A line of the user's own code."""
+
+    filename: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line} in {self.function}"
+
+
+class Scope:
+    """The inside of a function of the program; ``None`` is the program's own level."""
+
+    __slots__ = ("depth", "parent")
+
+    def __init__(self, parent: Scope | None) -> None:
+        self.parent = parent
+        self.depth: int = 1 if parent is None else parent.depth + 1
+
+
+class Term:
+    """A value that a program computes: ``parts`` of its text, ``operands`` in the holes between."""
+
+    __slots__ = ("__weakref__", "operands", "parts", "place", "scope")
+
+    def __init__(self, parts: tuple[str, ...], operands: tuple[Term, ...] = ()) -> None:
+        self.parts = parts
+        self.operands = operands
+        self.scope: Scope | None = innermost(operands)
+        self.place: Place | None = user_place()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'…'.join(self.parts)!r})"
+
+
+class Leaf(Term):
+    """A value that is sent as a variable; ``hint`` is the name that it would like to have."""
+
+    __slots__ = ("hint", "value")
+
+    def __init__(self, value: Any, hint: str = "c") -> None:
+        self.parts, self.operands, self.scope, self.place = (), (), None, None
+        self.value = value
+        self.hint = hint
+
+
+class Bound(Term):
+    """A parameter of a function of the program."""
+
+    __slots__ = ("hint",)
+
+    def __init__(self, scope: Scope, hint: str = "p") -> None:
+        self.parts, self.operands, self.scope, self.place = (), (), scope, None
+        self.hint = hint
+
+
+class Body(Term):
+    """A function of the program: what ``result`` is for its parameters."""
+
+    __slots__ = ("inside", "params", "result")
+
+    def __init__(self, inside: Scope, params: tuple[Bound, ...], result: Term) -> None:
+        super().__init__(())
+        self.inside = inside
+        self.scope = inside.parent
+        self.params = params
+        self.result = result
+
+
+def innermost(terms: Iterable[Term]) -> Scope | None:
+    """The deepest scope among those of terms, which are all nested in one another."""
+    found: Scope | None = None
+    for term in terms:
+        scope = term.scope
+        if scope is not None and (found is None or scope.depth > found.depth):
+            found = scope
+    return found
+
+
+def user_place() -> Place | None:
+    """The line of the user's code that is being executed."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def dependencies(roots: Sequence[Term], known: Callable[[Term], bool]) -> list[Term]:
+    """What the roots need and is not ``known``, each term after all that it needs, roots included.
+
+    Iterative, so that chains may have any length.
+    """
+    order: list[Term] = []
+    seen: set[Term] = set()
+    stack: list[tuple[Term, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        term, complete = stack.pop()
+        if complete:
+            order.append(term)
+            continue
+        if term in seen or known(term):
+            continue
+        seen.add(term)
+        stack.append((term, True))
+        needed = (term.result,) if isinstance(term, Body) else term.operands
+        stack.extend((operand, False) for operand in reversed(needed))
+    return order
+
+
+def substituted(roots: Sequence[Term], replaced: Mapping[Term, Term]) -> list[Term]:
+    """The roots with some terms replaced; what needs none of these stays the very same term."""
+    made: dict[Term, Term] = dict(replaced)
+    for term in dependencies(roots, made.__contains__):
+        made[term] = _with_operands(term, made)
+    return [made[root] for root in roots]
+
+
+def _with_operands(term: Term, made: Mapping[Term, Term]) -> Term:
+    if isinstance(term, Body):
+        result = made[term.result]
+        if result is term.result:
+            return term
+        return Body(term.inside, term.params, result)
+    operands = tuple([made[operand] for operand in term.operands])
+    if operands == term.operands:
+        return term
+    other = Term(term.parts, operands)
+    other.place = term.place
+    return other

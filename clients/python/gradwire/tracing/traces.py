@@ -1,0 +1,107 @@
+"""One run of a Python function in which what it computes is recorded instead.
+
+Python itself may ask for a value: ``if x > 0``, ``range(n)``. It is fetched then, and what was
+decided is kept as a guard: the recording answers for other values only where they decide the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradwire.errors import NotTraceable
+from gradwire.tracing.terms import Leaf, Scope, Term, user_place
+
+#: What an evaluation of these terms gives, each as an array.
+Fetch = Callable[[Sequence[Term]], Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A value that Python decided by, how it was read, and what came of it."""
+
+    term: Term
+    read: Callable[[Any], Any]
+    outcome: Any
+
+
+_CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)
+
+
+class Trace:
+    """What a recording gathers besides its terms."""
+
+    def __init__(self, fetch: Fetch, outcomes: Sequence[Any] = ()) -> None:
+        self.guards: list[Guard] = []
+        self._fetch = fetch
+        #: What the first decisions come to, where that is known already.
+        self._outcomes = list(outcomes)
+        self._constants: dict[int, Leaf] = {}
+        #: Inside which function of the program the user's code runs now.
+        self.scope: Scope | None = None
+
+    def constant(self, array: Any) -> Leaf:
+        """The leaf of an array that the function has from elsewhere; one for each array."""
+        known = self._constants.get(id(array))
+        if known is None:
+            known = self._constants[id(array)] = Leaf(array, "c")
+        return known
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Make this the recording that functions called now take part in."""
+        token = _CURRENT.set(self)
+        try:
+            yield
+        finally:
+            _CURRENT.reset(token)
+
+    @contextmanager
+    def inside(self) -> Iterator[Scope]:
+        """Record a function of the program."""
+        outer, self.scope = self.scope, Scope(self.scope)
+        try:
+            yield self.scope
+        finally:
+            self.scope = outer
+
+    def values(self, terms: Sequence[Term]) -> Sequence[Any]:
+        """What terms of the program's own level come to, for the values of this call."""
+        return self._fetch(terms)
+
+    def decide(self, term: Term, read: Callable[[Any], Any]) -> Any:
+        """What a value reads as, which this recording then holds for."""
+        if term.scope is not None:
+            raise unknown_inside(term.scope)
+        if len(self.guards) < len(self._outcomes):
+            outcome = self._outcomes[len(self.guards)]
+        elif isinstance(term, Leaf):
+            outcome = read(np.asarray(term.value))
+        else:
+            outcome = read(self._fetch([term])[0])
+        self.guards.append(Guard(term, read, outcome))
+        return outcome
+
+
+def current() -> Trace | None:
+    """The recording that is under way here, if any."""
+    return _CURRENT.get()
+
+
+def unknown_inside(_: Scope) -> NotTraceable:
+    """The error where Python asks for a value of which there are many, or none yet."""
+    return not_traceable(
+        "Python asks for a value that is not known here, inside a function that vmap, cond, scan "
+        "or a loop of the program runs",
+        "gradwire.cond, gradwire.while_loop and numpy.where decide inside the program",
+    )
+
+
+def not_traceable(problem: str, hint: str) -> NotTraceable:
+    """The error for what cannot be recorded, with the user's line."""
+    return NotTraceable(problem, place=user_place(), hint=hint)

@@ -1,0 +1,155 @@
+"""Terms put together as the text of one program.
+
+Every term is a statement of its own, ``v3 = np.sum(v2, axis=0)``, so that the service's errors
+name a line, and with it the line of the user's code that asked for it. A function of the program
+is a ``def`` with the statements that depend on its parameters; what does not stands before it.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Term, dependencies
+
+#: Names that the text uses for something else, so that no variable may have them.
+RESERVED = frozenset(
+    "np numpy jnp jax lax tf torch F scipy special sparse random e pi inf nan tau newaxis grad "
+    "value_and_grad jacobian hessian jvp vjp hvp vmap copy stop_gradient custom_gradient "
+    "custom_root checkpoint cond switch while_loop fori_loop scan map odeint range len list shape "
+    "astype stop_recording where complex".split()
+)
+_MADE = re.compile(r"[vf]\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A program and where its parts came from."""
+
+    text: str
+    #: The variables that it reads, by the names that they have in the text.
+    leaves: Mapping[str, Leaf]
+    #: The terms that have a name, with it.
+    names: Mapping[Term, str]
+    #: The user's line behind each line of the text, the first at 0.
+    places: Sequence[Place | None]
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The values to send."""
+        return {name: leaf.value for name, leaf in self.leaves.items()}
+
+    def place_of(self, line: int | None) -> Place | None:
+        """The user's line behind a line of the text, which counts from 1."""
+        known = line is not None and 1 <= line <= len(self.places)
+        return self.places[line - 1] if known and line is not None else None
+
+
+class _Block:
+    """The statements of one scope, with the user's place of each line."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.places: list[Place | None] = []
+
+    def add(self, line: str, place: Place | None) -> None:
+        self.lines.append(line)
+        self.places.append(place)
+
+
+def write(roots: Sequence[Term], leaves: Iterable[Leaf] = ()) -> Written:
+    """The program that computes the roots; ``leaves`` get the first choice of names."""
+    return _Writer(leaves).write(roots)
+
+
+class _Writer:
+    def __init__(self, leaves: Iterable[Leaf]) -> None:
+        self._names: dict[Term, str] = {}
+        self._leaves: dict[str, Leaf] = {}
+        self._used: set[Leaf] = set()
+        self._taken: set[str] = set()
+        self._statements = 0
+        self._functions = 0
+        for leaf in leaves:
+            self._name_leaf(leaf)
+
+    def write(self, roots: Sequence[Term]) -> Written:
+        block = _Block()
+        self._state(roots, {None: block})
+        for root in roots:
+            self._note_used(root)
+        if not block.lines:  # nothing but variables is asked for
+            block.add("None", None)
+        used = {name: leaf for name, leaf in self._leaves.items() if leaf in self._used}
+        return Written("\n".join(block.lines), used, self._names, block.places)
+
+    def _state(self, roots: Sequence[Term], blocks: Mapping[Scope | None, _Block]) -> None:
+        """Add a statement for all that the roots need, each to the block of its scope."""
+        for term in dependencies(roots, lambda term: term in self._names or _is_body(term)):
+            if isinstance(term, Leaf):
+                self._name_leaf(term)
+                continue
+            for operand in term.operands:
+                if isinstance(operand, Body) and operand not in self._names:
+                    self._define(operand, blocks)
+            if isinstance(term, Bound):
+                raise ValueError(
+                    "a value from inside a function of the program was used outside of it"
+                )
+            name = f"v{self._statements}"
+            self._statements += 1
+            blocks[term.scope].add(f"{name} = {self._text(term)}", term.place)
+            self._names[term] = name
+
+    def _define(self, body: Body, blocks: Mapping[Scope | None, _Block]) -> None:
+        name = f"f{self._functions}"
+        self._functions += 1
+        for param in body.params:
+            self._names[param] = self._unique(param.hint)
+        inner = _Block()
+        self._state([body.result], {**blocks, body.inside: inner})
+        self._note_used(body.result)
+        outer = blocks[body.scope]
+        params = ", ".join(self._names[param] for param in body.params)
+        outer.add(f"def {name}({params}):", body.place)
+        for line, place in zip(inner.lines, inner.places, strict=True):
+            outer.add(f"    {line}", place)
+        outer.add(f"    return {self._names[body.result]}", body.place)
+        self._names[body] = name
+
+    def _text(self, term: Term) -> str:
+        pieces = [term.parts[0]]
+        for operand, part in zip(term.operands, term.parts[1:], strict=True):
+            self._note_used(operand)
+            pieces += (self._names[operand], part)
+        return "".join(pieces)
+
+    def _note_used(self, term: Term) -> None:
+        if isinstance(term, Leaf):
+            self._used.add(term)
+
+    def _name_leaf(self, leaf: Leaf) -> None:
+        if leaf not in self._names:
+            name = self._unique(leaf.hint)
+            self._names[leaf] = name
+            self._leaves[name] = leaf
+
+    def _unique(self, hint: str) -> str:
+        stem = re.sub(r"\W", "_", hint, flags=re.ASCII) or "c"
+        if not stem.isidentifier():
+            stem = f"_{stem}"
+        if keyword.iskeyword(stem) or stem in RESERVED or _MADE.fullmatch(stem):
+            stem += "_"
+        name, count = stem, 1
+        while name in self._taken:
+            count += 1
+            name = f"{stem}_{count}"
+        self._taken.add(name)
+        return name
+
+
+def _is_body(term: Term) -> bool:
+    return isinstance(term, Body)
