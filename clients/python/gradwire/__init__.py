@@ -3,6 +3,11 @@
 >>> client = gradwire.Client()
 >>> answer = client.gradient("mean((tanh(x @ w) - y)**2)", {"w": w, "x": x, "y": y}, sources="w")
 >>> answer.value, answer.gradients
+
+>>> @gradwire.function
+... def loss(w, x, y):
+...     return np.mean((np.tanh(x @ w) - y) ** 2)
+>>> gradwire.value_and_grad(loss)(w, x, y)
 """
 
 from gradwire.client import AsyncClient, Client
@@ -30,6 +35,7 @@ from gradwire.errors import (
     NotAcceptable,
     NotDifferentiable,
     NotFound,
+    NotTraceable,
     OverBudget,
     Overloaded,
     ProgramSyntaxError,
@@ -74,6 +80,26 @@ from gradwire.results import (
 )
 from gradwire.sparse import SparseArray
 from gradwire.tapes import AsyncTape, Tape
+from gradwire.tracing.control import (
+    checkpoint,
+    cond,
+    fori,
+    scan,
+    stop_gradient,
+    switch,
+    while_loop,
+)
+from gradwire.tracing.functions import Function, function
+from gradwire.tracing.transforms import (
+    grad,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 from gradwire.version import __version__
 
 __all__ = [
@@ -94,6 +120,7 @@ __all__ = [
     "Evaluation",
     "ExpectationFailed",
     "Forbidden",
+    "Function",
     "Gradient",
     "GradwireError",
     "HeadersTooLarge",
@@ -114,6 +141,7 @@ __all__ = [
     "NotAcceptable",
     "NotDifferentiable",
     "NotFound",
+    "NotTraceable",
     "Notice",
     "OverBudget",
     "Overloaded",
@@ -145,4 +173,20 @@ __all__ = [
     "Unprocessable",
     "UnsupportedMediaType",
     "__version__",
+    "checkpoint",
+    "cond",
+    "fori",
+    "function",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "scan",
+    "stop_gradient",
+    "switch",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+    "while_loop",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ INFIX = {
     np.greater: ">",
     np.greater_equal: ">=",
 }
-REDUCED = {
+REDUCED: dict[np.ufunc, Callable[..., Any]] = {
     np.add: np.sum,
     np.multiply: np.prod,
     np.maximum: np.max,
@@ -48,7 +49,7 @@ REDUCED = {
     np.logical_and: np.all,
     np.logical_or: np.any,
 }
-ACCUMULATED = {np.add: np.cumsum, np.multiply: np.cumprod}
+ACCUMULATED: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
 #: Functions whose result shares its elements with the first argument.
 VIEWS = frozenset(
     {
@@ -93,7 +94,7 @@ def call_ufunc(
         return to_term(value, trace)
 
     if ufunc in INFIX and not kwargs:
-        term = literals.infix(INFIX[ufunc], *given, term_of)
+        term = literals.infix(INFIX[ufunc], given[0], given[1], term_of)
     elif ufunc is np.negative and not kwargs:
         phrase = literals.Phrase(term_of)
         phrase.text("-")
@@ -110,7 +111,7 @@ def call_ufunc(
         infer = None if dtype is not None else lambda: elementwise(ufunc, given)
         return Tracer(term, trace, infer=infer, weak=weak)
     return tuple(
-        _part(term, trace, i, lambda i=i: elementwise(ufunc, given, i)) for i in range(ufunc.nout)
+        [_part(term, trace, i, partial(elementwise, ufunc, given, i)) for i in range(ufunc.nout)]
     )
 
 
@@ -145,8 +146,6 @@ def several(
 
 def _part(term: Term, trace: Trace, index: int, infer: Callable[[], Aval | None] | None) -> Tracer:
     return Tracer(Term(("", f"[{index}]"), (term,)), trace, infer=infer)
-
-
 
 
 SEVERAL: dict[Any, Callable[[Trace, Term, tuple[Any, ...], Mapping[str, Any]], Any]] = {}

@@ -12,12 +12,11 @@ from gradwire.call import Call
 from gradwire.compute import Compute
 from gradwire.errors import APIError
 from gradwire.results import Evaluation
-from gradwire.tracing import structures
-from gradwire.tracing.structures import Structure, flatten, is_array_like, unflatten
-from gradwire.tracing.terms import Leaf, Term
-from gradwire.tracing.traces import Guard, Trace
-from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.shapes import Aval
+from gradwire.tracing.structures import Structure, flatten, unflatten
+from gradwire.tracing.terms import Leaf, Term
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import Guard, Trace
 from gradwire.tracing.writing import Written, write
 
 #: How a recording gets an answer while it runs.

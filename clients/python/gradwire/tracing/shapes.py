@@ -54,9 +54,7 @@ def item_aval(array: Tracer, key: Any) -> Aval | None:
     return Aval(np.shape(found), array.dtype)
 
 
-def called(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """What a NumPy function gives for arrays like its arguments; ``None`` if that is not known."""
     try:
         with np.errstate(all="ignore"):
@@ -103,7 +101,7 @@ def _index(item: Any) -> Any:
 
 def _kind(value: Any) -> Any:
     if _is_traced(value):
-        return type(0.0) if value._weak and value.dtype.kind == "f" else value.dtype
+        return float if value._weak and value.dtype.kind == "f" else value.dtype
     if isinstance(value, (bool, np.generic, np.ndarray)) or not isinstance(
         value, (int, float, complex)
     ):

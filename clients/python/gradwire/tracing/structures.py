@@ -63,10 +63,11 @@ def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
         return next(leaves)
     if isinstance(structure, Static):
         return structure.value
-    kind, parts = structure.kind, [unflatten(part, leaves) for part in structure.parts]
+    kind: Any = structure.kind
+    parts = [unflatten(part, leaves) for part in structure.parts]
     if issubclass(kind, Mapping):
         pairs = dict(zip(structure.keys, parts, strict=True))
-        return pairs if kind is dict else kind(pairs)  # type: ignore[call-arg]  # mappings take one
+        return pairs if kind is dict else kind(pairs)
     if dataclasses.is_dataclass(kind):
         return _dataclass_of(kind, dict(zip(structure.keys, parts, strict=True)))
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -122,8 +123,8 @@ def _key(value: Any) -> Any:
     return type(value), value  # True is not 1 here
 
 
-def _dataclass_of(kind: type, fields: Mapping[str, Any]) -> Any:
-    made = object.__new__(kind)  # as copy does: no __init__ may check or change what was given
+def _dataclass_of(kind: Any, fields: Mapping[str, Any]) -> Any:
+    made: Any = object.__new__(kind)  # as copy does: no __init__ may check or change what was given
     for name, value in fields.items():
         object.__setattr__(made, name, value)
     return made

@@ -44,7 +44,7 @@ class Tracer:
         self._weak = weak
         #: What shares its elements with it in NumPy: what it is a view of, and views that live.
         self._base: Tracer | None = None
-        self._views: weakref.WeakSet[Tracer] | None = None
+        self._views: list[weakref.ref[Tracer]] = []
 
     @property
     def aval(self) -> Aval:
@@ -161,9 +161,7 @@ class Tracer:
     def shares(self, view: Tracer) -> None:
         """Keep in mind that in NumPy the other one is a view of this one."""
         view._base = self
-        if self._views is None:
-            self._views = weakref.WeakSet()
-        self._views.add(view)
+        self._views.append(weakref.ref(view))
 
     def updated(self, result: Tracer) -> Tracer:
         """What an operator that works in place leaves: this array, with the elements of another.
@@ -178,7 +176,7 @@ class Tracer:
         return self
 
     def _check_unshared(self) -> None:
-        if self._base is not None or self._views:
+        if self._base is not None or any(view() is not None for view in self._views):
             raise not_traceable(
                 "elements of this array are shared with another one (a view), which a recording "
                 "does not follow",
@@ -190,9 +188,7 @@ class Tracer:
 
     # Functions
 
-    def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
-    ) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from gradwire.tracing.numpy_calls import call_ufunc
 
         return call_ufunc(self._trace, ufunc, method, inputs, kwargs)
@@ -222,13 +218,15 @@ class Tracer:
     @property
     def real(self) -> Tracer:
         """The real part."""
-        result: Tracer = np.real(self)  # type: ignore[assignment, call-overload]
+        part: Any = np.real
+        result: Tracer = part(self)
         return result
 
     @property
     def imag(self) -> Tracer:
         """The imaginary part."""
-        result: Tracer = np.imag(self)  # type: ignore[assignment, call-overload]
+        part: Any = np.imag
+        result: Tracer = part(self)
         return result
 
     def _view(self, attribute: str, infer: Infer) -> Tracer:
@@ -253,13 +251,15 @@ class Tracer:
     def reshape(self, *shape: Any, **kwargs: Any) -> Tracer:
         """The same elements in other axes."""
         given = shape[0] if len(shape) == 1 else shape
-        result: Tracer = np.reshape(self, given, **kwargs)  # type: ignore[assignment, call-overload]
+        reshaped: Any = np.reshape
+        result: Tracer = reshaped(self, given, **kwargs)
         return result
 
     def transpose(self, *axes: Any) -> Tracer:
         """The array with its axes in another order."""
         given = None if not axes else axes[0] if len(axes) == 1 else axes
-        result: Tracer = np.transpose(self, given)  # type: ignore[assignment, call-overload]
+        transposed: Any = np.transpose
+        result: Tracer = transposed(self, given)
         return result
 
     def fill(self, value: Any) -> None:
@@ -268,7 +268,7 @@ class Tracer:
 
     def sort(self, axis: int = -1, **kwargs: Any) -> None:
         """Sort in place."""
-        self[...] = np.sort(self, axis, **kwargs)  # type: ignore[call-overload]
+        self[...] = np.sort(self, axis, **kwargs)
 
 
 def to_term(value: Any, trace: Trace) -> Term | None:

@@ -92,6 +92,8 @@ class _Writer:
             if isinstance(term, Leaf):
                 self._name_leaf(term)
                 continue
+            if term in self._names:  # by a function that was defined since
+                continue
             for operand in term.operands:
                 if isinstance(operand, Body) and operand not in self._names:
                     self._define(operand, blocks)

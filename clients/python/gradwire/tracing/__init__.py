@@ -1,0 +1,1 @@
+"""Python functions of NumPy arrays as programs: recorded, differentiated and mapped."""

@@ -1,0 +1,237 @@
+"""Python functions that a service evaluates: recorded once for each kind of arguments."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import update_wrapper
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+
+from gradwire.steps import Answerable, Fetch, Steps, Work
+from gradwire.tracing.recipes import Recipe, placed, record
+from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
+from gradwire.tracing.traces import current
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Recordings that are kept of one function.
+MOST_RECIPES = 256
+
+
+class Runs(Protocol):
+    """A client: what follows steps, at once or awaited."""
+
+    def run(self, asked: Answerable[Any], /) -> Any: ...
+
+
+class Function(Generic[P, T]):
+    """A Python function of NumPy arrays that a service evaluates.
+
+    It is recorded when it is first called with arguments of these shapes, dtypes and other values,
+    and anew where what it reads from outside has been replaced since. Called while another
+    function is recorded, it becomes a part of that.
+
+    >>> @gradwire.function
+    ... def loss(w, x, y):
+    ...     return np.mean((np.tanh(x @ w) - y) ** 2)
+    >>> loss(w, x, y), gradwire.grad(loss)(w, x, y)
+    """
+
+    def __init__(
+        self,
+        python: Callable[..., Any],
+        client: Runs | None = None,
+        *,
+        inline: Callable[..., Any] | None = None,
+        differentiated: Sequence[int] = (),
+    ) -> None:
+        update_wrapper(self, python)
+        self._python = python
+        self._client = client
+        self._inline = python if inline is None else inline
+        #: Positions of arguments whose integers are numbers to differentiate in.
+        self._differentiated = differentiated
+        self._recipes: dict[Any, list[Recipe]] = {}
+        self._outside = _Outside(python)
+        #: What has been made of this function, so that it is recorded once.
+        self.derived: dict[Any, Function[..., Any]] = {}
+
+    def __repr__(self) -> str:
+        return f"<gradwire function {getattr(self, '__name__', '?')}>"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Its value, computed by the service; nested as the function nests it."""
+        if current() is not None:
+            inlined: T = self._inline(*args, **kwargs)
+            return inlined
+        answer: T = self.client.run(self.steps(*args, **kwargs))
+        return answer
+
+    @property
+    def client(self) -> Runs:
+        """What it is computed by; without one of its own, the default client."""
+        if self._client is None:
+            from gradwire.defaults import default_client
+
+            return default_client()
+        return self._client
+
+    @property
+    def inline(self) -> Callable[..., Any]:
+        """What is recorded: it takes and gives recorded arrays."""
+        return self._inline
+
+    def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
+        """The requests that a call makes: one, once it was recorded."""
+        leaves, structure = flatten((self._prepared(args), kwargs))
+        known = self._known((structure, *map(_kind, leaves)))
+        recipe = known[-1] if known else None
+        outcomes: list[Any] = []
+        while True:
+            if recipe is None:
+                recipe = yield from self._record(structure, leaves, outcomes)
+                known.append(recipe)
+            with placed(recipe.written):
+                answer = yield from recipe.call(leaves)
+            if not recipe.guards:
+                return recipe.result(answer.outputs)
+            outcomes = recipe.outcomes(answer.outputs)
+            if recipe.holds(outcomes):
+                return recipe.result(answer.outputs)
+            recipe = next((other for other in reversed(known) if other.holds(outcomes)), None)
+
+    def recipe(self, *args: Any, **kwargs: Any) -> Steps[tuple[Recipe, list[Any]]]:
+        """What would be sent for these arguments: the program, and the arguments' leaves."""
+        leaves, structure = flatten((self._prepared(args), kwargs))
+        known = self._known((structure, *map(_kind, leaves)))
+        if not known:
+            known.append((yield from self._record(structure, leaves, [])))
+        return known[-1], leaves
+
+    def _record(
+        self, structure: Structure, leaves: Sequence[Any], outcomes: Sequence[Any]
+    ) -> Work[Recipe]:
+        names = _names(self._python, structure)
+
+        def recorded(fetch: Fetch) -> Recipe:
+            return record(self._inline, names, structure, leaves, fetch, outcomes)
+
+        return Work(recorded)
+
+    def _known(self, key: Any) -> list[Recipe]:
+        if self._outside.changed() or len(self._recipes) > MOST_RECIPES:
+            self._recipes = {}
+        return self._recipes.setdefault(key, [])
+
+    def _prepared(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not self._differentiated:
+            return args
+        return tuple(
+            [_floats(arg) if i in self._differentiated else arg for i, arg in enumerate(args)]
+        )
+
+
+def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, T]:
+    """Have a service evaluate a Python function; also as a decorator.
+
+    Plain NumPy, the ufuncs and functions of ``scipy.special`` and ``scipy.linalg``, nested
+    arguments and results. What Python decides by values (``if x > 0``) is fetched when it asks,
+    and recorded as it was decided.
+    """
+    return Function(python, client)
+
+
+def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
+    """What is recorded for a function, whether a service evaluates it or not."""
+    return python.inline if isinstance(python, Function) else python
+
+
+@dataclass
+class _Outside:
+    """What a function reads from outside: where that was replaced, it must be recorded anew."""
+
+    python: Callable[..., Any]
+    _seen: tuple[Any, ...] | None = field(default=None)
+
+    def changed(self) -> bool:
+        """Whether it differs from when this was asked last."""
+        now = tuple(self._now(inspect.unwrap(self.python)))
+        before, self._seen = self._seen, now
+        return before is not None and not (
+            len(before) == len(now)
+            and all(old is new or _equal(old, new) for old, new in zip(before, now, strict=True))
+        )
+
+    def _now(self, python: Any) -> Iterator[Any]:
+        plain = getattr(python, "__func__", python)
+        if not isinstance(plain, FunctionType):
+            return
+        for cell in plain.__closure__ or ():
+            try:
+                yield cell.cell_contents
+            except ValueError:  # not assigned yet
+                yield None
+        yield from plain.__defaults__ or ()
+        yield from (plain.__kwdefaults__ or {}).values()
+        for name in _names_read(plain.__code__):
+            value = plain.__globals__.get(name)
+            if not isinstance(value, ModuleType):
+                yield value
+
+
+def _names_read(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_read(constant)
+
+
+def _equal(old: Any, new: Any) -> bool:
+    return (
+        isinstance(old, (bool, int, float, complex, str)) and type(old) is type(new) and old == new
+    )
+
+
+def _kind(leaf: Any) -> Any:
+    """What a recording depends on of a leaf."""
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype, leaf.shape
+    if type(leaf) in (float, complex):
+        return type(leaf)
+    array = np.asarray(leaf)
+    return array.dtype, array.shape
+
+
+def _floats(value: Any) -> Any:
+    leaves, structure = flatten(
+        value, lambda part: is_array_like(part) or (isinstance(part, int) and part is not True)
+    )
+    if not any(isinstance(leaf, int) for leaf in leaves):
+        return value
+    return unflatten(
+        structure, iter([float(leaf) if isinstance(leaf, int) else leaf for leaf in leaves])
+    )
+
+
+def _names(python: Callable[..., Any], structure: Structure) -> list[str]:
+    """The leaves' names, by the function's parameters."""
+    try:
+        parameters = list(inspect.signature(python).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    args, kwargs = structure.parts  # type: ignore[union-attr]  # a pair
+    names: list[str] = []
+    for i, part in enumerate(args.parts):  # type: ignore[union-attr]  # a tuple
+        plain = i < len(parameters) and parameters[i].kind in (
+            inspect.Parameter.POSITIONAL_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        )
+        names += paths(part, parameters[i].name if plain else f"x{i}")
+    for name, part in zip(kwargs.keys, kwargs.parts, strict=True):  # type: ignore[union-attr]
+        names += paths(part, name)
+    return names

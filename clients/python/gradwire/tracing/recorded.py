@@ -1,0 +1,58 @@
+"""Nested values as the terms and recorded arrays that functions of the program take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire.tracing import literals
+from gradwire.tracing.shapes import Aval
+from gradwire.tracing.structures import Structure, flatten, is_array_like
+from gradwire.tracing.terms import Leaf, Term
+from gradwire.tracing.tracer import Tracer, to_term
+from gradwire.tracing.traces import Trace, current
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is an array or a number, recorded or not."""
+    return isinstance(value, (Tracer, int)) or is_array_like(value)
+
+
+def as_term(value: Any, trace: Trace) -> Term:
+    """What computes an array or a number: a variable for what is not recorded."""
+    term = to_term(value, trace)
+    if term is None:
+        term = Leaf(np.asarray(value, np.float64 if isinstance(value, int) else None))
+    return term
+
+
+def item_of(whole: Term, index: int, trace: Trace, aval: Aval | None = None) -> Tracer:
+    """A part of a term that is a list."""
+    return Tracer(Term(("", f"[{index}]"), (whole,)), trace, aval)
+
+
+def listed(terms: Sequence[Term]) -> Term:
+    """A list of terms."""
+    phrase = literals.Phrase(lambda part: part if isinstance(part, Term) else None)
+    phrase.value(list(terms))
+    return phrase.term()
+
+
+def outputs(value: Any) -> tuple[list[Tracer], Structure]:
+    """The arrays that a function gave, all as recorded ones, and how it nests them."""
+    parts, structure = flatten(value, is_number)
+    trace = recording()
+    recorded = [
+        part if isinstance(part, Tracer) else Tracer(as_term(part, trace), trace) for part in parts
+    ]
+    return recorded, structure
+
+
+def recording() -> Trace:
+    """The recording that is under way."""
+    trace = current()
+    if trace is None:
+        raise RuntimeError("nothing is being recorded here")
+    return trace

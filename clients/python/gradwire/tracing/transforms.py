@@ -1,0 +1,342 @@
+"""Derivatives of Python functions, and functions mapped over an axis.
+
+Each is recorded as part of one program: the function's own calls on copies of its arguments, so
+that it is differentiated in them and in nothing else they may also be, and then the language's
+``grad``, ``jacobian``, … of what came out. So they nest in any order, and a value with its
+gradient is one request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradwire.errors import NotTraceable
+from gradwire.tracing import literals
+from gradwire.tracing.functions import Function, Runs, inline_of
+from gradwire.tracing.recorded import as_term, is_number, item_of, listed, outputs, recording
+from gradwire.tracing.shapes import Aval
+from gradwire.tracing.structures import flatten, is_array_like, unflatten
+from gradwire.tracing.terms import Body, Bound, Term
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import Trace, not_traceable
+
+#: Which positional arguments are differentiated in: one, or several for a tuple of derivatives.
+Argnums: TypeAlias = "int | Sequence[int]"
+Axes: TypeAlias = "int | Sequence[int | None] | None"
+
+
+def grad(
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    client: Runs | None = None,
+) -> Function[..., Any]:
+    """The function that gives the gradient of ``f`` in its arguments at ``argnums``.
+
+    It is nested as these arguments are, with their shapes and dtypes. Of a value with elements, it
+    is the gradient of their sum. With ``has_aux``, ``f`` gives a pair of which only the first is
+    differentiated, and the gradient comes with the second.
+
+    >>> gradwire.grad(lambda w: np.sum(w**2))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, gradients = _pulled(f, argnums, has_aux, args, kwargs)
+        return (gradients, value[1]) if has_aux else gradients
+
+    return _made(f, gradient, argnums, client)
+
+
+def value_and_grad(
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    client: Runs | None = None,
+) -> Function[..., Any]:
+    """The function that gives the value of ``f`` and its gradient, as ``grad`` does: one request.
+
+    >>> value, gradient = gradwire.value_and_grad(loss)(w, x, y)
+    """
+
+    def both(*args: Any, **kwargs: Any) -> Any:
+        return _pulled(f, argnums, has_aux, args, kwargs)
+
+    return _made(f, both, argnums, client)
+
+
+def jacobian(
+    f: Callable[..., Any], argnums: Argnums = 0, *, client: Runs | None = None
+) -> Function[..., Any]:
+    """The function that gives the derivative of each element of ``f`` in those of its arguments.
+
+    Nested as the value of ``f`` is and then as the argument is; each array has the axes of the
+    one and then of the other.
+    """
+
+    def matrices(*args: Any, **kwargs: Any) -> Any:
+        point = _Point(argnums, args)
+        parts, shape = outputs(inline_of(f)(*point.args, **kwargs))
+        rows = [point.nested(point.derivatives("jacobian", part)) for part in parts]
+        return unflatten(shape, iter(rows))
+
+    return _made(f, matrices, argnums, client)
+
+
+def hessian(
+    f: Callable[..., Any], argnums: Argnums = 0, *, client: Runs | None = None
+) -> Function[..., Any]:
+    """The function that gives the second derivatives of ``f``, its arguments' structure twice."""
+
+    def matrices(*args: Any, **kwargs: Any) -> Any:
+        point = _Point(argnums, args)
+        value = _one(inline_of(f)(*point.args, **kwargs))
+        whole = point.call("hessian", value)
+        rows = []
+        for i in range(len(point.leaves)):
+            row = Term(("", f"[{i}]"), (whole,))
+            rows.append(point.nested(point.items(row)))
+        return point.nested(rows)
+
+    return _made(f, matrices, argnums, client)
+
+
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    client: Runs | None = None,
+) -> Any:
+    """The value of ``f(*primals)`` and its derivative along ``tangents``, nested alike."""
+
+    def along(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        point = _Point(range(len(primals)), tuple(primals))
+        directions = point.matched(tangents, "tangents")
+        parts, shape = outputs(inline_of(f)(*point.args))
+        derivatives = [point.product("jvp", part, directions) for part in parts]
+        return unflatten(shape, iter(parts)), unflatten(shape, iter(derivatives))
+
+    return _at(f, client, along)(tuple(primals), tuple(tangents))
+
+
+def vjp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    cotangents: Any,
+    *,
+    client: Runs | None = None,
+) -> Any:
+    """The value of ``f(*primals)`` and the gradients of ``sum(cotangents * value)``, one for each.
+
+    ``cotangents`` are nested as the value is.
+    """
+
+    def back(primals: Sequence[Any], cotangents: Any) -> Any:
+        point = _Point(range(len(primals)), tuple(primals))
+        value = inline_of(f)(*point.args)
+        parts, shape = outputs(value)
+        seeds, seeded = flatten(cotangents, is_number)
+        if seeded != shape:
+            raise _unlike("cotangents", "the function's value")
+        weighted = [np.sum(np.conj(seed) * part) for seed, part in zip(seeds, parts, strict=True)]
+        return value, point.nested(point.derivatives("grad", sum(weighted[1:], weighted[0])))
+
+    return _at(f, client, back)(tuple(primals), cotangents)
+
+
+def hvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    vectors: Sequence[Any],
+    *,
+    client: Runs | None = None,
+) -> Any:
+    """The gradients of ``f`` at ``primals``, and its Hessian times ``vectors``."""
+
+    def product(primals: Sequence[Any], vectors: Sequence[Any]) -> Any:
+        point = _Point(range(len(primals)), tuple(primals))
+        directions = point.matched(vectors, "vectors")
+        value = _one(inline_of(f)(*point.args))
+        along = point.call("hvp", value, directions)
+        return point.nested(point.derivatives("grad", value)), point.nested(point.items(along))
+
+    return _at(f, client, product)(tuple(primals), tuple(vectors))
+
+
+def vmap(
+    f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0, *, client: Runs | None = None
+) -> Function[..., Any]:
+    """The function that maps ``f`` over an axis of its arguments: one request for all examples.
+
+    ``in_axes`` says which axis, for all arguments or for each; ``None`` is for what all examples
+    share. Results are stacked along ``out_axes``.
+
+    >>> gradwire.vmap(gradwire.grad(loss), in_axes=(None, 0, 0))(w, xs, ys)  # of each example
+    """
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        trace = recording()
+        axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
+        if len(axes) != len(args):
+            raise ValueError(f"in_axes has {len(axes)} axes for {len(args)} arguments")
+        given: list[tuple[Term, int]] = []
+        params: list[Bound] = []
+        with trace.inside() as scope:
+            each = [
+                arg if axis is None else _examples(arg, axis, trace, scope, given, params)
+                for arg, axis in zip(args, axes, strict=True)
+            ]
+            parts, shape = outputs(inline_of(f)(*each, **kwargs))
+        if not given:
+            raise ValueError("vmap needs an argument with an axis to map over")
+        returned = listed([part._term for part in parts])
+        body = Body(scope, tuple(params), returned)
+        phrase = literals.Phrase(lambda value: value if isinstance(value, Term) else None)
+        phrase.text("vmap(")
+        phrase.hole(body)
+        phrase.text(f", in_axes={[axis for _, axis in given]}, out_axes={out_axes})(")
+        phrase.arguments(tuple(term for term, _ in given), {})
+        phrase.text(")")
+        whole = phrase.term()
+        return unflatten(shape, (item_of(whole, i, trace) for i in range(len(parts))))
+
+    return Function(f, client, inline=mapped)
+
+
+class _Point:
+    """Copies of the arguments that are differentiated in, and derivatives in them."""
+
+    def __init__(self, argnums: Argnums, args: tuple[Any, ...]) -> None:
+        self._trace = recording()
+        self._single = isinstance(argnums, int)
+        chosen = [argnums] if isinstance(argnums, int) else list(argnums)
+        chosen = [position + len(args) if position < 0 else position for position in chosen]
+        if any(not 0 <= position < len(args) for position in chosen):
+            raise ValueError(f"argnums {argnums} is out of range for {len(args)} arguments")
+        leaves, self._structure = flatten([args[position] for position in chosen], is_number)
+        self.leaves = [_copy(leaf, self._trace) for leaf in leaves]
+        copies = unflatten(self._structure, iter(self.leaves))
+        by_position = dict(zip(chosen, copies, strict=True))
+        self.args = tuple([by_position.get(i, arg) for i, arg in enumerate(args)])
+
+    def call(self, function: str, value: Tracer, directions: Sequence[Term] | None = None) -> Term:
+        """``function(value, [sources])``, or with directions for each source."""
+        phrase = literals.Phrase(lambda part: part if isinstance(part, Term) else None)
+        phrase.text(f"{function}(")
+        phrase.hole(value._term)
+        phrase.text(", ")
+        phrase.value([leaf._term for leaf in self.leaves])
+        if directions is not None:
+            phrase.text(", ")
+            phrase.value(list(directions))
+        phrase.text(")")
+        return phrase.term()
+
+    def derivatives(self, function: str, value: Tracer) -> list[Tracer]:
+        """A derivative for each source."""
+        shape = None if function == "jacobian" else ()
+        return self.items(self.call(function, value), shape)
+
+    def items(self, whole: Term, before: tuple[int, ...] | None = ()) -> list[Tracer]:
+        """The parts of a list that has one for each source, each like it."""
+        return [
+            item_of(whole, i, self._trace, leaf._aval if before is not None else None)
+            for i, leaf in enumerate(self.leaves)
+        ]
+
+    def product(self, function: str, value: Tracer, directions: Sequence[Term]) -> Tracer:
+        """A derivative along directions."""
+        return Tracer(self.call(function, value, directions), self._trace, value._aval)
+
+    def matched(self, vectors: Sequence[Any], what: str) -> list[Term]:
+        """The terms of vectors that are nested as the sources are."""
+        leaves, structure = flatten(list(vectors), is_number)
+        if structure != self._structure:
+            raise _unlike(what, "the arguments")
+        return [as_term(leaf, self._trace) for leaf in leaves]
+
+    def nested(self, parts: Sequence[Any]) -> Any:
+        """Parts nested as the arguments are."""
+        found = unflatten(self._structure, iter(parts))
+        return found[0] if self._single else tuple(found)
+
+
+def _made(
+    f: Callable[..., Any], inline: Callable[..., Any], argnums: Argnums, client: Runs | None
+) -> Function[..., Any]:
+    own = f._client if client is None and isinstance(f, Function) else client
+    chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    return Function(f, own, inline=inline, differentiated=chosen)
+
+
+def _at(
+    f: Callable[..., Any], client: Runs | None, inline: Callable[..., Any]
+) -> Function[..., Any]:
+    own = f._client if client is None and isinstance(f, Function) else client
+    kept: Function[..., Any]
+    key = (inline.__name__, own)
+    if isinstance(f, Function):
+        kept = f.derived.setdefault(key, Function(f, own, inline=inline, differentiated=(0, 1)))
+        return kept
+    return Function(f, own, inline=inline, differentiated=(0, 1))
+
+
+def _pulled(
+    f: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: Any
+) -> tuple[Any, Any]:
+    point = _Point(argnums, args)
+    value = inline_of(f)(*point.args, **kwargs)
+    target = _one(value[0] if has_aux else value)
+    return value, point.nested(point.derivatives("grad", target))
+
+
+def _one(value: Any) -> Tracer:
+    """The one array that a function gave, of which there is a gradient."""
+    if isinstance(value, Tracer):
+        return value
+    if not is_array_like(value) and not isinstance(value, int):
+        raise not_traceable(
+            f"a gradient is of one array, but the function gives a {type(value).__name__}",
+            "has_aux=True is for a pair of which the first is differentiated",
+        )
+    return Tracer(as_term(value, recording()), recording())
+
+
+def _copy(value: Any, trace: Trace) -> Tracer:
+    term = as_term(value, trace)
+    copied = Term(("copy(", ")"), (term,))
+    if isinstance(value, Tracer):
+        return Tracer(copied, trace, value._aval, infer=lambda: value.aval, weak=value._weak)
+    array = np.asarray(value)
+    dtype = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
+    return Tracer(copied, trace, Aval(array.shape, dtype))
+
+
+def _examples(
+    value: Any, axis: int, trace: Trace, scope: Any, given: list[Any], params: list[Bound]
+) -> Any:
+    """One example of an argument: its arrays less the axis, as parameters of the function."""
+    leaves, structure = flatten(value, is_number)
+    each = []
+    for leaf in leaves:
+        shape = np.shape(leaf)
+        if not -len(shape) <= axis < len(shape):
+            raise ValueError(f"vmap maps over axis {axis}, which an array of shape {shape} lacks")
+        param = Bound(scope)
+        params.append(param)
+        given.append((as_term(leaf, trace), axis))
+        dtype = leaf.dtype if isinstance(leaf, Tracer) else np.asarray(leaf).dtype
+        rest = list(shape)
+        del rest[axis]
+        each.append(Tracer(param, trace, Aval(tuple(rest), dtype)))
+    return unflatten(structure, iter(each))
+
+
+def _unlike(what: str, other: str) -> NotTraceable:
+    return not_traceable(f"{what} are not nested as {other}", "give both the same structure")

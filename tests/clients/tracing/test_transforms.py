@@ -1,0 +1,111 @@
+import gradwire
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def at(client):
+    """A transform by the service of this test run."""
+    return lambda transform, f, *args, **options: transform(f, *args, client=client, **options)
+
+
+def cube(w):
+    return np.sum(w**3)
+
+
+W = np.array([0.5, -2.0])
+
+
+def test_a_gradient_is_nested_as_the_argument(at):
+    def loss(params, x):
+        return np.sum(np.tanh(x @ params["w"] + params["b"][0]))
+
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    params = {"w": W, "b": [0.5, np.float32(2.0)]}
+    value, gradient = at(gradwire.value_and_grad, loss)(params, x)
+    slope = 1 - np.tanh(x @ W + 0.5) ** 2
+    assert value == pytest.approx(loss(params, x))
+    assert np.allclose(gradient["w"], slope @ x)
+    assert gradient["b"][0] == pytest.approx(slope.sum())
+    assert gradient["b"][1] == 0 and gradient["b"][1].dtype == np.float32
+
+
+def test_higher_orders_nest(at):
+    third = at(gradwire.grad, gradwire.grad(gradwire.grad(lambda x: np.sin(x) * x**2)))
+    x = 0.7
+    expected = 6 * np.cos(x) - 6 * x * np.sin(x) - x**2 * np.cos(x)
+    assert third(x) == pytest.approx(expected)
+
+
+def test_hessian_and_products_with_it_agree(at):
+    v = np.array([1.0, 10.0])
+    assert np.allclose(at(gradwire.hessian, cube)(W), np.diag(6 * W))
+    (gradient,), (product,) = at(lambda f, **k: gradwire.hvp(f, (W,), (v,), **k), cube)
+    assert np.allclose(gradient, 3 * W**2) and np.allclose(product, 6 * W * v)
+
+
+def test_jacobian_has_the_values_axes_and_then_the_arguments(at):
+    matrix = np.arange(6.0).reshape(3, 2)
+    assert np.allclose(at(gradwire.jacobian, lambda w: matrix @ w)(W), matrix)
+
+
+def test_jvp_and_vjp_are_adjoint(client):
+    def f(a, b):
+        return np.outer(a, b) * np.exp(a)[:, None]
+
+    rng = np.random.default_rng(0)
+    a, b, da, db = rng.normal(size=(4, 3))
+    cotangent = rng.normal(size=(3, 3))
+    _, along = gradwire.jvp(f, (a, b), (da, db), client=client)
+    _, (ga, gb) = gradwire.vjp(f, (a, b), cotangent, client=client)
+    assert np.sum(cotangent * along) == pytest.approx(ga @ da + gb @ db)
+
+
+def test_vmap_of_a_gradient_is_the_gradient_of_each_example(at):
+    xs = np.array([[1.0, 2.0], [3.0, -4.0]])
+    each = at(gradwire.vmap, gradwire.grad(lambda w, x: np.tanh(x @ w)), in_axes=(None, 0))
+    assert np.allclose(each(W, xs), (1 - np.tanh(xs @ W) ** 2)[:, None] * xs)
+
+
+def test_values_that_python_decides_by_are_looked_at_in_each_call(at):
+    def root(a):
+        x = 1.0
+        while abs(x * x - a) > 1e-9:
+            x = (x + a / x) / 2
+        return x
+
+    slope = at(gradwire.grad, root)
+    for a in (2.0, 2.1, 50.0, 2.0, 0.01):
+        assert slope(a) == pytest.approx(0.5 / np.sqrt(a))
+
+
+def test_what_a_function_reads_from_outside_may_be_replaced(at):
+    scale = 2.0
+
+    def f(x):
+        return scale * x
+
+    slope = at(gradwire.grad, f)
+    assert slope(1.0) == 2.0
+    scale = 5.0
+    assert slope(1.0) == 5.0
+
+
+def test_what_is_not_recordable_names_its_line(at):
+    with pytest.raises(gradwire.NotTraceable, match=r"test_transforms\.py:\d+ in <lambda>"):
+        at(gradwire.grad, lambda x: float(x))(1.0)
+
+
+def test_an_error_of_the_service_names_the_line_that_was_recorded(at):
+    with pytest.raises(gradwire.ShapeMismatch) as refused:
+        at(gradwire.grad, lambda x: np.sum(x @ np.ones((3, 3))))(W)
+    assert "test_transforms.py" in refused.value.__notes__[0]
+
+
+async def test_an_awaited_client_fetches_what_python_asks_for(awaiting_client):
+    def f(x):
+        return x**2 if np.sum(x) > 0 else -x
+
+    slope = gradwire.grad(f, client=awaiting_client)
+    assert await slope(3.0) == 6.0
+    assert await slope(-3.0) == -1.0
