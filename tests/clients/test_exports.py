@@ -19,7 +19,7 @@ def defined_in(module):
 
 
 def test_everything_that_is_exported_exists_and_is_sorted():
-    assert gradwire.__all__ == sorted(gradwire.__all__, key=lambda name: (name[0] == "_", name))
+    assert gradwire.__all__ == sorted(gradwire.__all__)
     assert all(hasattr(gradwire, name) for name in gradwire.__all__)
 
 
