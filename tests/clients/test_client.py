@@ -1,9 +1,10 @@
 import asyncio
-import json
 import time
 
 import gradwire
 import httpx
+import msgpack
+import numpy as np
 import pytest
 
 OUTPUTS = '{"outputs": 3.0, "program": "sha256:0"}'
@@ -37,12 +38,14 @@ def evaluate(request):
 def test_a_request_carries_the_document_and_says_who_sends_it(script, evaluate):
     server = script(answer(200, OUTPUTS))
     assert evaluate(server.url + "/behind/a/proxy/", api_key="secret").outputs == 3.0
-    head, _, body = server.requests[0].decode().partition("\r\n\r\n")
+    head, _, body = server.requests[0].partition(b"\r\n\r\n")
+    head = head.decode()
     assert head.startswith("POST /behind/a/proxy/v1/evaluate HTTP/1.1\r\n")
     assert "Authorization: Bearer secret" in head
     assert "User-Agent: gradwire-python/" in head
-    assert "Content-Type: application/json" in head
-    assert json.loads(body) == {"program": "x", "variables": {"x": 3.0}, "encoding": "base64"}
+    assert "Content-Type: application/msgpack" in head
+    assert "Accept: application/msgpack, application/problem+json" in head
+    assert msgpack.unpackb(body) == {"program": "x", "variables": {"x": 3.0}}
 
 
 def test_an_answer_tells_what_came_with_it(script, evaluate):
@@ -147,3 +150,11 @@ def test_many_requests_are_under_way_at_once(script):
 
     assert [answered.outputs for answered in asyncio.run(gather())] == [3.0] * 8
     assert server.connections > 1
+
+
+async def test_what_is_sent_is_what_the_values_were_when_it_was_asked_for(service_url):
+    x = np.zeros(3)
+    async with gradwire.AsyncClient(service_url) as client:
+        asked = client.evaluate("x", {"x": x})
+        x += 1
+        np.testing.assert_array_equal((await asked).outputs, np.zeros(3))

@@ -5,6 +5,7 @@ from typing import Any
 
 import gradwire
 import httpx
+import msgpack
 import pytest
 from gradwire.call import Call, Reply
 from gradwire.exchange import Exchange
@@ -31,7 +32,7 @@ def answer(status: int, document: Any = None, **headers: str) -> httpx.Response:
 def test_a_success_is_read_at_once():
     one = exchange()
     assert (one.method, one.url) == ("POST", "http://service/v1/evaluate")
-    assert json.loads(one.content) == {"program": "y = q(x)"}
+    assert msgpack.unpackb(one.content) == {"program": "y = q(x)"}
     one.receive(answer(200, {"outputs": 3}))
     assert one.done
     assert one.result() == 3

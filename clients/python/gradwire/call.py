@@ -60,7 +60,7 @@ class Blocking(Protocol):
 class Awaiting(Protocol):
     """A client whose answers are awaited."""
 
-    async def run(self, asked: Answerable[T]) -> T: ...
+    def run(self, asked: Answerable[T]) -> Coroutine[Any, Any, T]: ...
 
 
 class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property

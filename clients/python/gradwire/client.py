@@ -6,8 +6,9 @@ import asyncio
 import dataclasses
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Coroutine
 from types import TracebackType
-from typing import Generic, Self, TypeVar, Unpack
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 import httpx
 
@@ -95,7 +96,8 @@ class Client(Connection[httpx.Client]):
         """Send a call, again if need be, and return what its reply reads as."""
         exchange = Exchange(call, self._options)
         while not exchange.done:
-            time.sleep(exchange.delay_seconds)
+            if exchange.delay_seconds:
+                time.sleep(exchange.delay_seconds)
             try:
                 exchange.receive(
                     self._http.request(
@@ -152,15 +154,21 @@ class AsyncClient(Connection[httpx.AsyncClient]):
     ...     answers = await asyncio.gather(*(client.gradient(program, {"x": x}) for x in points))
     """
 
-    async def run(self, asked: Answerable[T]) -> T:
+    def run(self, asked: Answerable[T]) -> Coroutine[Any, Any, T]:
         """The answer to a call, or what steps of several come to."""
-        return await follow_awaiting(asked, self.send)
+        return self.send(asked) if isinstance(asked, Call) else follow_awaiting(asked, self.send)
 
-    async def send(self, call: Call[T]) -> T:
-        """Send a call, again if need be, and return what its reply reads as."""
-        exchange = Exchange(call, self._options)
+    def send(self, call: Call[T]) -> Coroutine[Any, Any, T]:
+        """Send a call, again if need be, and return what its reply reads as.
+
+        What is sent is what the values are now, whatever they are when the answer is awaited.
+        """
+        return self._exchange(Exchange(call, self._options))
+
+    async def _exchange(self, exchange: Exchange[T]) -> T:
         while not exchange.done:
-            await asyncio.sleep(exchange.delay_seconds)
+            if exchange.delay_seconds:
+                await asyncio.sleep(exchange.delay_seconds)
             try:
                 exchange.receive(
                     await self._http.request(

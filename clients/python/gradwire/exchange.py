@@ -18,7 +18,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import httpx
 
@@ -91,10 +91,7 @@ class Exchange(Generic[T]):
         if self._response is None:
             raise RuntimeError("the exchange is not done")
         try:
-            content = self._response.content
-            return self._call.read(
-                Reply(codec.decode(content) if content else None, self._response)
-            )
+            return self._call.read(Reply(_document(self._response), self._response))
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise MalformedReply(
                 f"{self.url} answered {self._response.status_code} with a document that "
@@ -115,6 +112,12 @@ class Exchange(Generic[T]):
         self.done = True
 
 
+def _document(response: httpx.Response) -> Any:
+    """What a response says; ``ValueError`` where that is no document."""
+    content = response.content
+    return codec.decode(content, response.headers.get("Content-Type", "")) if content else None
+
+
 def _delay_seconds(retries: int, asked: float | None) -> float:
     """Exponential backoff, jittered so that clients that failed together do not return together.
 
@@ -128,7 +131,7 @@ def _delay_seconds(retries: int, asked: float | None) -> float:
 def _refusal(response: httpx.Response, source: str | None) -> APIError:
     """The error that a response stands for: a problem document, or whatever a proxy says."""
     try:
-        problem = codec.decode(response.content)
+        problem = _document(response)
     except ValueError:
         problem = None
     if not isinstance(problem, Mapping):

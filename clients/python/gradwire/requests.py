@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from gradwire import codec
 from gradwire.trees import Names, Variables
 from gradwire.values import encode_variables
 
@@ -133,6 +132,5 @@ def document_of(subject: Subject, options: Mapping[str, object]) -> dict[str, An
     """A request's body: what was left out is not sent."""
     return {
         **subject.document,
-        "encoding": codec.ARRAY_ENCODING,
         **{name: option for name, option in options.items() if option is not None},
     }

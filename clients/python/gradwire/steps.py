@@ -17,7 +17,7 @@ what it comes to. An error is raised in the generator, where the step was asked 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -67,7 +67,7 @@ class Send(Protocol):
 class SendAwaiting(Protocol):
     """Sends a call; what its reply reads as is awaited."""
 
-    def __call__(self, call: Call[T], /) -> Awaitable[T]: ...
+    def __call__(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
 
 
 def follow(asked: Answerable[T], send: Send) -> T:
@@ -113,13 +113,10 @@ async def _elsewhere(work: Work[T], send: SendAwaiting) -> T:
     loop = asyncio.get_running_loop()
     awaited = True
 
-    async def sending(call: Call[Any]) -> Any:
-        return await send(call)
-
     def send_from_there(call: Call[Any], /) -> Any:
         if not awaited:
             raise asyncio.CancelledError
-        return asyncio.run_coroutine_threadsafe(sending(call), loop).result()
+        return asyncio.run_coroutine_threadsafe(send(call), loop).result()
 
     def fetch(other: Answerable[Any], /) -> Any:
         return follow(other, send_from_there)

@@ -2,13 +2,13 @@
 
 What is sent keeps its dtype: NumPy arrays and scalars carry theirs; Python's numbers and lists of
 them are float64, complex128, or bool where all are booleans. An ``int`` is float64 too, since
-JSON's ``3`` is 3.0: send ``np.int64(3)`` for an integer. Short arrays are sent as lists that
-people can read, longer ones packed.
+``3`` stands for 3.0: send ``np.int64(3)`` for an integer. In a document a float64 without axes is
+a number, and any other array is an array.
 
-What comes back is packed and so keeps its dtype and shape: in an answer every list is a nesting
-level. Arrays without axes come back as NumPy scalars, so that a loss is a ``float``; those that
-are given by coordinates as a ``SparseArray``, ragged ones as a ``RaggedArray``. Both may be sent,
-and so may SciPy's sparse arrays.
+What comes back keeps its dtype and shape: in an answer every list is a nesting level. Arrays
+without axes come back as NumPy scalars, so that a loss is a ``float``; those that are given by
+coordinates as a ``SparseArray``, ragged ones as a ``RaggedArray``. Both may be sent, and so may
+SciPy's sparse arrays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire import codec
+from gradwire.messagepack import DTYPES
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 from gradwire.trees import (
@@ -36,15 +36,10 @@ from gradwire.trees import (
     rebuild,
 )
 
-DTYPES = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
-    "float16 float32 float64 complex64 complex128".split()
-)
 #: The members of arrays that an answer gives in parts.
 SPARSE_MEMBERS = frozenset({"indices", "values", "shape"})
 RAGGED_MEMBERS = frozenset({"values", "row_splits"})
-#: Elements of the largest array that is sent as a list.
-LONGEST_LIST = 32
+IN_PARTS = (SPARSE_MEMBERS, RAGGED_MEMBERS)
 
 
 def encode_variables(variables: Any, field: str = "variables") -> dict[str, Any]:
@@ -103,7 +98,7 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
     def part(key: Any) -> Any:
         return _walk(read, _member(held, key), *(each[key] for each in documents))
 
-    if isinstance(document, Mapping) and not _is_array(document):
+    if isinstance(document, Mapping) and document.keys() not in IN_PARTS:
         return rebuild(like, {key: part(key) for key in document})
     if is_list(document):
         return rebuild(like, [part(i) for i in range(len(document))])
@@ -118,16 +113,10 @@ def _member(held: Any, key: Any) -> Any:
         return MISSING
 
 
-def _is_array(document: Mapping[str, Any]) -> bool:
-    return codec.is_packed(document) or document.keys() in (SPARSE_MEMBERS, RAGGED_MEMBERS)
-
-
 def _unpacked(document: Any) -> Any:
-    if not isinstance(document, Mapping):
-        return document
-    if codec.is_packed(document):
-        return codec.unpack(document)[()]
-    return _joined({part: codec.unpack(document[part]) for part in document})
+    if isinstance(document, Mapping):
+        return _joined(document)
+    return document[()] if isinstance(document, np.ndarray) else document
 
 
 def _joined(parts: Mapping[str, NDArray[Any]]) -> Any:
@@ -141,11 +130,9 @@ def _joined(parts: Mapping[str, NDArray[Any]]) -> Any:
 
 
 def _encode_element(value: Any, name: str) -> Any:
-    """A list's item: arrays side by side would be read as the rows of one, so each is wrapped."""
+    """A list's item: numbers side by side would be read as one array, so each is wrapped."""
     document = encode(value, name)
-    if members(value) is not None or isinstance(value, str) or isinstance(document, dict):
-        return document
-    return {"value": document}
+    return {"value": document} if isinstance(document, float | bool) else document
 
 
 def _in_parts(value: Any) -> dict[str, Any] | None:
@@ -156,42 +143,23 @@ def _in_parts(value: Any) -> dict[str, Any] | None:
     if hasattr(value, "tocoo"):
         value = SparseArray.from_scipy(value)
     if isinstance(value, SparseArray):
-        parts = {"indices": _encode_array(value.indices), "values": _encode_array(value.values)}
-        return parts | {"shape": [int(length) for length in value.shape]}
+        shape = [int(length) for length in value.shape]
+        return {"indices": value.indices, "values": value.values, "shape": shape}
     if isinstance(value, RaggedArray):
-        parts = {"values": value.values, "row_splits": value.row_splits}
-        return {part: _encode_array(array) for part, array in parts.items()}
+        return {"values": value.values, "row_splits": value.row_splits}
     return None
 
 
 def _encode_leaf(value: Any, name: str) -> Any:
     array = _as_array(value, name)
-    document = value if array is None else _encode_array(array)
-    if not is_wire_leaf(value) or array is None:
+    if array is None:
+        return value
+    plain = array.ndim == 0 and array.dtype.name in ("float64", "bool")
+    document = array.item() if plain else array
+    if not is_wire_leaf(value):
         return document
     rest = {key: item for key, item in value.items() if key not in ("value", "dtype")}
-    return (document if isinstance(document, dict) else {"value": document}) | rest
-
-
-def _encode_array(array: NDArray[Any]) -> Any:
-    dtype = array.dtype.name
-    # Nested lists lose the shape of an array without elements.
-    if array.size > LONGEST_LIST or (array.size == 0 and array.ndim > 1):
-        return codec.pack(array)
-    if array.dtype.kind == "c":
-        parts = {"re": _listed(np.real(array)), "im": _listed(np.imag(array))}
-        return parts if dtype == "complex128" else parts | {"dtype": dtype}
-    if dtype == "float64" or (dtype == "bool" and array.size > 0):
-        return _listed(array)
-    return {"value": _listed(array), "dtype": dtype}
-
-
-def _listed(array: NDArray[Any]) -> Any:
-    """An array as nested lists of finite numbers and the three strings."""
-    if array.dtype.kind != "f" or np.isfinite(array).all():
-        return array.tolist()
-    texts = np.where(np.isnan(array), "NaN", np.where(array > 0, "Infinity", "-Infinity"))
-    return np.where(np.isfinite(array), array.astype(object), texts.astype(object)).tolist()
+    return {"value": document, **rest}
 
 
 def _as_array(value: Any, name: str) -> NDArray[Any] | None:

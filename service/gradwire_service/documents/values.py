@@ -127,6 +127,12 @@ Array = TypeAliasType(
 IntegerArray = TypeAliasType("IntegerArray", "Valued | RawBytes | RawData | TensorReference")
 
 
+class ValuedArray(Changeable):
+    """An array in one of the last three forms, whose shape assignments may change."""
+
+    value: RawBytes | RawData | TensorReference
+
+
 class SparseTensor(Leaf):
     """Numbers, or slices along the last axes, by their places; those of one place add up."""
 
@@ -146,7 +152,8 @@ class RaggedTensor(Leaf):
 
 Value = TypeAliasType(
     "Value",
-    "float | bool | str | list[Value] | Array | ValuedText | SparseTensor | RaggedTensor"
+    "float | bool | str | list[Value] | Array | ValuedArray | ValuedText | SparseTensor"
+    " | RaggedTensor"
     " | Annotated[dict[str, Value], _level('Value')]",
 )
 Direction = TypeAliasType(

@@ -29,6 +29,8 @@ from gradwire_service.wire.references import FORMS, References
 #: Members that make an object a leaf, each alone, or both together.
 MARKS = frozenset(("value", "base64", "data", "ref", "indices", "row_splits"))
 COMPLEX = frozenset(("re", "im"))
+#: Those of them that say where an array's bytes are; the leaf may be another one's value.
+HELD = frozenset(("base64", "data", "ref"))
 _UNKNOWN = np.zeros(())
 _SPLIT_HINT = "a nesting level with a member of that name is given by dotted paths as keys"
 
@@ -127,6 +129,10 @@ def _read_object(leaf: dict[str, Any], references: References) -> Leaf | Sparse 
     if "value" in leaf:
         if leaf.get("shape") is not None:
             raise Malformed("a value has its own shape; null lets assignments change it", "shape")
+        if type(leaf["value"]) is dict and not HELD.isdisjoint(leaf["value"]):
+            _check_fields(leaf, {"value", "shape"})
+            held = _read_part("value", leaf["value"], references)
+            return held._replace(trainable=held.trainable and trainable, any_shape="shape" in leaf)
         known = {"value", "dtype", "shape"}
         return Leaf(_form(leaf, _value_form, known), trainable, "shape" in leaf)
     if "base64" in leaf or "data" in leaf:

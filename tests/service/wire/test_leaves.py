@@ -56,6 +56,44 @@ def test_forms_of_a_leaf(value, dtype, shape, trainable):
     assert (got.value.dtype.name, got.value.shape, got.trainable) == (dtype, shape, trainable)
 
 
+RAW = {"dtype": "uint8", "shape": [1, 3], "base64": "AAEC"}
+
+
+def test_the_bytes_of_an_array_may_be_a_value_with_a_shape_that_may_change():
+    plain, frozen = leaf(RAW), {**RAW, "trainable": False}
+    assert plain.value.tolist() == leaf({"value": RAW}).value.tolist()
+    for value, trainable, any_shape in [
+        ({"value": RAW}, True, False),
+        ({"value": RAW, "shape": None}, True, True),
+        ({"value": RAW, "trainable": False}, False, False),
+        ({"value": frozen, "shape": None}, False, True),
+    ]:
+        assert leaf(value)[1:3] == (trainable, any_shape)
+
+
+def test_a_reference_may_be_a_value_too():
+    ref, array = "sha256:" + "0" * 64, np.zeros(2)
+    references = References(
+        lambda shelf, name: array if (shelf, name) == ("tensors", ref) else None
+    )
+    read = read_variables({"x": {"value": {"ref": ref}, "shape": None}}, references)["x"]
+    assert read == Leaf(array, any_shape=True, resident=ref)
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ({"value": RAW, "dtype": "uint8"}, "/variables/x"),
+        ({"value": {**RAW, "shape": [2]}}, "/variables/x/value/base64"),
+        ({"value": {"value": RAW}}, "/variables/x/value"),
+        ({"value": {"w": RAW}}, "/variables/x/value"),
+    ],
+    ids=["two dtypes", "too long", "thrice", "a level"],
+)
+def test_what_is_no_array_is_no_value(value, pointer):
+    assert refusal({"x": value}).pointer == pointer
+
+
 def test_strings_are_leaves():
     assert leaf("a word") == Leaf("a word")
     assert leaf({"value": "a word", "trainable": False}) == Leaf("a word", False)

@@ -1,0 +1,272 @@
+"""MessagePack with NumPy arrays: what a document may hold, as bytes and back.
+
+An array is written as ``{"dtype", "shape", "data"}``, where ``data`` is its bytes, little-endian
+and in C order, and such an object is read as an array. No bytes of an array are copied but into
+the body, and from it into the array's own memory.
+
+Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md. Extension
+types are not read: the protocol has none.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: The dtypes of the protocol.
+DTYPES: Mapping[str, np.dtype[Any]] = {
+    name: np.dtype(name)
+    for name in (
+        "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+        "float16 float32 float64 complex64 complex128"
+    ).split()
+}
+
+#: Levels of nesting that are read.
+MOST_LEVELS = 200
+
+#: Adds bytes, or an array that stands for its own, to a body.
+Put: TypeAlias = Callable[[Any], None]
+
+_FLOAT64 = struct.Struct(">Bd")
+_INTEGERS = (
+    # least, most, tag, and how many bytes
+    (-(1 << 7), -1, 0xD0, struct.Struct(">Bb")),
+    (0, (1 << 8) - 1, 0xCC, struct.Struct(">BB")),
+    (-(1 << 15), -1, 0xD1, struct.Struct(">Bh")),
+    (0, (1 << 16) - 1, 0xCD, struct.Struct(">BH")),
+    (-(1 << 31), -1, 0xD2, struct.Struct(">Bi")),
+    (0, (1 << 32) - 1, 0xCE, struct.Struct(">BI")),
+    (-(1 << 63), -1, 0xD3, struct.Struct(">Bq")),
+    (0, (1 << 64) - 1, 0xCF, struct.Struct(">BQ")),
+)
+#: Tag and length of what is so long, by how many bytes the length takes.
+_LONG = {1: struct.Struct(">BB"), 2: struct.Struct(">BH"), 4: struct.Struct(">BI")}
+_TEXT_TAGS = {1: 0xD9, 2: 0xDA, 4: 0xDB}
+_BYTES_TAGS = {1: 0xC4, 2: 0xC5, 4: 0xC6}
+_LIST_TAGS = {2: 0xDC, 4: 0xDD}
+_OBJECT_TAGS = {2: 0xDE, 4: 0xDF}
+
+_NUMBERS = {
+    0xCA: struct.Struct(">f"),
+    0xCB: struct.Struct(">d"),
+    0xCC: struct.Struct(">B"),
+    0xCD: struct.Struct(">H"),
+    0xCE: struct.Struct(">I"),
+    0xCF: struct.Struct(">Q"),
+    0xD0: struct.Struct(">b"),
+    0xD1: struct.Struct(">h"),
+    0xD2: struct.Struct(">i"),
+    0xD3: struct.Struct(">q"),
+}
+_CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
+_LENGTHS = {1: struct.Struct(">B"), 2: struct.Struct(">H"), 4: struct.Struct(">I")}
+_SIZES = {
+    tag: size
+    for tags in (_TEXT_TAGS, _BYTES_TAGS, _LIST_TAGS, _OBJECT_TAGS)
+    for size, tag in tags.items()
+}
+
+
+def pack(document: Any) -> bytes:
+    """The body that carries a document: values, lists and mappings of them by strings, arrays.
+
+    Raises: ``TypeError`` for what is none of these, ``ValueError`` for numbers that are too large.
+    """
+    pieces: list[Any] = []
+    _write(document, pieces.append)
+    return b"".join(pieces)
+
+
+def unpack(body: bytes) -> Any:
+    """The document in a body, its arrays writable; ``ValueError`` where there is none."""
+    reader = _Reader(body)
+    try:
+        document = reader.value(0)
+    except (struct.error, IndexError):
+        raise ValueError("the body is cut short") from None
+    if reader.at != len(body):
+        raise ValueError(f"something follows the document, from byte {reader.at}")
+    return document
+
+
+def _write(value: Any, put: Put) -> None:
+    kind = type(value)
+    if kind is str:
+        put(_text(value) if len(value) < 64 else _long_text(value))
+    elif kind is float:
+        put(_FLOAT64.pack(0xCB, value))
+    elif value is None:
+        put(b"\xc0")
+    elif kind is bool:
+        put(b"\xc3" if value else b"\xc2")
+    elif kind is int:
+        put(_integer(value))
+    elif kind is dict:
+        put(_head(len(value), _OBJECT_TAGS, 0x80, 16))
+        for name, item in value.items():
+            if type(name) is not str:
+                raise TypeError(f"a document has the key {name!r}: expected a string")
+            put(_text(name))
+            _write(item, put)
+    elif kind is list or kind is tuple:
+        put(_head(len(value), _LIST_TAGS, 0x90, 16))
+        for item in value:
+            _write(item, put)
+    elif kind is np.ndarray:
+        _write_array(value, put)
+    else:
+        _write(_plain(value), put)
+
+
+def _plain(value: Any) -> Any:
+    """A value of another type as one of those that are written."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.view(np.ndarray)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, list | tuple):
+        return list(value)
+    for plain in (str, float, int):
+        if isinstance(value, plain):
+            return plain(value)
+    raise TypeError(f"a document cannot hold what is of type {type(value).__name__}")
+
+
+def _write_array(array: NDArray[Any], put: Put) -> None:
+    head, little = _array_head(array.dtype, array.shape)
+    put(head)
+    put(np.ascontiguousarray(array, little))
+
+
+@lru_cache(maxsize=1024)
+def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np.dtype[Any]]:
+    """All of an array but its bytes, and the dtype of these."""
+    if dtype.name not in DTYPES:
+        raise TypeError(f"a document cannot hold an array of dtype {dtype}")
+    size = dtype.itemsize
+    for length in shape:
+        size *= length
+    pieces: list[Any] = [b"\x83", _text("dtype"), _text(dtype.name), _text("shape")]
+    _write(shape, pieces.append)
+    pieces += [_text("data"), _head(size, _BYTES_TAGS)]
+    return b"".join(pieces), dtype.newbyteorder("<")
+
+
+@lru_cache(maxsize=4096)
+def _text(text: str) -> bytes:
+    return _long_text(text)
+
+
+def _long_text(text: str) -> bytes:
+    encoded = text.encode()
+    return _head(len(encoded), _TEXT_TAGS, 0xA0, 32) + encoded
+
+
+def _head(length: int, tags: Mapping[int, int], fixed: int = 0, below: int = 0) -> bytes:
+    """The tag and length of what has a length."""
+    if length < below:
+        return bytes((fixed | length,))
+    for size, tag in tags.items():
+        if length < 1 << 8 * size:
+            return _LONG[size].pack(tag, length)
+    raise ValueError(f"a part of a document has {length} bytes or members, at most 4294967295 fit")
+
+
+def _integer(value: int) -> bytes:
+    if -32 <= value < 128:
+        return bytes((value & 0xFF,))
+    for least, most, tag, layout in _INTEGERS:
+        if least <= value <= most:
+            return layout.pack(tag, value)
+    raise ValueError(f"{value} has more than 64 bits")
+
+
+class _Reader:
+    """A body, and how far it is read."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._end = len(body)
+        self.at = 0
+
+    def value(self, level: int) -> Any:
+        """The value that begins here."""
+        tag = self._body[self.at]
+        self.at += 1
+        if tag < 0x80:
+            return tag
+        if tag >= 0xE0:
+            return tag - 0x100
+        if 0xA0 <= tag < 0xC0:
+            return self._taken(tag & 0x1F).decode()
+        if tag < 0x90:
+            return self._object(tag & 0x0F, level)
+        if tag < 0xA0:
+            return self._list(tag & 0x0F, level)
+        return self._long(tag, level)
+
+    def _long(self, tag: int, level: int) -> Any:
+        """A value whose tag does not hold its length."""
+        number = _NUMBERS.get(tag)
+        if number is not None:
+            (read,) = number.unpack_from(self._body, self.at)
+            self.at += number.size
+            return read
+        if tag in _CONSTANTS:
+            return _CONSTANTS[tag]
+        if tag not in _SIZES:
+            raise ValueError(f"an extension or unused type, {tag:#x} at byte {self.at - 1}")
+        layout = _LENGTHS[_SIZES[tag]]
+        (length,) = layout.unpack_from(self._body, self.at)
+        self.at += layout.size
+        if tag in _TEXT_TAGS.values():
+            return self._taken(length).decode()
+        if tag in _BYTES_TAGS.values():
+            return self._raw(length)
+        read = self._list if tag in _LIST_TAGS.values() else self._object
+        return read(length, level)
+
+    def _taken(self, length: int) -> bytes:
+        start, self.at = self.at, self.at + length
+        if self.at > self._end:
+            raise ValueError("the body is cut short")
+        return self._body[start : self.at]
+
+    def _raw(self, length: int) -> memoryview:
+        start, self.at = self.at, self.at + length
+        if self.at > self._end:
+            raise ValueError("the body is cut short")
+        return memoryview(self._body)[start : self.at]
+
+    def _list(self, length: int, level: int) -> list[Any]:
+        self._check(length, level)
+        return [self.value(level + 1) for _ in range(length)]
+
+    def _object(self, length: int, level: int) -> Any:
+        self._check(length, level)
+        read: dict[str, Any] = {}
+        for _ in range(length):
+            name = self.value(level + 1)
+            read[name] = self.value(level + 1)
+        return _array(read) if type(read.get("data")) is memoryview else read
+
+    def _check(self, count: int, level: int) -> None:
+        if count > self._end - self.at:
+            raise ValueError("the body is cut short")
+        if level >= MOST_LEVELS:
+            raise ValueError(f"the document nests deeper than {MOST_LEVELS} levels")
+
+
+def _array(parts: Mapping[str, Any]) -> NDArray[Any]:
+    """The array of these parts, in memory of its own and in the machine's byte order."""
+    dtype = DTYPES[parts["dtype"]]
+    raw = np.frombuffer(parts["data"], dtype.newbyteorder("<"))
+    return raw.reshape(parts["shape"]).astype(dtype)
