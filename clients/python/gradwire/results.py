@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ import httpx
 
 from gradwire.call import Reply
 from gradwire.nodes import Node
+from gradwire.notebook.shown import Shown
 from gradwire.values import decode
 
 
@@ -64,8 +65,8 @@ class Nonfinite(Node):
         return cls(*place, document.get("instruction"), tuple(ranges), document.get("hint"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Result:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Result(Shown):
     """What every answer tells beside its values."""
 
     #: New values of the variables that the program assigned to, by path.
@@ -80,17 +81,17 @@ class Result:
     #: What to quote when reporting a problem.
     request_id: str | None
     #: The response as it came.
-    raw: httpx.Response = field(repr=False)
+    raw: httpx.Response
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Evaluation(Result):
     """The values of a program's outputs."""
 
     outputs: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Derivative(Result):
     """A target's value; what else there is depends on the derivative.
 
@@ -103,7 +104,7 @@ class Derivative(Result):
     unconnected: Mapping[str, Unconnected]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Gradient(Derivative):
     """A target's value, and its gradient at each source, in the structure of the sources."""
 
@@ -121,7 +122,7 @@ class SourceCheck:
     at: tuple[int, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Check(Gradient):
     """A gradient beside differences of the target's values."""
 
@@ -133,7 +134,7 @@ class Check(Gradient):
     checks: Mapping[str, SourceCheck]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Jacobian(Derivative):
     """A target's value, and its Jacobian at each source, in the structure of the sources."""
 
@@ -141,7 +142,7 @@ class Jacobian(Derivative):
     jacobian: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Hessian(Gradient):
     """Gradients, and of each its Jacobians: the structure of the sources twice."""
 
@@ -149,14 +150,14 @@ class Hessian(Gradient):
     hessian: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Jvp(Derivative):
     """A target's value and its derivative along tangents, both in the target's structure."""
 
     jvp: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Hvp(Gradient):
     """Gradients and the Hessian's product with vectors, in the structure of the vectors."""
 
@@ -185,8 +186,8 @@ class Instruction:
         return cls(row["slot"], row["op"], tuple(row["args"]), row["type"], node, body)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Recording:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Recording(Shown):
     """What a tape has recorded."""
 
     program: str
@@ -203,7 +204,7 @@ class Recording:
     #: What to quote when reporting a problem.
     request_id: str | None
     #: The response as it came.
-    raw: httpx.Response = field(repr=False)
+    raw: httpx.Response
 
     @classmethod
     def read(cls, reply: Reply) -> Recording:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Generator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, Unpack
 
@@ -42,7 +42,7 @@ C = TypeVar("C", Blocking, Awaiting)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Recorded(Evaluation, Generic[C]):
     """What both tapes are: the program's ``outputs``, and the questions that they answer.
 
@@ -52,8 +52,8 @@ class Recorded(Evaluation, Generic[C]):
     id: str
     #: Paths of the watched variables, as declared.
     watched: tuple[str, ...]
-    client: C = field(repr=False)
-    of: Subject = field(repr=False)
+    client: C
+    of: Subject
 
     @sent
     def gradient(self, **options: Unpack[GradientOptions]) -> Call[Gradient]:

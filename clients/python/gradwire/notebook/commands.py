@@ -1,0 +1,100 @@
+"""Requests as commands for a shell."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwire.notebook.asked import Asked
+
+#: What the shell takes secrets from, so that they stand in no command.
+KEY = "$GRADWIRE_API_KEY"
+OTHER_CREDENTIALS = "$GRADWIRE_AUTHORIZATION"
+
+#: Members whose members have lines of their own.
+BY_NAME = frozenset({"variables", "tangents", "vectors"})
+
+
+def curl(response: httpx.Response) -> str:
+    """The command that asks again what a response answers.
+
+    The body goes by standard input, since arguments have to be short.
+    """
+    request = response.request
+    words = ["curl", "--silent", "--show-error"]
+    if request.method != "GET":
+        words += ["--request", request.method]
+    url = request.url.copy_with(username=None, password=None)
+    lines = [shlex.join([*words, str(url)])]
+    if "Authorization" in request.headers:
+        bearer = request.headers["Authorization"].startswith("Bearer ")
+        credentials = f"Bearer {KEY}" if bearer else OTHER_CREDENTIALS
+        lines.append(f'--header "Authorization: {credentials}"')  # quotes in which shells insert
+    document = Asked.of(response).document
+    if not document:
+        return " \\\n  ".join(lines)
+    lines += ["--header 'Content-Type: application/json'", "--data-binary @- <<'JSON'"]
+    return " \\\n  ".join(lines) + f"\n{_readable(document)}\nJSON"
+
+
+def _readable(document: Mapping[str, Any]) -> str:
+    """A document with its arrays as numbers, and in lines.
+
+    The answer comes as numbers, too: the encoding that the client asked for is left out.
+    """
+    members = {name: member for name, member in document.items() if name != "encoding"}
+    lines = [
+        f"  {_json(name)}: {_by_name(member) if name in BY_NAME else _json(_spelled(member))}"
+        for name, member in members.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _by_name(members: Mapping[str, Any]) -> str:
+    lines = [f"    {_json(name)}: {_json(_spelled(part))}" for name, part in members.items()]
+    return "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
+
+
+def _spelled(part: Any) -> Any:
+    """A part of a document with its arrays as leaves that are lists."""
+    if isinstance(part, np.ndarray):
+        return _leaf(part)
+    if isinstance(part, Mapping):
+        value = part.get("value")
+        rest = {name: _spelled(item) for name, item in part.items()}
+        return rest | _leaf(value, always=True) if isinstance(value, np.ndarray) else rest
+    return [_spelled(item) for item in part] if isinstance(part, list) else part
+
+
+def _leaf(array: NDArray[Any], always: bool = False) -> Any:
+    """An array as numbers that mean the same bits; an object always, or where it has to be."""
+    dtype = array.dtype.name
+    if array.size == 0 and array.ndim > 1:  # lists would lose the shape
+        return {"dtype": dtype, "shape": list(array.shape), "base64": ""}
+    if array.dtype.kind == "c":
+        return {"re": _listed(array.real), "im": _listed(array.imag), "dtype": dtype}
+    plain = not always and (dtype == "float64" or (dtype == "bool" and array.size > 0))
+    return _listed(array) if plain else {"value": _listed(array), "dtype": dtype}
+
+
+def _listed(array: NDArray[Any]) -> Any:
+    """An array as nested lists, each number in as few digits as tell it from its neighbours."""
+    if array.dtype.kind != "f":
+        return array.tolist()
+    wide = array.astype(str).astype(np.float64)
+    exact = np.array_equal(wide.astype(array.dtype), array, equal_nan=True)
+    listed = wide if exact else array.astype(np.float64)
+    if np.isfinite(listed).all():
+        return listed.tolist()
+    words = np.where(np.isnan(listed), "NaN", np.where(listed > 0, "Infinity", "-Infinity"))
+    return np.where(np.isfinite(listed), listed.astype(object), words.astype(object)).tolist()
+
+
+def _json(part: Any) -> str:
+    return json.dumps(part, ensure_ascii=False, allow_nan=False)

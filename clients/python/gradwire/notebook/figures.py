@@ -1,0 +1,112 @@
+"""Figures: numbers in few digits, and what sums an array up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwire.ragged import RaggedArray
+from gradwire.sparse import SparseArray
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What sums an array up: of its finite elements, or of their absolute values if complex."""
+
+    size: int
+    #: How many elements are NaN or infinite.
+    nonfinite: int
+    #: None where no element is finite.
+    min: float | None
+    mean: float | None
+    max: float | None
+    #: The square root of the sum of squares.
+    norm: float
+    is_complex: bool
+
+
+def summary(leaf: Any) -> Summary | None:
+    """What sums a leaf up; ``None`` for what is not numbers."""
+    values = numbers(leaf)
+    if values is None:
+        return None
+    size = math.prod(leaf.shape) if isinstance(leaf, SparseArray) else values.size
+    absent = size - values.size  # zeros, all of them
+    is_complex = values.dtype.kind == "c"
+    finite = np.isfinite(values)
+    nonfinite = values.size - int(np.count_nonzero(finite))
+    kept = values[finite] if nonfinite else values.ravel()
+    real = np.abs(kept) if is_complex else kept
+    count = kept.size + max(absent, 0)
+    if count == 0:
+        return Summary(size, nonfinite, None, None, None, 0.0, is_complex)
+    least, most = (float(real.min()), float(real.max())) if real.size else (0.0, 0.0)
+    if absent > 0:
+        least, most = min(least, 0.0), max(most, 0.0)
+    largest = max(-least, most)
+    # Scaled, so that neither the sum nor the squares overflow.
+    scaled = real.astype(np.float64) / largest if largest > 0 else np.zeros(real.size)
+    mean = float(scaled.sum()) / count * largest
+    norm = float(np.sqrt(np.square(scaled, out=scaled).sum())) * largest
+    return Summary(size, nonfinite, least, mean, most, norm, is_complex)
+
+
+def numbers(leaf: Any) -> NDArray[Any] | None:
+    """The numbers that a leaf has, those of a sparse array without its zeros."""
+    if isinstance(leaf, SparseArray):
+        return coalesced(leaf).values
+    array = np.asarray(leaf.values if isinstance(leaf, RaggedArray) else leaf)
+    return array if array.dtype.kind in "biufc" else None
+
+
+def coalesced(array: SparseArray) -> SparseArray:
+    """The same with each index once, in order."""
+    if len(array.indices) == 0:
+        return array
+    indices, at = np.unique(array.indices, axis=0, return_inverse=True)
+    if len(indices) == len(array.indices) and array.values.dtype.kind != "b":
+        order = np.argsort(at.ravel())
+        return SparseArray(array.indices[order], array.values[order], array.shape)
+    values = np.zeros((len(indices), *array.values.shape[1:]), array.values.dtype)
+    np.add.at(values, at.ravel(), array.values)
+    return SparseArray(indices, values, array.shape)
+
+
+def type_of(leaf: Any) -> str:
+    """Dtype and shape, as ``float64[2,3]``; of a sparse array also how much it has."""
+    if isinstance(leaf, SparseArray):
+        of = "slices" if leaf.values.ndim > 1 else "elements"
+        return f"{leaf.values.dtype}{_shape(leaf.shape)}, {len(leaf.values):,} {of}"
+    if isinstance(leaf, RaggedArray):
+        lengths = np.diff(leaf.row_splits)
+        between = f"{lengths.min()}…{lengths.max()}" if len(lengths) else "0"
+        return f"{leaf.values.dtype}[{len(leaf):,} rows of {between}]"
+    if isinstance(leaf, str):
+        return "string"
+    array = np.asarray(leaf)
+    return f"{array.dtype}{_shape(array.shape)}"
+
+
+def digits(number: Any, precision: int = 4) -> str:
+    """A number in few digits: ``0.2826``, ``1.235e-5``, ``12346``, ``1.2+0.5j``."""
+    if isinstance(number, (bool, np.bool_)):
+        return str(bool(number))
+    if isinstance(number, (int, np.integer)):
+        return f"{int(number):.{precision - 1}e}" if abs(int(number)) >= 10**15 else f"{number}"
+    if isinstance(number, (complex, np.complexfloating)):
+        sign = "-" if math.copysign(1.0, number.imag) < 0 else "+"
+        return f"{digits(number.real, precision)}{sign}{digits(abs(number.imag), precision)}j"
+    real = float(number)
+    if 10**precision <= abs(real) < 1e6:
+        return f"{real:.0f}"
+    text = f"{real:.{precision}g}"
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else text
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, shape))}]" if shape else ""

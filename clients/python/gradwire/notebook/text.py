@@ -1,0 +1,114 @@
+"""Answers for terminals: bounded tables of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from gradwire.nodes import Node
+from gradwire.notebook import words
+from gradwire.notebook.asked import Asked
+from gradwire.notebook.figures import digits, summary, type_of
+from gradwire.notebook.rows import Row, rows
+from gradwire.notebook.sections import Section, sections
+from gradwire.results import Check, Instruction, Recording, Result
+from gradwire.trees import MISSING
+
+#: Rows of each table; more are counted.
+MOST_ROWS = 20
+#: Of warnings; more are counted.
+MOST_WARNINGS = 6
+
+
+def text(shown: Result | Recording) -> str:
+    """What an answer says, in some 60 lines at most."""
+    lines = _recording(shown) if isinstance(shown, Recording) else _result(shown)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def table(cells: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of columns that are aligned, empty ones left out; the first row is the head."""
+    kept = [i for i in range(len(cells[0])) if any(row[i] for row in cells[1:])]
+    widths = [max(len(row[i]) for row in cells) for i in kept]
+    padded = ([row[i].ljust(w) for i, w in zip(kept, widths, strict=True)] for row in cells)
+    return [f"  {'  '.join(row)}" for row in padded]
+
+
+def _result(result: Result) -> Iterator[str]:
+    asked = Asked.of(result.raw)
+    yield words.title(result)
+    for section in sections(result, asked):
+        yield from table(_cells(section, result, asked))
+    for way, place in result.nonfinite.items():
+        yield from _warning(words.nonfinite_sentence(way, place), place, asked)
+    for notice in result.warnings[:MOST_WARNINGS]:
+        yield from _warning(words.notice_sentence(notice), notice.node, asked)
+    if len(result.warnings) > MOST_WARNINGS:
+        yield f"! … and {len(result.warnings) - MOST_WARNINGS} more"
+    told = [words.timings_sentence(result)]
+    told += [f"program {result.program[:15]}…"] if result.program else []
+    told += [f"request {result.request_id}"] if result.request_id else []
+    yield f"  {' · '.join(filter(None, told))}"
+
+
+def _warning(sentence: str, place: Node | None, asked: Asked) -> Iterator[str]:
+    yield f"! {sentence}"
+    if place is not None:
+        yield from place.excerpt(asked.source)
+
+
+def _cells(section: Section, result: Result, asked: Asked) -> list[list[str]]:
+    head = [section.of, "type", "at", *section.columns]
+    head += [f"norm of {name}" if len(section.normed) > 1 else "norm" for name in section.normed]
+    lines = [[*head, "check"]]
+    leaves = (row for row in rows(section.columns, section.names) if row.leaves is not None)
+    lines += [_line(section, row, result, asked) for row in islice(leaves, MOST_ROWS)]
+    more = sum(1 for _ in leaves)
+    if more:
+        lines.append([f"… and {more:,} more", *[""] * len(head)])
+    return lines
+
+
+def _line(section: Section, row: Row, result: Result, asked: Asked) -> list[str]:
+    leaves = row.leaves or {}
+    first = next(iter(leaves.values()))
+    value = asked.variable(row.path) if section.of_sources else MISSING
+    typed = value if first is None else first
+    line = [
+        words.cut(row.path or row.label),
+        "" if typed is MISSING or typed is None else type_of(typed),
+        words.brief(value),
+    ]
+    for leaf in leaves.values():
+        why = words.why_none(result, row.path) if leaf is None else ""
+        line.append(f"none: {why}" if why else words.brief(leaf))
+    for name in section.normed:
+        told = None if leaves[name] is None else summary(leaves[name])
+        line.append(digits(told.norm) if told and told.size > 1 and not told.nonfinite else "")
+    return [*line, _verdict(section, row, result)]
+
+
+def _verdict(section: Section, row: Row, result: Result) -> str:
+    if section.of_sources and isinstance(result, Check):
+        return words.verdict(result, row.path)
+    return ""
+
+
+def _recording(recording: Recording) -> Iterator[str]:
+    kind = "persistent tape" if recording.persistent else "tape for one question"
+    yield (
+        f"Recording of a {kind}: {recording.length:,} instructions, "
+        f"{recording.memory_bytes:,} bytes, until {recording.expires_at:%Y-%m-%d %H:%M:%S %Z}"
+    )
+    yield f"  watched: {words.cut(', '.join(recording.watched), 90)}"
+    told = recording.instructions[:MOST_ROWS]
+    lines = [["slot", "instruction", "of", "type", "line"], *map(_instruction, told)]
+    if recording.length > len(told):
+        lines.append(["", f"… and {recording.length - len(told):,} more", "", "", ""])
+    yield from table(lines)
+
+
+def _instruction(each: Instruction) -> list[str]:
+    line = "" if each.node is None or each.node.line is None else f"{each.node.line}"
+    args = words.cut(", ".join(map(str, each.args)))
+    return [f"{each.slot}", each.op, args, each.type, line]

@@ -1,0 +1,117 @@
+"""Answers in words: what terminals and notebooks say alike."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from gradwire.notebook.figures import Summary, digits, summary, type_of
+from gradwire.notebook.rows import rows
+from gradwire.ragged import RaggedArray
+from gradwire.results import Check, Derivative, Nonfinite, Notice, Result
+from gradwire.sparse import SparseArray
+from gradwire.trees import MISSING
+
+#: Elements of arrays that are told one by one.
+MOST_ELEMENTS = 6
+#: Characters of what is told in a line; more are cut in the middle.
+WIDEST = 44
+
+
+def brief(leaf: Any) -> str:
+    """A leaf in a few characters: its elements, or what sums them up."""
+    if leaf is MISSING:
+        return ""
+    if leaf is None:
+        return "none"
+    told = summary(leaf)
+    if told is None:
+        return cut(repr(leaf))
+    if isinstance(leaf, (SparseArray, RaggedArray)) or told.size > MOST_ELEMENTS:
+        return extent(told)
+    return elements(np.asarray(leaf))
+
+
+def elements(array: Any) -> str:
+    """All elements of a small array: ``[[1, 2], [3, 4]]``."""
+    if array.ndim == 0:
+        return digits(array[()])
+    return f"[{', '.join(map(elements, array))}]"
+
+
+def extent(told: Summary) -> str:
+    """Least, mean and greatest element, and how many are not finite: ``0.1 … 0.9, mean 0.4``."""
+    parts = [f"{told.nonfinite:,} not finite"] if told.nonfinite else []
+    if told.min is not None and told.mean is not None and told.max is not None:
+        least, mean, most = digits(told.min), digits(told.mean), digits(told.max)
+        same = "all " if told.size > 1 and not told.nonfinite else ""
+        range_ = f"{same}{least}" if least == most else f"{least} … {most}, mean {mean}"
+        parts.insert(0, f"|·| {range_}" if told.is_complex else range_)
+    return ", ".join(parts) or "empty"
+
+
+def cut(words: str, width: int = WIDEST) -> str:
+    """Words of at most this width, their middle left out if need be."""
+    if len(words) <= width:
+        return words
+    ahead = width // 2
+    return f"{words[:ahead]}…{words[len(words) - (width - ahead - 1) :]}"
+
+
+def why_none(result: Result, path: str) -> str:
+    """Why a source has no derivative; nothing where the answer does not say."""
+    unconnected = result.unconnected if isinstance(result, Derivative) else {}
+    return unconnected[path].detail if path in unconnected else ""
+
+
+def verdict(result: Check, path: str) -> str:
+    """How a source's gradient compares with differences; nothing where it has none."""
+    check = result.checks.get(path)
+    if check is None:
+        return ""
+    at = f" at {list(check.at)}" if check.at else ""
+    return f"{'right' if check.ok else 'WRONG'}, error {digits(check.error, 2)}{at}"
+
+
+def title(result: Result) -> str:
+    """What an answer is of: ``Gradient of 0.25``."""
+    name = type(result).__name__
+    if isinstance(result, Check):
+        return f"{name} of {_value(result.value)}: {'all right' if result.ok else 'WRONG'}"
+    if isinstance(result, Derivative):
+        return f"{name} of {_value(result.value)}"
+    return name
+
+
+def nonfinite_sentence(way: str, node: Nonfinite) -> str:
+    """Where values stopped being finite, and by what."""
+    given = [
+        digits(each.min) if each.min == each.max else f"{digits(each.min)} … {digits(each.max)}"
+        for each in node.operands
+        if each.min is not None and each.max is not None
+    ]
+    by = f", by {node.instruction}" if node.instruction and node.instruction != node.op else ""
+    of = f" of {' and '.join(given)}" if given else ""
+    hint = f"; {node.hint}" if node.hint else ""
+    return f"Not finite {way} from {node.op} on{by}{of}{hint}"
+
+
+def notice_sentence(notice: Notice) -> str:
+    """What a notice says, and its code."""
+    return f"{notice.detail} ({notice.code})"
+
+
+def timings_sentence(result: Result) -> str:
+    """Milliseconds by phase."""
+    phases = ", ".join(f"{name} {digits(ms, 3)}" for name, ms in result.timings.items())
+    return f"{phases} ms" if phases else ""
+
+
+def _value(value: Any) -> str:
+    found = list(islice(rows({"value": value}), 2))
+    if len(found) != 1 or found[0].leaves is None:
+        return "several values"
+    told = summary(value)
+    return brief(value) if told and told.size == 1 else f"{type_of(value)} {brief(value)}"
