@@ -52,7 +52,7 @@ def test_where_numbers_stop_being_finite_is_shown(client):
 
 def test_what_a_tape_has_recorded_is_a_table(client):
     with client.tape("h = tanh(x)\nsum(h**2)", {"x": np.ones(9)}, persistent=True) as tape:
-        assert repr(tape).startswith("Tape\n")
+        assert repr(tape).startswith(f"Tape {tape.id}\n")
         assert "5.22" in repr(tape)
         text = repr(tape.show())
     assert "watched: x" in text

@@ -98,9 +98,8 @@ def _array(document: Any, dtype: str | None = None) -> Any:
         return document
     if isinstance(document, str) and document not in NONFINITE:
         return document
+    if dtype is not None:
+        return np.asarray(document, dtype)
     array = np.asarray(document)
-    if array.dtype.kind in "UO":  # the words NaN, Infinity and -Infinity among numbers
-        array = np.asarray(document, object).astype(np.float64)
-    if dtype is None:
-        return array.astype(np.float64) if array.dtype.kind in "iu" else array
-    return array.astype(dtype)
+    # Without a dtype integers are float64, and so are the words NaN, Infinity and -Infinity.
+    return array if array.dtype.kind in "bf" else np.asarray(document, np.float64)

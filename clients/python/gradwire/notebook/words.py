@@ -12,6 +12,7 @@ from gradwire.notebook.rows import rows
 from gradwire.ragged import RaggedArray
 from gradwire.results import Check, Derivative, Nonfinite, Notice, Result
 from gradwire.sparse import SparseArray
+from gradwire.tapes import Recorded
 from gradwire.trees import MISSING
 
 #: Elements of arrays that are told one by one.
@@ -82,7 +83,7 @@ def title(result: Result) -> str:
         return f"{name} of {_value(result.value)}: {'all right' if result.ok else 'WRONG'}"
     if isinstance(result, Derivative):
         return f"{name} of {_value(result.value)}"
-    return name
+    return f"{name} {result.id}" if isinstance(result, Recorded) else name
 
 
 def nonfinite_sentence(way: str, node: Nonfinite) -> str:
