@@ -21,7 +21,7 @@ from gradwire.trees import MISSING, NONFINITE, lookup
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The document of a request, empty where there was none; its bytes are arrays again."""
+    """The document of a request, empty where there was none; its arrays are NumPy's."""
 
     document: Mapping[str, Any]
 
@@ -32,7 +32,8 @@ class Asked:
             content = response.request.content
         except (RuntimeError, httpx.RequestNotRead):  # made by hand, or streamed
             return cls({})
-        document = _with_arrays(codec.decode(content)) if content else {}
+        media_type = response.request.headers.get("Content-Type", "")
+        document = codec.decode(content, media_type) if content else {}
         return cls(document if isinstance(document, Mapping) else {})
 
     @property
@@ -70,18 +71,6 @@ def value_of(document: Any) -> Any:
     if "value" not in document:
         return MISSING  # a reference, or a nesting level
     return _array(document["value"], dtype)
-
-
-def _with_arrays(part: Any) -> Any:
-    if isinstance(part, list):
-        return [_with_arrays(item) for item in part]
-    if not isinstance(part, Mapping):
-        return part
-    if codec.is_packed(part):
-        rest = {name: part[name] for name in part.keys() - codec.pack(np.zeros(0)).keys()}
-        array = codec.unpack(part)
-        return {"value": array, **rest} if rest else array
-    return {name: _with_arrays(item) for name, item in part.items()}
 
 
 def _in_parts(kind: type, document: Mapping[str, Any], places: str, *further: Any) -> Any:

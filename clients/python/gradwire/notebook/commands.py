@@ -36,11 +36,10 @@ def curl(response: httpx.Response) -> str:
         bearer = request.headers["Authorization"].startswith("Bearer ")
         credentials = f"Bearer {KEY}" if bearer else OTHER_CREDENTIALS
         lines.append(f'--header "Authorization: {credentials}"')  # quotes in which shells insert
-    document = Asked.of(response).document
-    if not document:
+    if not request.content:
         return " \\\n  ".join(lines)
     lines += ["--header 'Content-Type: application/json'", "--data-binary @- <<'JSON'"]
-    return " \\\n  ".join(lines) + f"\n{_readable(document)}\nJSON"
+    return " \\\n  ".join(lines) + f"\n{_readable(Asked.of(response).document)}\nJSON"
 
 
 def _readable(document: Mapping[str, Any]) -> str:
@@ -53,7 +52,7 @@ def _readable(document: Mapping[str, Any]) -> str:
         f"  {_json(name)}: {_by_name(member) if name in BY_NAME else _json(_spelled(member))}"
         for name, member in members.items()
     ]
-    return "{\n" + ",\n".join(lines) + "\n}"
+    return "{\n" + ",\n".join(lines) + "\n}" if lines else "{}"
 
 
 def _by_name(members: Mapping[str, Any]) -> str:
