@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradwire.call import Call, Reply, sent
+from gradwire import questions
+from gradwire.call import Call, sent
 from gradwire.derivatives import Derivatives
-from gradwire.requests import Options, Program, document_of, point
-from gradwire.results import Evaluation, shared_fields
+from gradwire.requests import Options, Program, point
+from gradwire.results import Evaluation
 from gradwire.trees import Variables
-from gradwire.values import decode
 
 
 class Compute(Derivatives):
@@ -26,10 +26,4 @@ class Compute(Derivatives):
         >>> client.evaluate("y = x**2\nsum(y)", {"x": [1.0, 2.0]}).outputs
         np.float64(5.0)
         """
-
-        def read(reply: Reply) -> Evaluation:
-            values = decode(reply.document["outputs"], options.get("outputs"))
-            return Evaluation(outputs=values, **shared_fields(reply))
-
-        of = point(program, variables)
-        return Call("POST", f"{of.path}/evaluate", document_of(of, options), read, of.source)
+        return questions.evaluation(point(program, variables), options)

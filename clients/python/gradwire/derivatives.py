@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Unpack
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast
 
 from gradwire import questions
 from gradwire.call import Call, Reply, sent, sent_later
@@ -16,7 +17,14 @@ from gradwire.requests import (
     point,
 )
 from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
+from gradwire.tracing import transforms
+from gradwire.tracing.functions import Function, Runs
+from gradwire.tracing.methods import also_later_of, also_of
+from gradwire.tracing.transforms import Argnums, Axes
 from gradwire.trees import Names, Variables, outermost
+
+Q = ParamSpec("Q")
+R = TypeVar("R")
 
 
 class PointCall(Protocol):
@@ -37,7 +45,35 @@ class Derivatives:
     derivative), ``promotion`` (``"strict"`` makes mixing dtypes an error), ``exact``
     (no rewriting that changes rounding: bit for bit what the recorded operations give one by one in
     NumPy) and ``timeout_ms``; all but ``jvp`` and ``hvp`` also ``sources``.
+
+    Instead of a program, ``value_and_grad``, ``jacobian``, ``hessian``, ``jvp`` and ``hvp`` take a
+    Python function as well, as ``grad``, ``vjp``, ``vmap`` and ``function`` do. They are then the
+    functions of the same names in ``gradwire``, by this client's service.
     """
+
+    def function(self, python: Callable[Q, R]) -> Function[Q, R]:
+        """A Python function that this client's service evaluates, as ``gradwire.function``."""
+        return Function(python, cast(Runs, self))
+
+    def grad(
+        self, f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+    ) -> Function[..., Any]:
+        """The gradient of a Python function, as ``gradwire.grad``.
+
+        >>> client.grad(lambda w: np.sum(w**2))(np.array([1.0, 2.0]))
+        array([2., 4.])
+        """
+        return transforms.grad(f, argnums, has_aux=has_aux, client=cast(Runs, self))
+
+    def vjp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> Any:
+        """A value and the gradients of its sum weighted by cotangents, as ``gradwire.vjp``."""
+        return transforms.vjp(f, primals, cotangents, client=cast(Runs, self))
+
+    def vmap(
+        self, f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0
+    ) -> Function[..., Any]:
+        """A Python function mapped over an axis of its arguments, as ``gradwire.vmap``."""
+        return transforms.vmap(f, in_axes, out_axes, client=cast(Runs, self))
 
     @sent
     def gradient(
@@ -75,6 +111,7 @@ class Derivatives:
         """
         return questions.check(point(program, variables), options)
 
+    @also_of(transforms.jacobian)
     @sent
     def jacobian(
         self,
@@ -93,6 +130,7 @@ class Derivatives:
         """
         return questions.jacobian(point(program, variables), options)
 
+    @also_of(transforms.hessian)
     @sent
     def hessian(
         self,
@@ -111,6 +149,7 @@ class Derivatives:
         """
         return questions.hessian(point(program, variables), options)
 
+    @also_of(transforms.jvp)
     @sent
     def jvp(
         self,
@@ -129,6 +168,7 @@ class Derivatives:
         """
         return questions.jvp(point(program, variables), tangents, options)
 
+    @also_of(transforms.hvp)
     @sent
     def hvp(
         self,
@@ -147,6 +187,7 @@ class Derivatives:
         """
         return questions.hvp(point(program, variables), vectors, options)
 
+    @also_later_of(transforms.value_and_grad)
     @sent_later
     def value_and_grad(
         self, program: Program, *, target: Names = None, sources: Names = None

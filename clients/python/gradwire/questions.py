@@ -1,4 +1,4 @@
-"""Derivatives of a subject, as calls: what they send, and how their replies are read."""
+"""Values and derivatives of a subject, as calls: what they send, and how their replies are read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gradwire.requests import (
     GradientOptions,
     HessianOptions,
     JacobianOptions,
+    Options,
     SeededOptions,
     SourcesOptions,
     Subject,
@@ -20,6 +21,7 @@ from gradwire.requests import (
 from gradwire.results import (
     Check,
     Derivative,
+    Evaluation,
     Gradient,
     Hessian,
     Hvp,
@@ -33,6 +35,16 @@ from gradwire.trees import Variables, template
 from gradwire.values import decode, decode_rows, encode_seeds, encode_variables
 
 D = TypeVar("D", bound=Derivative)
+
+
+def evaluation(of: Subject, options: Options) -> Call[Evaluation]:
+    """The values of outputs."""
+
+    def read(reply: Reply) -> Evaluation:
+        values = decode(reply.document["outputs"], options.get("outputs"))
+        return Evaluation(outputs=values, **shared_fields(reply))
+
+    return Call("POST", f"{of.path}/evaluate", document_of(of, options), read, of.source)
 
 
 def gradient(of: Subject, options: GradientOptions) -> Call[Gradient]:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gradwire import questions
 from gradwire.call import Call
-from gradwire.compute import Compute
 from gradwire.errors import APIError
+from gradwire.requests import point
 from gradwire.results import Evaluation
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, unflatten
@@ -120,7 +121,7 @@ def evaluation(
     written: Written, variables: Mapping[str, Any], outputs: Sequence[str]
 ) -> Call[Evaluation]:
     """The request for some values of a program."""
-    return Compute.evaluate(None, written.text, variables, outputs=list(outputs))
+    return questions.evaluation(point(written.text, variables), {"outputs": list(outputs)})
 
 
 class placed:  # noqa: N801 - a context, like suppress

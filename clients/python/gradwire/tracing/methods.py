@@ -1,0 +1,98 @@
+"""Methods that take programs, and Python functions as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+
+from gradwire.call import Awaiting, Blocking, sent, sent_later
+
+#: Of a Python function, and of a program.
+F = ParamSpec("F")
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Either(Protocol[F, R_co, P, T_co]):
+    """A method of a client for Python functions and for programs."""
+
+    @overload
+    def __call__(self, *args: F.args, **kwargs: F.kwargs) -> R_co: ...
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co: ...
+
+
+class _OfBoth:
+    def __init__(self, transform: Callable[..., Any], method: Any) -> None:
+        self._transform = transform
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, client: Any, owner: type) -> Any:
+        of_programs = self._method.__get__(client, owner)
+        if client is None:
+            return of_programs
+
+        def either(subject: Any, *args: Any, **kwargs: Any) -> Any:
+            if callable(subject):
+                return self._transform(subject, *args, **{"client": client, **kwargs})
+            return of_programs(subject, *args, **kwargs)
+
+        either.__doc__ = self.__doc__
+        return either
+
+
+class OfBoth(Protocol[F, R_co, P, A_co, T_co]):
+    """The same on its class, and on either client."""
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Callable[Concatenate[Any, P], A_co]: ...
+    @overload
+    def __get__(self, client: Blocking, owner: type) -> Either[F, R_co, P, T_co]: ...
+    @overload
+    def __get__(
+        self, client: Awaiting, owner: type
+    ) -> Either[F, R_co, P, Coroutine[Any, Any, T_co]]: ...
+
+
+class OfBothLater(Protocol[F, R_co, P, Q, A_co, T_co]):
+    """The same where a program, too, gives a function."""
+
+    @overload
+    def __get__(
+        self, client: None, owner: type
+    ) -> Callable[Concatenate[Any, P], Callable[Q, A_co]]: ...
+    @overload
+    def __get__(self, client: Blocking, owner: type) -> Either[F, R_co, P, Callable[Q, T_co]]: ...
+    @overload
+    def __get__(
+        self, client: Awaiting, owner: type
+    ) -> Either[F, R_co, P, Callable[Q, Coroutine[Any, Any, T_co]]]: ...
+
+
+def also_of(
+    transform: Callable[F, R],
+) -> Callable[[sent[P, A, T]], OfBoth[F, R, P, A, T]]:
+    """Let a method of programs take a Python function, and do to it what ``transform`` does."""
+
+    def decorated(method: sent[P, A, T]) -> OfBoth[F, R, P, A, T]:
+        return _OfBoth(transform, method)
+
+    return decorated
+
+
+def also_later_of(
+    transform: Callable[F, R],
+) -> Callable[[sent_later[P, Q, A, T]], OfBothLater[F, R, P, Q, A, T]]:
+    """The same for a method that gives a function."""
+
+    def decorated(method: sent_later[P, Q, A, T]) -> OfBothLater[F, R, P, Q, A, T]:
+        return _OfBoth(transform, method)
+
+    return decorated
