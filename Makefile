@@ -43,6 +43,8 @@ check: $(DEV) ## Lint, check format, types and import directions
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	@VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes gradwire --ignoreexternal \
+	> .pyright.log || { grep -E 'error:|score' .pyright.log; false; }
 
 container-test: $(DEV) ## Build the image, bring the compose file up and test both, by podman as root on Debian 12
 	@$(BIN)/pytest tests/containers $(ARGS)
@@ -66,7 +68,7 @@ bench: $(DEV) ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean: ## Remove the environment and every cache
-	rm -rf $(VENV) .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
 
 # The link dangles when its Python was removed; then make sees no file and builds the environment anew.
 $(BIN)/python:

@@ -20,7 +20,7 @@ from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.tracing.traces import Trace, not_traceable
 
-INFIX = {
+INFIX: dict[np.ufunc, str] = {
     np.add: "+",
     np.subtract: "-",
     np.multiply: "*",

@@ -37,7 +37,7 @@ class Scope:
     __slots__ = ("depth", "parent")
 
     def __init__(self, parent: Scope | None) -> None:
-        self.parent = parent
+        self.parent: Scope | None = parent
         self.depth: int = 1 if parent is None else parent.depth + 1
 
 
@@ -47,8 +47,8 @@ class Term:
     __slots__ = ("__weakref__", "operands", "parts", "place", "scope")
 
     def __init__(self, parts: tuple[str, ...], operands: tuple[Term, ...] = ()) -> None:
-        self.parts = parts
-        self.operands = operands
+        self.parts: tuple[str, ...] = parts
+        self.operands: tuple[Term, ...] = operands
         self.scope: Scope | None = innermost(operands)
         self.place: Place | None = user_place()
 
@@ -62,9 +62,9 @@ class Leaf(Term):
     __slots__ = ("hint", "value")
 
     def __init__(self, value: Any, hint: str = "c") -> None:
-        self.parts, self.operands, self.scope, self.place = (), (), None, None
-        self.value = value
-        self.hint = hint
+        _bare(self, None)
+        self.value: Any = value
+        self.hint: str = hint
 
 
 class Bound(Term):
@@ -73,8 +73,8 @@ class Bound(Term):
     __slots__ = ("hint",)
 
     def __init__(self, scope: Scope, hint: str = "p") -> None:
-        self.parts, self.operands, self.scope, self.place = (), (), scope, None
-        self.hint = hint
+        _bare(self, scope)
+        self.hint: str = hint
 
 
 class Body(Term):
@@ -83,11 +83,16 @@ class Body(Term):
     __slots__ = ("inside", "params", "result")
 
     def __init__(self, inside: Scope, params: tuple[Bound, ...], result: Term) -> None:
-        super().__init__(())
-        self.inside = inside
-        self.scope = inside.parent
-        self.params = params
-        self.result = result
+        _bare(self, inside.parent)
+        self.place: Place | None = user_place()
+        self.inside: Scope = inside
+        self.params: tuple[Bound, ...] = params
+        self.result: Term = result
+
+
+def _bare(term: Term, scope: Scope | None) -> None:
+    """A term without text of its own; a place would take longer to find than all else."""
+    term.parts, term.operands, term.scope, term.place = (), (), scope, None
 
 
 def innermost(terms: Iterable[Term]) -> Scope | None:

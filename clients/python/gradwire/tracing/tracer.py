@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -25,7 +25,7 @@ class Tracer:
     """
 
     __slots__ = ("__weakref__", "_aval", "_base", "_infer", "_term", "_trace", "_views", "_weak")
-    __hash__ = None  # type: ignore[assignment]  # as NumPy's arrays: == compares elements
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # as NumPy's arrays: == compares elements
 
     def __init__(
         self,
