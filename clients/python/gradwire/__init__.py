@@ -90,6 +90,8 @@ from gradwire.tracing.control import (
     while_loop,
 )
 from gradwire.tracing.functions import Function, function
+from gradwire.tracing.rules import custom_gradient
+from gradwire.tracing.solvers import custom_root, odeint
 from gradwire.tracing.transforms import (
     grad,
     hessian,
@@ -175,6 +177,8 @@ __all__ = [
     "__version__",
     "checkpoint",
     "cond",
+    "custom_gradient",
+    "custom_root",
     "fori",
     "function",
     "grad",
@@ -182,6 +186,7 @@ __all__ = [
     "hvp",
     "jacobian",
     "jvp",
+    "odeint",
     "scan",
     "stop_gradient",
     "switch",

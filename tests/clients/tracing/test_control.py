@@ -33,12 +33,28 @@ def stopped(x):
     return x * gradwire.stop_gradient(x)
 
 
-@pytest.mark.parametrize("f", [power, polynomial, sums, repeated, chosen, recomputed])
+def doubled(x):
+    double = lambda c: (c[0] * 2, c[0] > 50)  # noqa: E731
+    return gradwire.while_loop(lambda c: np.logical_not(c[1]), double, (x, False))[0]
+
+
+def measured(x):
+    rows = gradwire.scan(lambda c, e: (c, e * c), x, np.ones((4, 3)))[1]
+    grown = gradwire.fori(0, 2, lambda _, c: c + 1, np.zeros(5) * x)
+    return np.sum(rows) / rows.shape[0] + np.sum(grown) * grown.shape[0]
+
+
+@pytest.mark.parametrize("f", [power, polynomial, sums, repeated, chosen, recomputed, doubled])
 def test_control_flow_in_the_program_is_that_of_python(f, client):
     for x in (1.9, 0.8) if f is not power else (1.9, 2.3):
         value, slope = gradwire.value_and_grad(f, client=client)(x)
         assert value == pytest.approx(f(x))
         assert slope == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rel=1e-5)
+
+
+def test_the_shapes_of_what_loops_give_are_known_where_they_are_mapped(client):
+    each = gradwire.vmap(measured, client=client)(np.array([1.0, 2.0]))
+    assert np.allclose(each, [measured(1.0), measured(2.0)])
 
 
 def test_stop_gradient_is_a_constant(client):

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing import literals
-from gradwire.tracing.recorded import as_term, is_number, item_of, listed, outputs
-from gradwire.tracing.shapes import Aval
-from gradwire.tracing.structures import LEAF, Structure, flatten, unflatten
-from gradwire.tracing.terms import Body, Bound, Term
+from gradwire.tracing.bodies import Nest, Returned, applied, body_of, check_carry, written
+from gradwire.tracing.recorded import listed
+from gradwire.tracing.structures import flatten, unflatten
+from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, current, not_traceable
 
@@ -56,11 +55,11 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
         while condition(carry):
             carry = body(carry)
         return carry
-    nest = _Nest(trace, initial)
-    test, _ = _function(trace, condition, [nest])
-    step, shape = _function(trace, body, [nest])
-    _check_carry(shape, nest)
-    return nest.read(_written(trace, "lax.while_loop(", test, step, nest.term))
+    nest = Nest(trace, initial)
+    test, _ = body_of(trace, condition, [nest])
+    step, returned = body_of(trace, body, [nest])
+    check_carry(returned, nest)
+    return nest.read(written("lax.while_loop", test, step, nest.term))
 
 
 def fori(lower: Any, upper: Any, body: Callable[[Any, Any], Any], initial: Any) -> Any:
@@ -74,11 +73,11 @@ def fori(lower: Any, upper: Any, body: Callable[[Any, Any], Any], initial: Any) 
         for i in range(int(lower), int(upper)):
             carry = body(i, carry)
         return carry
-    nest, counter = _Nest(trace, initial), _Nest(trace, np.int64(0))
-    step, shape = _function(trace, body, [counter, nest])
-    _check_carry(shape, nest)
+    nest, counter = Nest(trace, initial), Nest(trace, np.int64(0))
+    step, returned = body_of(trace, body, [counter, nest])
+    check_carry(returned, nest)
     limits = [limit if isinstance(limit, Tracer) else int(limit) for limit in (lower, upper)]
-    return nest.read(_written(trace, "lax.fori_loop(", *limits, step, nest.term))
+    return nest.read(written("lax.fori_loop", *limits, step, nest.term))
 
 
 def scan(
@@ -94,23 +93,20 @@ def scan(
     trace = current()
     if trace is None:
         return _scan_here(f, initial, xs, length)
-    nest, row = _Nest(trace, initial), _Nest(trace, xs, rows=True)
-    shapes: list[Structure] = []
+    nest, row = Nest(trace, initial), Nest(trace, xs, rows=True)
+    returned: list[Returned] = []
 
     def both(carry: Any, x: Any) -> Any:
-        carried, y = f(carry, x)
-        parts = [outputs(carried), outputs(y)]
-        shapes.extend(shape for _, shape in parts)
-        return [Tracer(listed([part._term for part in found]), trace) for found, _ in parts]
+        returned.extend(map(Returned, f(carry, x)))
+        return [Tracer(listed([part._term for part in half.parts]), trace) for half in returned]
 
-    step, _ = _function(trace, both, [nest.as_list(), row.as_list()])
-    _check_carry(shapes[0], nest)
+    step, _ = body_of(trace, both, [nest.as_list(), row.as_list()])
+    check_carry(returned[0], nest)
     given: list[Any] = [step, nest.as_list().term, row.as_list().term if row.count else None]
-    count = "" if length is None else f", length={length}"
-    whole = _written(trace, "lax.scan(", *given, ending=count)
+    whole = written("lax.scan", *given, options={} if length is None else {"length": length})
     carried, ys = (Term(("", f"[{i}]"), (whole,)) for i in (0, 1))
-    stacked = [item_of(ys, i, trace) for i in range(_count(shapes[1]))]
-    return nest.as_list().read(carried), unflatten(shapes[1], iter(stacked))
+    times = len(row.leaves[0]) if row.count else length or 0
+    return nest.as_list().read(carried), returned[1].read(ys, trace, (times,))
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,15 +116,10 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         trace = current()
         if trace is None:
             return f(*args)
-        nests = [_Nest(trace, arg) for arg in args]
-        body, shape = _function(trace, f, nests)
-        phrase = _phrase()
-        phrase.text("checkpoint(")
-        phrase.hole(body)
-        phrase.text(")(")
-        phrase.arguments(tuple(nest.term for nest in nests), {})
-        phrase.text(")")
-        return _read(trace, phrase.term(), shape)
+        nests = [Nest(trace, arg) for arg in args]
+        body, returned = body_of(trace, f, nests)
+        again = written("checkpoint", body)
+        return returned.read(applied(again, [nest.term for nest in nests]), trace)
 
     return checkpointed
 
@@ -146,66 +137,6 @@ def stop_gradient(x: Any) -> Any:
     return unflatten(structure, iter(stopped))
 
 
-class _Nest:
-    """Nested values as one argument in the program: an array, or a list of arrays."""
-
-    def __init__(self, trace: Trace, value: Any, *, rows: bool = False) -> None:
-        self.trace = trace
-        self.leaves, self.structure = flatten(value, is_number)
-        self.bare = self.structure == LEAF
-        self.rows = rows
-
-    def as_list(self) -> _Nest:
-        """The same, a list also where it is one array."""
-        other: _Nest = object.__new__(_Nest)
-        other.trace, other.leaves, other.structure = self.trace, self.leaves, self.structure
-        other.bare, other.rows = False, self.rows
-        return other
-
-    @property
-    def count(self) -> int:
-        """How many arrays there are."""
-        return len(self.leaves)
-
-    @property
-    def term(self) -> Term:
-        """What is passed."""
-        terms = [as_term(leaf, self.trace) for leaf in self.leaves]
-        return terms[0] if self.bare else listed(terms)
-
-    def param(self, bound: Bound) -> Any:
-        """What a function of the program gets, nested, of its parameter."""
-        return self.read(bound, known=True)
-
-    def read(self, whole: Term, *, known: bool = False) -> Any:
-        """What a list of arrays like these stands for."""
-        avals = [self._aval(leaf) if known else None for leaf in self.leaves]
-        if self.bare:
-            return Tracer(whole, self.trace, avals[0])
-        parts = [item_of(whole, i, self.trace, aval) for i, aval in enumerate(avals)]
-        return unflatten(self.structure, iter(parts))
-
-    def _aval(self, leaf: Any) -> Aval:
-        if isinstance(leaf, Tracer):
-            aval = leaf.aval
-        else:
-            array = np.asarray(leaf)
-            aval = Aval(array.shape, array.dtype)
-        return Aval(aval.shape[1:], aval.dtype) if self.rows else aval
-
-
-def _function(
-    trace: Trace, f: Callable[..., Any], params: Sequence[_Nest]
-) -> tuple[Body, Structure]:
-    """A function of the program that does what ``f`` does, and the structure of what it gives."""
-    with trace.inside() as scope:
-        bounds = [Bound(scope) for _ in params]
-        given = [nest.param(bound) for nest, bound in zip(params, bounds, strict=True)]
-        parts, shape = outputs(f(*given))
-    terms = [part._term for part in parts]
-    return Body(scope, tuple(bounds), terms[0] if shape == LEAF else listed(terms)), shape
-
-
 def _chosen(
     trace: Trace,
     name: str,
@@ -213,50 +144,17 @@ def _chosen(
     functions: Sequence[Callable[..., Any]],
     args: Sequence[Any],
 ) -> Any:
-    nests = [_Nest(trace, arg) for arg in args]
-    recorded = [_function(trace, function, nests) for function in functions]
-    if any(shape != recorded[0][1] for _, shape in recorded):
+    nests = [Nest(trace, arg) for arg in args]
+    recorded = [body_of(trace, function, nests) for function in functions]
+    first = recorded[0][1]
+    if any(returned.structure != first.structure for _, returned in recorded):
         raise not_traceable(
             f"the functions of {name} give different structures", "let all give the same"
         )
     bodies: list[Any] = [body for body, _ in recorded]
     branches = [bodies] if name == "lax.switch" else bodies
     terms = [nest.term for nest in nests]
-    return _read(trace, _written(trace, f"{name}(", *decided, *branches, *terms), recorded[0][1])
-
-
-def _written(trace: Trace, opening: str, *args: Any, ending: str = "") -> Term:
-    phrase = _phrase()
-    phrase.text(opening)
-    phrase.arguments(args, {})
-    phrase.text(f"{ending})")
-    return phrase.term()
-
-
-def _phrase() -> literals.Phrase:
-    return literals.Phrase(
-        lambda part: (
-            part._term if isinstance(part, Tracer) else part if isinstance(part, Term) else None
-        )
-    )
-
-
-def _read(trace: Trace, whole: Term, shape: Structure) -> Any:
-    if shape == LEAF:
-        return Tracer(whole, trace)
-    return unflatten(shape, iter([item_of(whole, i, trace) for i in range(_count(shape))]))
-
-
-def _count(shape: Structure) -> int:
-    return 1 if shape == LEAF else sum(map(_count, getattr(shape, "parts", ())))
-
-
-def _check_carry(shape: Structure, nest: _Nest) -> None:
-    if shape != nest.structure:
-        raise not_traceable(
-            "the loop's function gives another structure than the carry that it takes",
-            "let it give what it takes, with the same nesting",
-        )
+    return first.read(written(name, *decided, *branches, *terms), trace)
 
 
 def _scan_here(f: Any, initial: Any, xs: Any, length: int | None) -> tuple[Any, Any]:

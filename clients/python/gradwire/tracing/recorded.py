@@ -33,10 +33,10 @@ def item_of(whole: Term, index: int, trace: Trace, aval: Aval | None = None) -> 
     return Tracer(Term(("", f"[{index}]"), (whole,)), trace, aval)
 
 
-def listed(terms: Sequence[Term]) -> Term:
+def listed(items: Sequence[Term | Sequence[Term | None] | None]) -> Term:
     """A list of terms."""
     phrase = literals.Phrase(lambda part: part if isinstance(part, Term) else None)
-    phrase.value(list(terms))
+    phrase.value(list(items))
     return phrase.term()
 
 

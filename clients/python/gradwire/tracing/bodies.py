@@ -1,0 +1,137 @@
+"""Python functions as functions of the program, and the nested values that these take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gradwire.errors import NotTraceable
+from gradwire.tracing import literals
+from gradwire.tracing.recorded import as_term, is_number, item_of, listed, outputs
+from gradwire.tracing.shapes import Aval
+from gradwire.tracing.structures import LEAF, flatten, unflatten
+from gradwire.tracing.terms import Body, Bound, Term
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import Trace, not_traceable
+
+
+class Nest:
+    """Nested values as one argument in the program: an array, or a list of arrays.
+
+    With ``rows``, a function of the program gets a row of each.
+    """
+
+    def __init__(self, trace: Trace, value: Any, *, rows: bool = False) -> None:
+        self.trace = trace
+        self.leaves, self.structure = flatten(value, is_number)
+        self.bare = self.structure == LEAF
+        self._rows = rows
+
+    def as_list(self) -> Nest:
+        """The same, a list also where it is one array."""
+        other: Nest = object.__new__(Nest)
+        other.trace, other.leaves, other.structure = self.trace, self.leaves, self.structure
+        other.bare, other._rows = False, self._rows
+        return other
+
+    @property
+    def count(self) -> int:
+        """How many arrays there are."""
+        return len(self.leaves)
+
+    @property
+    def term(self) -> Term:
+        """What is passed."""
+        terms = [as_term(leaf, self.trace) for leaf in self.leaves]
+        return terms[0] if self.bare else listed(terms)
+
+    def read(self, whole: Term, axes: tuple[int, ...] = ()) -> Any:
+        """What a list of arrays like these stands for; with ``axes``, of many of each, stacked."""
+        avals = [self._aval(leaf) for leaf in self.leaves]
+        stacks = [Aval((*axes, *aval.shape), aval.dtype) for aval in avals]
+        if self.bare:
+            return Tracer(whole, self.trace, stacks[0])
+        parts = [item_of(whole, i, self.trace, aval) for i, aval in enumerate(stacks)]
+        return unflatten(self.structure, iter(parts))
+
+    def _aval(self, leaf: Any) -> Aval:
+        if isinstance(leaf, Tracer):
+            aval = leaf.aval
+        else:
+            array = np.asarray(leaf, np.float64 if isinstance(leaf, int) else None)
+            aval = Aval(array.shape, array.dtype)
+        return Aval(aval.shape[1:], aval.dtype) if self._rows else aval
+
+
+class Returned:
+    """What a Python function gave while it was recorded as a function of the program."""
+
+    def __init__(self, value: Any) -> None:
+        self.parts, self.structure = outputs(value)
+
+    @property
+    def term(self) -> Term:
+        """What the function of the program gives: an array, or a list of those that are nested."""
+        terms = [part._term for part in self.parts]
+        return terms[0] if self.structure == LEAF else listed(terms)
+
+    def read(self, whole: Term, trace: Trace, axes: tuple[int, ...] = ()) -> Any:
+        """What a call of the function stands for; with ``axes``, many calls', stacked."""
+        terms = [whole]
+        if self.structure != LEAF:
+            terms = [Term(("", f"[{i}]"), (whole,)) for i in range(len(self.parts))]
+        return self.nested(terms, trace, axes)
+
+    def nested(self, terms: Sequence[Term], trace: Trace, axes: tuple[int, ...] = ()) -> Any:
+        """Terms of arrays like these, nested alike."""
+        made = [
+            Tracer(term, trace, infer=partial(_stacked, like, axes))
+            for term, like in zip(terms, self.parts, strict=True)
+        ]
+        return unflatten(self.structure, iter(made))
+
+
+def body_of(trace: Trace, f: Callable[..., Any], params: Sequence[Nest]) -> tuple[Body, Returned]:
+    """A function of the program that does what ``f`` does, and what ``f`` gave."""
+    with trace.inside() as scope:
+        bounds = [Bound(scope) for _ in params]
+        given = [nest.read(bound) for nest, bound in zip(params, bounds, strict=True)]
+        returned = Returned(f(*given))
+        return Body(scope, tuple(bounds), returned.term), returned
+
+
+def written(name: str, *args: Any, options: Mapping[str, Any] | None = None) -> Term:
+    """``name(*args, **options)`` of terms, recorded arrays, lists of these, and other values."""
+    return literals.call(name, args, options or {}, _to_term)
+
+
+def applied(function: Term, args: Sequence[Term]) -> Term:
+    """A call of what a term computes, which is a function of the program."""
+    if not args:
+        return Term(("", "()"), (function,))
+    return Term(("", "(", *[", "] * (len(args) - 1), ")"), (function, *args))
+
+
+def check_carry(returned: Returned, nest: Nest) -> None:
+    """Raise an error unless a function gave what it took."""
+    if returned.structure != nest.structure:
+        raise not_traceable(
+            "the function gives another structure than what it takes, and is called with again",
+            "let it give what it takes, with the same nesting",
+        )
+
+
+def _stacked(like: Tracer, axes: tuple[int, ...]) -> Aval | None:
+    try:
+        return Aval((*axes, *like.shape), like.dtype)
+    except NotTraceable:  # NumPy's rules do not tell: the service is asked about the whole
+        return None
+
+
+def _to_term(value: Any) -> Term | None:
+    if isinstance(value, Tracer):
+        return value._term
+    return value if isinstance(value, Term) else None

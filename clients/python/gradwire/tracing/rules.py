@@ -1,0 +1,104 @@
+"""Functions with derivatives of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from gradwire.tracing.bodies import Nest, Returned, applied, body_of, written
+from gradwire.tracing.recorded import as_term, is_number, listed
+from gradwire.tracing.structures import LEAF, flatten
+from gradwire.tracing.terms import Body, Bound, Term
+from gradwire.tracing.traces import Trace, current, not_traceable
+
+
+def custom_gradient(
+    f: Callable[..., Any], backward: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """``f`` with another derivative; also as a decorator.
+
+    ``backward(z_bar, z, *args)`` takes the cotangent of the value, the value and the arguments,
+    nested as these are, and gives a cotangent for each argument, or ``None``. Without it, ``f``
+    gives its value and the function of its gradient, as TensorFlow has it: that takes the cotangent
+    of the value (of a tuple, those of its parts) and may use all that ``f`` has computed. What else
+    they read is constant to them. What they compute is differentiated in turn.
+
+    >>> @gradwire.custom_gradient
+    ... def log1pexp(x):
+    ...     e = np.exp(x)
+    ...     return np.log(1 + e), lambda z_bar: z_bar * (1 - 1 / (1 + e))
+    >>> gradwire.grad(log1pexp)(1000.0)
+    np.float64(1.0)
+    """
+
+    @wraps(f)
+    def ruled(*args: Any) -> Any:
+        trace = current()
+        if trace is None:
+            return f(*args) if backward is not None else f(*args)[0]
+        nests = [Nest(trace, arg) for arg in args]
+        if backward is not None:
+            body, returned = body_of(trace, f, nests)
+            rule = _rule(trace, backward, returned, nests)
+            function = written("custom_gradient", body, rule)
+        else:
+            body, returned = _with_rule(trace, f, nests)
+            function = written("custom_gradient", body)
+        return returned.read(applied(function, [nest.term for nest in nests]), trace)
+
+    return ruled
+
+
+def _rule(
+    trace: Trace, backward: Callable[..., Any], returned: Returned, nests: Sequence[Nest]
+) -> Body:
+    """The rule as a function of the cotangent, the value and the arguments."""
+    with trace.inside() as scope:
+        bar, value, *bounds = (Bound(scope) for _ in range(2 + len(nests)))
+        args = [nest.read(bound) for nest, bound in zip(nests, bounds, strict=True)]
+        found = backward(returned.read(bar, trace), returned.read(value, trace), *args)
+        return Body(scope, (bar, value, *bounds), _cotangents(trace, found, nests))
+
+
+def _with_rule(trace: Trace, f: Callable[..., Any], nests: Sequence[Nest]) -> tuple[Body, Returned]:
+    """A function that gives a pair, of its value and of the function of its gradient."""
+    with trace.inside() as scope:
+        bounds = [Bound(scope) for _ in nests]
+        found = f(*[nest.read(bound) for nest, bound in zip(nests, bounds, strict=True)])
+        if not (isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1])):
+            raise not_traceable(
+                "the function gives no pair of its value and the function of its gradient",
+                "return it, or give the rule as second argument",
+            )
+        value, backward = found
+        returned = Returned(value)
+        with trace.inside() as inside:
+            bars = [Bound(inside) for _ in returned.parts]
+            given = returned.nested(bars, trace)
+            several = isinstance(value, (tuple, list))
+            pulled = backward(*given) if several else backward(given)
+            rule = Body(inside, tuple(bars), _cotangents(trace, pulled, nests))
+        return Body(scope, tuple(bounds), listed([returned.term, rule])), returned
+
+
+def _cotangents(trace: Trace, found: Any, nests: Sequence[Nest]) -> Term:
+    """What a rule gave as the program's list: for each argument what it consists of, or None."""
+    if len(nests) == 1 and not (isinstance(found, (tuple, list)) and len(found) == 1):
+        found = [found]
+    if not isinstance(found, (tuple, list)) or len(found) != len(nests):
+        raise not_traceable(
+            f"the rule gives no cotangent for each of {len(nests)} arguments",
+            "return a tuple with one for each, None where nothing flows",
+        )
+    each: list[Term | Sequence[Term | None] | None] = []
+    for nest, bar in zip(nests, found, strict=True):
+        leaves, structure = flatten(bar, lambda part: part is None or is_number(part))
+        terms = [None if leaf is None else as_term(leaf, trace) for leaf in leaves]
+        if bar is not None and len(terms) != nest.count:
+            raise not_traceable(
+                f"the rule gives {len(terms)} cotangents for an argument of {nest.count} arrays",
+                "return each nested as the argument is",
+            )
+        each.append(terms[0] if bar is None or structure == LEAF else terms)
+    return listed(each)

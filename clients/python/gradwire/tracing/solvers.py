@@ -1,0 +1,99 @@
+"""Values given by equations, which a service solves: differential equations and roots.
+
+Their derivatives are those of the solution. Where nothing is recorded they are one request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+from gradwire.tracing.bodies import Nest, body_of, check_carry, written
+from gradwire.tracing.functions import Function, Runs
+from gradwire.tracing.traces import current
+
+#: Explicit methods of Runge and Kutta; "dopri5" chooses its steps.
+Method: TypeAlias = Literal["rk4", "heun", "midpoint", "euler", "dopri5"]
+
+
+def odeint(
+    f: Callable[..., Any],
+    y0: Any,
+    t: Any,
+    *args: Any,
+    method: Method = "rk4",
+    steps: int = 1,
+    rtol: float = 1.4e-8,
+    atol: float = 1.4e-8,
+    max_steps: int = 10_000,
+    adjoint: bool = False,
+    client: Runs | None = None,
+) -> Any:
+    """``y`` at the times ``t``, stacked, where ``dy/dt = f(y, t, *args)`` and ``y(t[0]) = y0``.
+
+    ``y`` may be nested. From each time to the next go ``steps`` equal steps of a method, or of
+    "dopri5" as many, up to ``max_steps``, as keep errors below ``atol + rtol |y|``. Derivatives
+    are those of the steps; with ``adjoint`` those of the equation, integrated backward, so that no
+    step is kept.
+
+    >>> gradwire.odeint(lambda y, t, k: -k * y, 2.0, np.linspace(0.0, 2.0, 21), 0.5)[-1]
+    """
+    options = {
+        "method": method,
+        "steps": steps,
+        "rtol": rtol,
+        "atol": atol,
+        "max_steps": max_steps,
+        "adjoint": adjoint,
+    }
+    fixed = method != "dopri5"
+    unused = ("rtol", "atol", "max_steps") if fixed else ("steps",)
+    named = {name: value for name, value in options.items() if name not in unused}
+
+    def solved(y0: Any, t: Any, *args: Any) -> Any:
+        trace = current()
+        assert trace is not None
+        y, times = Nest(trace, y0), Nest(trace, t)
+        given = [Nest(trace, arg) for arg in args]
+        slope, returned = body_of(trace, f, [y, Nest(trace, t, rows=True), *given])
+        check_carry(returned, y)
+        terms = [nest.term for nest in (y, times, *given)]
+        return y.read(written("odeint", slope, *terms, options=named), (len(times.leaves[0]),))
+
+    return Function(solved, client)(y0, t, *args)
+
+
+def custom_root(
+    f: Callable[[Any], Any],
+    x0: Any,
+    solve: Callable[[Callable[[Any], Any], Any], Any] | None = None,
+    *,
+    tolerance: float = 1e-8,
+    client: Runs | None = None,
+) -> Any:
+    """The ``x`` near ``x0``, a number or an array, with ``f(x) = 0``.
+
+    It is found by Newton's method until a step is at most ``tolerance``, or by ``solve(f, x0)``.
+    It is differentiated in all that ``f`` reads by the implicit function theorem, to any order, so
+    that the way to the root costs a derivative nothing.
+
+    >>> gradwire.grad(lambda a: gradwire.custom_root(lambda x: x**2 - a, 1.0))(4.0)
+    np.float64(0.25)
+    """
+
+    def found(x0: Any) -> Any:
+        trace = current()
+        assert trace is not None
+        guess = Nest(trace, x0)
+        equation, returned = body_of(trace, f, [guess])
+        check_carry(returned, guess)
+        if solve is None:
+            root = written("custom_root", equation, guess.term, options={"tolerance": tolerance})
+        else:
+            nothing = Nest(trace, ())  # in place of the equation, which solve calls by itself
+            solver, solution = body_of(trace, lambda _, x: solve(f, x), [nothing, guess])
+            check_carry(solution, guess)
+            root = written("custom_root", equation, guess.term, solver)
+        return guess.read(root)
+
+    return Function(found, client)(x0)

@@ -1,0 +1,70 @@
+import gradwire
+import numpy as np
+import pytest
+
+TIMES = np.linspace(0.0, 2.0, 41)
+
+
+def decay(y, t, k):
+    return -k * y
+
+
+def oscillation(y, t, w):
+    return {"x": y["v"], "v": -(w**2) * y["x"]}
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "dopri5"}, {"adjoint": True, "steps": 2}])
+def test_a_solution_has_the_derivatives_of_its_closed_form(options, client):
+    def end(k, y0):
+        return gradwire.odeint(decay, y0, TIMES, k, **options)[-1]
+
+    value, slopes = gradwire.value_and_grad(end, (0, 1), client=client)(0.5, 2.0)
+    e = np.exp(-1.0)
+    assert value == pytest.approx(2 * e, rel=1e-6)
+    assert slopes == pytest.approx((-4 * e, e), rel=1e-6)
+
+
+def test_a_nested_solution_is_nested_at_all_times(client):
+    begun = {"x": 1, "v": 0.0}
+    found = gradwire.odeint(oscillation, begun, TIMES, 1.5, method="dopri5", client=client)
+    assert np.allclose(found["x"], np.cos(1.5 * TIMES), atol=1e-6)
+    assert np.allclose(found["v"], -1.5 * np.sin(1.5 * TIMES), atol=1e-6)
+
+
+def test_solutions_are_mapped_over_parameters_in_one_function(client):
+    def end(k):
+        return gradwire.odeint(decay, 1.0, TIMES, k)[-1]
+
+    ks = np.array([0.5, 1.0, 2.0])
+    slopes = gradwire.vmap(gradwire.grad(end), client=client)(ks)
+    assert np.allclose(slopes, -2 * np.exp(-2 * ks), rtol=1e-5)
+
+
+def test_the_slope_has_the_structure_of_the_value(client):
+    with pytest.raises(gradwire.NotTraceable, match="another structure"):
+        gradwire.odeint(lambda y, t: (y, y), 1.0, TIMES, client=client)
+
+
+def cube_root(a):
+    return gradwire.custom_root(lambda x: x**3 - a, 1.5)
+
+
+def cube_root_by_own_steps(a):
+    def solve(f, x):
+        return gradwire.fori(0, 60, lambda _, x: x - f(x) / 20, x)
+
+    return gradwire.custom_root(lambda x: x**3 - a, 1.5, solve)
+
+
+@pytest.mark.parametrize("root", [cube_root, cube_root_by_own_steps])
+def test_a_root_has_the_derivatives_of_its_equation(root, client):
+    value, slope = gradwire.value_and_grad(root, client=client)(8.0)
+    curvature = gradwire.hessian(root, client=client)(8.0)
+    assert (value, slope) == pytest.approx((2.0, 1 / 12), rel=1e-6)
+    assert curvature == pytest.approx(-2 / 9 * 8 ** (-5 / 3), rel=1e-6)
+
+
+def test_a_root_is_an_array_where_the_guess_is(client):
+    cubes = np.array([8.0, 27.0])
+    root = gradwire.custom_root(lambda x: x**3 - cubes, np.ones(2), client=client)
+    assert np.allclose(root, [2.0, 3.0])
