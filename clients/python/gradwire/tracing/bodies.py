@@ -12,7 +12,7 @@ from gradwire.errors import NotTraceable
 from gradwire.tracing import literals
 from gradwire.tracing.recorded import as_term, is_number, item_of, listed, outputs
 from gradwire.tracing.shapes import Aval
-from gradwire.tracing.structures import LEAF, flatten, unflatten
+from gradwire.tracing.structures import LEAF, Structure, flatten, unflatten
 from gradwire.tracing.terms import Body, Bound, Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, not_traceable
@@ -25,9 +25,11 @@ class Nest:
     """
 
     def __init__(self, trace: Trace, value: Any, *, rows: bool = False) -> None:
-        self.trace = trace
+        self.trace: Trace = trace
+        self.leaves: list[Any]
+        self.structure: Structure
         self.leaves, self.structure = flatten(value, is_number)
-        self.bare = self.structure == LEAF
+        self.bare: bool = self.structure == LEAF
         self._rows = rows
 
     def as_list(self) -> Nest:
@@ -70,6 +72,8 @@ class Returned:
     """What a Python function gave while it was recorded as a function of the program."""
 
     def __init__(self, value: Any) -> None:
+        self.parts: list[Tracer]
+        self.structure: Structure
         self.parts, self.structure = outputs(value)
 
     @property
