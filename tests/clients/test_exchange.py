@@ -1,6 +1,7 @@
 import email.utils
 import json
 import time
+import zlib
 from typing import Any
 
 import gradwire
@@ -44,6 +45,19 @@ def test_attempts_bear_one_key_and_calls_different_ones():
     one.receive(answer(503))
     assert one.headers == first
     assert one.headers["Idempotency-Key"] != other.headers["Idempotency-Key"]
+
+
+def test_a_program_is_named_by_what_it_begins_with_wherever_it_is_asked_from():
+    def named(text: str | None) -> str | None:
+        call = Call("POST", "/v1/evaluate", {}, read, text)
+        return Exchange(call, Options("http://service", None, 60.0, 2)).headers.get(
+            "Gradwire-Program"
+        )
+
+    assert named("y = x") == f"{zlib.crc32(b'y = x'):08x}"
+    assert named("y = x") != named("y = z")
+    assert named("x" * 10_000) == named("x" * 10_001)
+    assert named(None) is None
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
@@ -39,11 +39,13 @@ class Call(Generic[T]):
 
     method: str
     path: str
-    #: The body, if the method has one.
-    document: Mapping[str, Any] | None
+    #: The body, if the method has one: in most cases a mapping.
+    document: Any
     read: Callable[[Reply], T]
     #: The program's text, of which an error shows a line.
     source: str | None = None
+    #: The document as it is sent, where that is known already.
+    content: bytes | None = None
 
     def __iter__(self) -> Generator[Call[T], Any, T]:
         """A single step: ``answer = yield from call`` has the type that the reply reads as."""

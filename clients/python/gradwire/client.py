@@ -24,6 +24,7 @@ from gradwire.options import (
     Unset,
 )
 from gradwire.requests import Program, TapeOptions
+from gradwire.residents import MOST_BYTES, Residents
 from gradwire.steps import Answerable, follow, follow_awaiting
 from gradwire.tapes import AsyncTape, Tape, TapeBeingMade, record
 from gradwire.trees import Variables
@@ -37,8 +38,10 @@ class Connection(Compute, ABC, Generic[Http]):
 
     ``base_url`` and ``api_key`` default to the environment's ``GRADWIRE_URL`` (else
     ``http://127.0.0.1:8000``) and ``GRADWIRE_API_KEY``; ``timeout`` is in seconds, for each
-    attempt. An ``http_client`` brings its own pool, proxies or transport, and stays open when
-    this client is closed; its ``base_url`` comes before the environment's.
+    attempt. With ``references``, large arrays and long programs that come again are stored with
+    the service, and from then on named. An ``http_client`` brings its own pool, proxies or
+    transport, and stays open when this client is closed; its ``base_url`` comes before the
+    environment's.
     """
 
     def __init__(
@@ -48,10 +51,12 @@ class Connection(Compute, ABC, Generic[Http]):
         api_key: str | None = None,
         timeout: Timeout = DEFAULT_TIMEOUT,
         max_retries: int = DEFAULT_MAX_RETRIES,
+        references: bool = True,
         http_client: Http | None = None,
     ) -> None:
         given = base_url or (http_client.base_url if http_client is not None else None)
         self._options = Options.resolve(given, api_key, timeout, max_retries)
+        self._residents = Residents(MOST_BYTES if references else 0)
         self._http: Http = self._open_pool() if http_client is None else http_client
         self._owns_pool = http_client is None
 
@@ -68,6 +73,7 @@ class Connection(Compute, ABC, Generic[Http]):
         other = object.__new__(type(self))
         other._http = self._http
         other._owns_pool = False
+        other._residents = self._residents
         other._options = dataclasses.replace(
             self._options,
             timeout=self._options.timeout if timeout is UNSET else timeout,
@@ -94,6 +100,9 @@ class Client(Connection[httpx.Client]):
 
     def send(self, call: Call[T]) -> T:
         """Send a call, again if need be, and return what its reply reads as."""
+        return follow(self._residents.conversation(call), self._exchange)
+
+    def _exchange(self, call: Call[T]) -> T:
         exchange = Exchange(call, self._options)
         while not exchange.done:
             if exchange.delay_seconds:
@@ -163,9 +172,10 @@ class AsyncClient(Connection[httpx.AsyncClient]):
 
         What is sent is what the values are now, whatever they are when the answer is awaited.
         """
-        return self._exchange(Exchange(call, self._options))
+        return follow_awaiting(self._residents.conversation(call), self._exchange)
 
-    async def _exchange(self, exchange: Exchange[T]) -> T:
+    async def _exchange(self, call: Call[T]) -> T:
+        exchange = Exchange(call, self._options)
         while not exchange.done:
             if exchange.delay_seconds:
                 await asyncio.sleep(exchange.delay_seconds)

@@ -10,14 +10,15 @@ import json
 from typing import Any
 
 from gradwire import messagepack
+from gradwire.messagepack import Refer
 
 MEDIA_TYPE = "application/msgpack"
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
-def encode(document: Any) -> bytes:
-    """The body that carries a document."""
-    return messagepack.pack(document)
+def encode(document: Any, refer: Refer | None = None) -> bytes:
+    """The body that carries a document; arrays that ``refer`` has a name for go by that."""
+    return messagepack.pack(document, refer)
 
 
 def decode(body: bytes, media_type: str = MEDIA_TYPE) -> Any:

@@ -30,8 +30,8 @@ DTYPES: Mapping[str, np.dtype[Any]] = {
 #: Levels of nesting that are read.
 MOST_LEVELS = 200
 
-#: Adds bytes, or an array that stands for its own, to a body.
-Put: TypeAlias = Callable[[Any], None]
+#: The name of an array that is to be written in its place, ``None`` for itself.
+Refer: TypeAlias = Callable[[NDArray[Any]], str | None]
 
 _FLOAT64 = struct.Struct(">Bd")
 _INTEGERS = (
@@ -73,14 +73,16 @@ _SIZES = {
 }
 
 
-def pack(document: Any) -> bytes:
+def pack(document: Any, refer: Refer | None = None) -> bytes:
     """The body that carries a document: values, lists and mappings of them by strings, arrays.
+
+    What ``refer`` has a name for is written as ``{"ref": name}``.
 
     Raises: ``TypeError`` for what is none of these, ``ValueError`` for numbers that are too large.
     """
-    pieces: list[Any] = []
-    _write(document, pieces.append)
-    return b"".join(pieces)
+    writer = _Writer(refer)
+    writer.value(document)
+    return b"".join(writer.pieces)
 
 
 def unpack(body: bytes) -> Any:
@@ -95,33 +97,52 @@ def unpack(body: bytes) -> Any:
     return document
 
 
-def _write(value: Any, put: Put) -> None:
-    kind = type(value)
-    if kind is str:
-        put(_text(value) if len(value) < 64 else _long_text(value))
-    elif kind is float:
-        put(_FLOAT64.pack(0xCB, value))
-    elif value is None:
-        put(b"\xc0")
-    elif kind is bool:
-        put(b"\xc3" if value else b"\xc2")
-    elif kind is int:
-        put(_integer(value))
-    elif kind is dict:
-        put(_head(len(value), _OBJECT_TAGS, 0x80, 16))
-        for name, item in value.items():
-            if type(name) is not str:
-                raise TypeError(f"a document has the key {name!r}: expected a string")
-            put(_text(name))
-            _write(item, put)
-    elif kind is list or kind is tuple:
-        put(_head(len(value), _LIST_TAGS, 0x90, 16))
-        for item in value:
-            _write(item, put)
-    elif kind is np.ndarray:
-        _write_array(value, put)
-    else:
-        _write(_plain(value), put)
+class _Writer:
+    """What is written of a body: bytes, and arrays that stand for their own."""
+
+    def __init__(self, refer: Refer | None = None) -> None:
+        self.pieces: list[Any] = []
+        self._put = self.pieces.append
+        self._refer = refer
+
+    def value(self, value: Any) -> None:
+        """Write one value."""
+        kind = type(value)
+        if kind is str:
+            self._put(_text(value) if len(value) < 64 else _long_text(value))
+        elif kind is float:
+            self._put(_FLOAT64.pack(0xCB, value))
+        elif value is None:
+            self._put(b"\xc0")
+        elif kind is bool:
+            self._put(b"\xc3" if value else b"\xc2")
+        elif kind is int:
+            self._put(_integer(value))
+        elif kind is dict:
+            self._put(_head(len(value), _OBJECT_TAGS, 0x80, 16))
+            for name, item in value.items():
+                if type(name) is not str:
+                    raise TypeError(f"a document has the key {name!r}: expected a string")
+                self._put(_text(name))
+                self.value(item)
+        elif kind is list or kind is tuple:
+            self._put(_head(len(value), _LIST_TAGS, 0x90, 16))
+            for item in value:
+                self.value(item)
+        elif kind is np.ndarray:
+            self._array(value)
+        else:
+            self.value(_plain(value))
+
+    def _array(self, array: NDArray[Any]) -> None:
+        head, dtype = _array_head(array.dtype, array.shape)
+        little = np.ascontiguousarray(array, dtype)
+        ref = None if self._refer is None else self._refer(little)
+        if ref is not None:
+            self.value({"ref": ref})
+        else:
+            self._put(head)
+            self._put(little)
 
 
 def _plain(value: Any) -> Any:
@@ -140,12 +161,6 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a document cannot hold what is of type {type(value).__name__}")
 
 
-def _write_array(array: NDArray[Any], put: Put) -> None:
-    head, little = _array_head(array.dtype, array.shape)
-    put(head)
-    put(np.ascontiguousarray(array, little))
-
-
 @lru_cache(maxsize=1024)
 def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np.dtype[Any]]:
     """All of an array but its bytes, and the dtype of these."""
@@ -154,10 +169,8 @@ def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np
     size = dtype.itemsize
     for length in shape:
         size *= length
-    pieces: list[Any] = [b"\x83", _text("dtype"), _text(dtype.name), _text("shape")]
-    _write(shape, pieces.append)
-    pieces += [_text("data"), _head(size, _BYTES_TAGS)]
-    return b"".join(pieces), dtype.newbyteorder("<")
+    parts = b"".join((b"\x83", _text("dtype"), _text(dtype.name), _text("shape"), pack(shape)))
+    return parts + _text("data") + _head(size, _BYTES_TAGS), dtype.newbyteorder("<")
 
 
 @lru_cache(maxsize=4096)

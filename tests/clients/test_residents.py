@@ -1,0 +1,353 @@
+"""What comes again is sent once: as the service is asked, and always with the right answers."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import gradwire
+import httpx
+import msgpack
+import numpy as np
+import pytest
+from gradwire.call import Call, Reply
+from gradwire.residents import MOST_SEEN, Residents
+from gradwire.steps import follow
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+ROWS = np.arange(20_000.0).reshape(100, 200)
+LONG = "y = x\n" + "\n".join(f"y = y + {i} - {i}" for i in range(400))
+
+
+class Observed:
+    """A client of an app, and what it sent; ``app`` may be exchanged for a new one."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        self.sent: list[tuple[str, int]] = []
+        self.http = httpx.Client(base_url=url, event_hooks={"request": [self._sent]})
+        self.client = gradwire.Client(http_client=self.http, **options)
+
+    def _sent(self, request: httpx.Request) -> None:
+        path = request.url.path.partition("sha256:")[0]
+        self.sent.append((f"{request.method} {path}", len(request.content)))
+
+    def paths(self) -> list[str]:
+        """What was asked for since the last time."""
+        paths = [path for path, _ in self.sent]
+        self.sent.clear()
+        return paths
+
+    def nbytes(self) -> list[int]:
+        """How long the bodies were that were sent since the last time."""
+        lengths = [length for _, length in self.sent]
+        self.sent.clear()
+        return lengths
+
+
+@pytest.fixture
+def observed(service_url) -> Iterator[Observed]:
+    # A key of its own, without keys: what others have stored is not this one's.
+    one = Observed(service_url, api_key=f"{threading.get_ident()} {id(object())}")
+    with one.http:
+        yield one
+
+
+def total(client: gradwire.Client, rows: Any = ROWS, scale: float = 1.0) -> float:
+    return float(client.evaluate("sum(rows) * scale", {"rows": rows, "scale": scale}).outputs)
+
+
+def test_an_array_that_comes_again_is_stored_once_and_then_named(observed):
+    for scale in range(6):
+        assert total(observed.client, ROWS.copy(), scale) == scale * ROWS.sum()
+    sent = list(observed.sent)
+    evaluating = [length for path, length in sent if path == "POST /v1/evaluate"]
+    assert [path for path, _ in sent].count("PUT /v1/tensors/") == 1
+    assert sent[2][0] == "PUT /v1/tensors/"
+    assert min(evaluating[:2]) > ROWS.nbytes
+    assert max(evaluating[2:]) < 500
+
+
+def test_the_name_is_the_digest_that_the_service_computes(observed):
+    for _ in range(3):
+        total(observed.client)
+    line = b"float64 100,200\n"
+    ref = f"sha256:{hashlib.sha256(line + ROWS.tobytes()).hexdigest()}"
+    answer = observed.client.evaluate("sum(x)", {"x": {"ref": ref}})
+    assert answer.outputs == ROWS.sum()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(20_000.0).reshape(200, 100).T,
+        np.arange(9_000, dtype=np.complex128),
+        np.arange(70_000, dtype=np.int8),
+        np.arange(20_000, dtype=">f4"),
+        np.arange(70_000) % 2 == 0,
+        np.arange(40_000, dtype=np.float16),
+    ],
+    ids=lambda array: f"{array.dtype}{array.shape}",
+)
+def test_arrays_of_all_dtypes_and_orders_are_named(observed, array):
+    for _ in range(4):
+        answer = observed.client.evaluate("x[::2], sum(x)", {"x": array})
+        np.testing.assert_array_equal(answer.outputs[0], array[::2])
+    assert observed.nbytes()[-1] < 500
+
+
+def test_leaves_with_options_sparse_and_ragged_arrays_are_named_too(observed):
+    values = np.arange(9_000.0)
+    rows = gradwire.RaggedArray(values, np.array([0, 4_000, 9_000]))
+    places = np.stack([np.arange(9_000), np.arange(9_000)], axis=1)
+    sparse = gradwire.SparseArray(places, values, (9_000, 9_000))
+    frozen = {"value": values, "trainable": False}
+    variables = {"rows": rows, "sparse": sparse, "x": frozen, "w": 2.0}
+    program = "w * sum(sum(rows, axis=1)) + sum(sparse @ x) + sum(x)"
+    found = [observed.client.gradient(program, variables) for _ in range(4)]
+    for answer in found:
+        assert answer.value == found[0].value
+        assert answer.gradients["x"] is None
+        assert answer.gradients["w"] == values.sum()
+        np.testing.assert_array_equal(answer.gradients["rows"].values, 2.0)
+        np.testing.assert_array_equal(answer.gradients["sparse"].values, values)
+    assert observed.nbytes()[-1] < 1_000
+
+
+def test_seeds_and_directions_are_named(observed):
+    x, seed = np.linspace(0.0, 1.0, 20_000), np.linspace(1.0, 2.0, 20_000)
+    for _ in range(4):
+        answer = observed.client.gradient("x**2", {"x": x}, output_gradients=seed)
+        np.testing.assert_allclose(answer.gradients["x"], 2 * x * seed)
+        along = observed.client.jvp("x**2", {"x": x}, {"x": seed})
+        np.testing.assert_allclose(along.jvp, 2 * x * seed)
+    assert max(observed.nbytes()[-2:]) < 500
+
+
+def test_what_changes_where_no_sample_is_taken_is_seen_all_the_same(observed):
+    rows = ROWS.copy()
+    for step in range(12):
+        rows[37, 41] = step  # between the elements that are sampled
+        for _ in range(step % 4):
+            assert total(observed.client, rows) == rows.sum()
+
+
+def test_what_changes_from_call_to_call_is_never_stored(observed):
+    for step in range(10):
+        assert total(observed.client, ROWS + step) == (ROWS + step).sum()
+    assert set(observed.paths()) == {"POST /v1/evaluate"}
+
+
+def test_what_is_small_is_never_stored(observed):
+    for _ in range(10):
+        observed.client.evaluate("sum(x)", {"x": np.ones(1000)})
+    assert set(observed.paths()) == {"POST /v1/evaluate"}
+
+
+def test_references_can_be_forbidden(service_url):
+    one = Observed(service_url, references=False)
+    with one.http:
+        for _ in range(5):
+            total(one.client)
+            one.client.evaluate(LONG, {"x": 1.0})
+    assert set(one.paths()) == {"POST /v1/evaluate"}
+
+
+def test_a_long_program_that_comes_again_is_registered_and_then_named(observed):
+    for x in range(5):
+        assert observed.client.evaluate(LONG, {"x": x}).outputs == x
+    lengths = [length for path, length in observed.sent if path == "POST /v1/evaluate"]
+    assert observed.paths().count("POST /v1/programs") == 1
+    assert min(lengths[:2]) > len(LONG)
+    assert max(lengths[2:]) < 200
+
+
+def test_errors_show_the_line_of_a_program_that_was_named(observed):
+    program, a = f"z = a @ b\n{LONG}", np.ones((2, 2))
+    for _ in range(4):
+        observed.client.evaluate(program, {"a": a, "b": a, "x": 1.0})
+    with pytest.raises(gradwire.ShapeMismatch, match=r"line 1: z = a @ b"):
+        observed.client.evaluate(program, {"a": a, "b": np.ones(3), "x": 1.0})
+    assert observed.nbytes()[-1] < len(program)
+
+
+def delete(client: gradwire.Client, path: str) -> None:
+    client.send(Call("DELETE", path, None, lambda _: None))
+
+
+def test_what_the_service_has_lost_is_stored_again(observed):
+    client, x = observed.client, {"rows": ROWS, "x": 1.0}
+    for _ in range(4):
+        answer = client.evaluate(LONG.replace("y = x\n", "y = sum(rows) * x\n"), x)
+    digest = hashlib.sha256(b"float64 100,200\n" + ROWS.tobytes()).hexdigest()
+    for lost in ([f"tensors/sha256:{digest}"], [f"programs/{answer.program}"]):
+        for path in lost:
+            delete(client, f"/v1/{path}")
+        threading.Event().wait(1.1)  # for so long a process uses what it has at hand
+        observed.paths()
+        answer = client.evaluate(LONG.replace("y = x\n", "y = sum(rows) * x\n"), x)
+        assert answer.outputs == ROWS.sum()
+        again = "PUT /v1/tensors/" if "tensors" in lost[0] else "POST /v1/programs"
+        assert observed.paths() == ["POST /v1/evaluate", again, "POST /v1/evaluate"]
+
+
+def test_a_reference_of_the_callers_own_is_their_concern(observed):
+    unknown = {"ref": f"sha256:{0:064x}"}
+    variables = {"rows": ROWS, "other": unknown}
+    for _ in range(4):
+        with pytest.raises(gradwire.UnknownRef) as caught:
+            observed.client.evaluate("sum(rows) + other", variables)
+        assert unknown["ref"] in caught.value.missing
+
+
+class Shelf:
+    """As much of a service as holds arrays and programs, and reads what it is sent.
+
+    It forgets, refuses and fails when it is told to.
+    """
+
+    def __init__(self) -> None:
+        self.held: dict[str, Any] = {}
+        self.refuses = self.fails = False
+        self.sent: list[int] = []
+        self.stored = 0
+
+    def send(self, call: Call[T], /) -> T:
+        """What the reply to a call reads as."""
+        response = httpx.Response(200)
+        if call.method == "PUT":
+            return call.read(self._store(call, call.document.copy(), response))
+        if call.path == "/v1/programs":
+            return call.read(self._store(call, call.document["program"], response))
+        content = call.content or msgpack.packb(call.document, default=self._written)
+        self.sent.append(len(content))
+        document = msgpack.unpackb(content)
+        program = document["program"]
+        named = [part for part in (program, document["x"]) if isinstance(part, dict)]
+        refs = [part["ref"] for part in named if "ref" in part]
+        missing = [ref for ref in refs if ref not in self.held]
+        if refs and self.fails:
+            raise gradwire.StoreUnavailable("no", status=503, code="store_unavailable")
+        if missing:
+            problem = {"missing": missing}
+            raise gradwire.UnknownRef("gone", status=404, code="unknown_ref", problem=problem)
+        if isinstance(program, dict):
+            program = self.held[program["ref"]]
+        x = document["x"]
+        array = self.held[x["ref"]] if "ref" in x else np.frombuffer(x["data"], x["dtype"])
+        answer = {"program": f"sha256:{program}", "outputs": (program, array)}
+        return call.read(Reply(answer, response))
+
+    def _store(self, call: Call[Any], value: Any, response: httpx.Response) -> Reply:
+        self.stored += 1
+        if self.refuses:
+            raise gradwire.OverBudget("full", status=413, code="over_budget")
+        ref = call.document["ref"] if call.method == "POST" else call.path.rpartition("/")[2]
+        self.held[ref] = value
+        return Reply({}, response)
+
+    def _written(self, array: Any) -> Any:
+        return {"dtype": array.dtype.name, "shape": list(array.shape), "data": array.tobytes()}
+
+
+def ask(memory: Residents, shelf: Shelf, x: Any, program: str = "x") -> None:
+    """Ask, and see that the service understood what was meant."""
+    call = Call("POST", "/v1/evaluate", {"program": program, "x": x}, outputs)
+    read, array = follow(memory.conversation(call), shelf.send)
+    assert read == program
+    np.testing.assert_array_equal(array, x)
+
+
+def outputs(reply: Reply) -> Any:
+    return reply.document["outputs"]
+
+
+EVENTS = st.sampled_from(["ask", "ask", "ask", "ask", "change", "forget", "refuse", "fail", "heal"])
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(EVENTS, st.integers(0, 2), st.integers(0, 9999)), max_size=60))
+def test_whatever_happens_the_service_computes_with_what_is_meant(events):
+    memory, shelf = Residents(200_000), Shelf()
+    arrays = [np.full(10_000, float(i)) for i in range(3)]
+    programs = ["x", "y" * 5_000, "z" * 5_000]
+    for event, which, place in events:
+        if event == "change":
+            arrays[which][place] += 1
+        elif event == "forget":
+            shelf.held.clear()
+        elif event == "heal":
+            shelf.refuses = shelf.fails = False
+        elif event in ("refuse", "fail"):
+            setattr(shelf, f"{event}s", True)
+        ask(memory, shelf, arrays[which], programs[place % 3])
+
+
+@pytest.mark.parametrize("trouble", ["refuses", "fails"])
+def test_a_service_that_stores_nothing_is_not_bothered_for_a_while(trouble, monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    memory, shelf, x = Residents(), Shelf(), np.ones(10_000)
+    setattr(shelf, trouble, True)
+    for _ in range(10):
+        ask(memory, shelf, x)
+    assert shelf.stored == 1
+    assert shelf.sent[-1] > x.nbytes
+    setattr(shelf, trouble, False)
+    now += 61.0
+    for _ in range(3):
+        ask(memory, shelf, x)
+    assert shelf.sent[-1] < 200
+
+
+def test_a_service_that_never_holds_what_it_took_is_sent_everything():
+    class Forgetful(Shelf):
+        def _store(self, call, value, response):
+            self.stored += 1
+            return Reply({}, response)
+
+    memory, shelf, x = Residents(), Forgetful(), np.ones(10_000)
+    for _ in range(3):
+        ask(memory, shelf, x)
+    assert (shelf.stored, shelf.sent[-1] > x.nbytes) == (2, True)
+
+
+def test_memory_is_bounded_and_what_came_longest_ago_is_forgotten():
+    memory, shelf = Residents(200_000), Shelf()  # two arrays
+    arrays = [np.full(10_000, float(i)) for i in range(5)]
+    for x in arrays:
+        for _ in range(4):
+            ask(memory, shelf, x)
+    sent = []
+    for x in reversed(arrays):
+        ask(memory, shelf, x)
+        sent.append(shelf.sent[-1] < 200)
+    assert sent == [True, True, False, False, False]
+
+
+def test_what_was_seen_is_forgotten_before_it_is_too_much():
+    memory, shelf, x = Residents(), Shelf(), np.ones(10_000)
+    for _ in range(3):
+        ask(memory, shelf, x)
+    for i in range(MOST_SEEN):
+        memory.conversation(Call("POST", "/v1/evaluate", {"x": x + 1 + i}, outputs))
+    ask(memory, shelf, x)
+    assert shelf.sent[-1] > x.nbytes
+
+
+def test_threads_with_arrays_whose_samples_are_equal_are_told_apart():
+    memory, shelf = Residents(), Shelf()
+    start = threading.Barrier(8)
+
+    def often(place: int) -> None:
+        x = np.zeros(10_000)
+        x[place] = 1.0
+        start.wait()
+        for _ in range(30):
+            ask(memory, shelf, x)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(often, range(1, 9)))
