@@ -85,7 +85,7 @@ def test_every_dtype_and_form_has_a_text(client):
     for part in (
         "0 … 8, mean 4",
         "[True, False]",
-        "[1+2j, -0-1j]",
+        "[1+2j, 0-1j]",
         "1, 9 not finite",
         "float64[3 rows of 0…2]",
     ):

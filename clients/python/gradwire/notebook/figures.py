@@ -47,7 +47,7 @@ def summary(leaf: Any) -> Summary | None:
     least, most = (float(real.min()), float(real.max())) if real.size else (0.0, 0.0)
     if absent > 0:
         least, most = min(least, 0.0), max(most, 0.0)
-    largest = max(-least, most)
+    largest = max(abs(least), abs(most))
     # Scaled, so that neither the sum nor the squares overflow.
     scaled = real.astype(np.float64) / largest if largest > 0 else np.zeros(real.size)
     mean = float(scaled.sum()) / count * largest
@@ -98,9 +98,9 @@ def digits(number: Any, precision: int = 4) -> str:
     if isinstance(number, (int, np.integer)):
         return f"{int(number):.{precision - 1}e}" if abs(int(number)) >= 10**15 else f"{number}"
     if isinstance(number, (complex, np.complexfloating)):
-        sign = "-" if math.copysign(1.0, number.imag) < 0 else "+"
+        sign = "-" if number.imag < 0 else "+"
         return f"{digits(number.real, precision)}{sign}{digits(abs(number.imag), precision)}j"
-    real = float(number)
+    real = float(number) + 0.0  # no one asks for the sign of zero
     if 10**precision <= abs(real) < 1e6:
         return f"{real:.0f}"
     text = f"{real:.{precision}g}"

@@ -19,6 +19,11 @@ class Shown:
 
         return text(cast("Any", self))
 
+    def _repr_html_(self) -> str:
+        from gradwire.notebook.cards import card
+
+        return card(cast("Any", self))
+
     def as_curl(self) -> str:
         r"""The command for a shell that asks the same again, readable throughout.
 

@@ -1,0 +1,142 @@
+"""Sections of answers as tables of HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeAlias
+
+from gradwire.notebook import words
+from gradwire.notebook.asked import Asked
+from gradwire.notebook.figures import digits, summary, type_of
+from gradwire.notebook.leaves import leaf_cell, told_cell
+from gradwire.notebook.markup import Markup, element, joined
+from gradwire.notebook.rows import Row, rows
+from gradwire.notebook.sections import Section
+from gradwire.results import Check, Result
+from gradwire.trees import MISSING
+
+#: Rows of a table; more are counted. Of the first of them, large leaves open.
+MOST_ROWS = 40
+MOST_OPENING = 12
+#: Pixels of the longest bar of norms.
+LONGEST_BAR = 56
+
+#: What a column has in the row of a leaf, that may open or not.
+Cell: TypeAlias = Callable[[Row, bool], Markup]
+
+NOTHING = Markup("")
+
+
+def section_table(
+    section: Section, result: Result, asked: Asked, drawn: Sequence[str] = ()
+) -> Markup:
+    """A table with a row for each leaf and each nesting level.
+
+    Columns without anything are left out, and of those that are ``drawn`` elsewhere it is told
+    what sums them up.
+    """
+    found = rows(section.columns, section.names)
+    told = list(islice(found, MOST_ROWS))
+    columns = []
+    for head, cell in _columns(section, result, asked, told, drawn):
+        parts = [
+            cell(row, i < MOST_OPENING) if row.leaves else NOTHING for i, row in enumerate(told)
+        ]
+        if any(parts) or head == section.of:
+            columns.append((head, parts))
+    lines = []
+    for i, row in enumerate(told):
+        kinds = ["gw-top"] if row.depth == 0 else []
+        kinds += [] if row.leaves else ["gw-level"]
+        parts = [_name(row), *(cells[i] for _, cells in columns[1:])]
+        lines.append(
+            element("tr", *(element("td", part) for part in parts), class_=" ".join(kinds))
+        )
+    more = sum(1 for row in found if row.leaves)
+    if more:
+        rest = element("td", f"… and {more:,} more", class_="gw-quiet", colspan=len(columns))
+        lines.append(element("tr", rest, class_="gw-top"))
+    head = element("tr", *(element("th", name) for name, _ in columns))
+    return element("table", element("thead", head), element("tbody", *lines))
+
+
+def _columns(
+    section: Section, result: Result, asked: Asked, told: Sequence[Row], drawn: Sequence[str]
+) -> Iterator[tuple[str, Cell]]:
+    point = asked if section.of_sources else None
+    yield section.of, lambda row, _: _name(row)
+    yield "type", lambda row, _: _type(row, point)
+    if point:
+        yield "at", lambda row, opens: leaf_cell(point.variable(row.path), opens)
+    for name in section.columns:
+        yield name, _told(name) if name in drawn else _values(name, result)
+        if name in section.normed:
+            yield "norm", _norms(name, told)
+    if section.of_sources and isinstance(result, Check):
+        yield "check", lambda row, _: _verdict(result, row.path)
+
+
+def _told(name: str) -> Cell:
+    return lambda row, _: told_cell((row.leaves or {})[name])
+
+
+def _values(name: str, result: Result) -> Cell:
+    def cell(row: Row, opens: bool) -> Markup:
+        leaf = (row.leaves or {})[name]
+        why = words.why_none(result, row.path) if leaf is None else ""
+        return element("span", f"none: {why}", class_="gw-quiet") if why else leaf_cell(leaf, opens)
+
+    return cell
+
+
+def _name(row: Row) -> Markup:
+    label = words.cut(row.label or "value")
+    renamed = row.path if row.label and not row.path.endswith(row.label) else ""
+    told = [element("span", f" {words.cut(renamed)}", class_="gw-type")] if renamed else []
+    name = element("span", label, class_="gw-name", title=row.path or None)
+    return element("span", name, *told, style=f"padding-left:{16 * row.depth}px")
+
+
+def _type(row: Row, point: Asked | None) -> Markup:
+    first = next(iter((row.leaves or {}).values()))
+    typed = point.variable(row.path) if point and first is None else first
+    told = "" if typed is MISSING or typed is None else type_of(typed)
+    return element("span", told, class_="gw-type") if told else NOTHING
+
+
+def _norms(name: str, told: Sequence[Row]) -> Cell:
+    """Norms with bars, by the powers of ten from the least that is not zero to the greatest."""
+    norms = [_norm((row.leaves or {}).get(name)) for row in told]
+    logs = [math.log10(norm) for norm in norms if norm]
+    least, most = (min(logs), max(logs)) if logs else (0.0, 0.0)
+    span = max(most - least, 1.0)  # norms that are nearly the same have bars that are
+
+    def cell(row: Row, _: bool) -> Markup:
+        norm = _norm((row.leaves or {})[name])
+        if norm is None:
+            return NOTHING
+        number = element("span", digits(norm, 3), class_="gw-no", title=repr(norm))
+        if len(logs) < 2:
+            return number
+        share = 1.0 - (most - math.log10(norm)) / span if norm else 0.0
+        width = 4 + round((LONGEST_BAR - 4) * share) if norm else 0
+        style = f"width:{width}px;margin-right:{LONGEST_BAR + 7 - width}px"
+        return joined(element("span", class_="gw-bar", style=style), number)
+
+    return cell
+
+
+def _norm(leaf: Any) -> float | None:
+    told = None if leaf is None or leaf is MISSING else summary(leaf)
+    return told.norm if told and told.size and not told.nonfinite else None
+
+
+def _verdict(result: Check, path: str) -> Markup:
+    told = words.verdict(result, path)
+    if not told:
+        return NOTHING
+    right = result.checks[path].ok
+    mark = element("span", "✓ " if right else "✗ ", class_="gw-good" if right else "gw-bad")
+    return joined(mark, element("span", told, class_="gw-no"))
