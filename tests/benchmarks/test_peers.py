@@ -11,6 +11,8 @@ from peers.tools import MODULES, TOOLS, asked, check
 from peers.workloads import WORKLOADS
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+# PyTorch makes its own tables of derivatives by what it has deprecated itself.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script`:DeprecationWarning")
 INSTALLED = [tool for tool in TOOLS if tool not in MODULES or find_spec(MODULES[tool])]
 
 

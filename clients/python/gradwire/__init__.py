@@ -90,6 +90,7 @@ from gradwire.tracing.control import (
     while_loop,
 )
 from gradwire.tracing.functions import Function, function
+from gradwire.tracing.programs import program
 from gradwire.tracing.rules import custom_gradient
 from gradwire.tracing.solvers import custom_root, odeint
 from gradwire.tracing.transforms import (
@@ -187,6 +188,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "odeint",
+    "program",
     "scan",
     "stop_gradient",
     "switch",

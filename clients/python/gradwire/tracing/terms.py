@@ -90,6 +90,18 @@ class Body(Term):
         self.result: Term = result
 
 
+class Source(Term):
+    """A function of the program that is given as text: its parameters and the lines of its body."""
+
+    __slots__ = ("lines", "params")
+
+    def __init__(self, params: tuple[str, ...], lines: tuple[str, ...]) -> None:
+        _bare(self, None)
+        self.place: Place | None = user_place()
+        self.params: tuple[str, ...] = params
+        self.lines: tuple[str, ...] = lines
+
+
 def _bare(term: Term, scope: Scope | None) -> None:
     """A term without text of its own; a place would take longer to find than all else."""
     term.parts, term.operands, term.scope, term.place = (), (), scope, None

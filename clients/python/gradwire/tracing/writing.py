@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Term, dependencies
+from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Source, Term, dependencies
 
 #: Names that the text uses for something else, so that no variable may have them.
 RESERVED = frozenset(
@@ -95,8 +95,12 @@ class _Writer:
             if term in self._names:  # by a function that was defined since
                 continue
             for operand in term.operands:
-                if isinstance(operand, Body) and operand not in self._names:
+                if operand in self._names:
+                    continue
+                if isinstance(operand, Body):
                     self._define(operand, blocks)
+                elif isinstance(operand, Source):
+                    self._quote(operand, blocks[None])
             if isinstance(term, Bound):
                 raise ValueError(
                     "a value from inside a function of the program was used outside of it"
@@ -106,9 +110,14 @@ class _Writer:
             blocks[term.scope].add(f"{name} = {self._text(term)}", term.place)
             self._names[term] = name
 
+    def _quote(self, source: Source, block: _Block) -> None:
+        self._names[source] = name = self._function_name()
+        block.add(f"def {name}({', '.join(source.params)}):", source.place)
+        for line in source.lines:
+            block.add(f"    {line}", source.place)
+
     def _define(self, body: Body, blocks: Mapping[Scope | None, _Block]) -> None:
-        name = f"f{self._functions}"
-        self._functions += 1
+        name = self._function_name()
         for param in body.params:
             self._names[param] = self._unique(param.hint)
         inner = _Block()
@@ -121,6 +130,10 @@ class _Writer:
             outer.add(f"    {line}", place)
         outer.add(f"    return {self._names[body.result]}", body.place)
         self._names[body] = name
+
+    def _function_name(self) -> str:
+        self._functions += 1
+        return f"f{self._functions - 1}"
 
     def _text(self, term: Term) -> str:
         pieces = [term.parts[0]]
@@ -154,4 +167,4 @@ class _Writer:
 
 
 def _is_body(term: Term) -> bool:
-    return isinstance(term, Body)
+    return isinstance(term, (Body, Source))

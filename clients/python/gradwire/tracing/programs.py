@@ -1,0 +1,131 @@
+"""Program text as functions, which nest in recorded ones and are differentiated as they are."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gradwire.tracing import literals
+from gradwire.tracing.bodies import applied
+from gradwire.tracing.functions import Function, Runs
+from gradwire.tracing.literals import ToTerm
+from gradwire.tracing.recorded import is_number, recording
+from gradwire.tracing.structures import flatten
+from gradwire.tracing.terms import Source, Term
+from gradwire.tracing.tracer import Tracer, to_term
+from gradwire.trees import inside, is_list
+
+#: What the text's last expression is kept as.
+RESULT = "result_"
+#: Methods that are called for what they do to a list.
+_CHANGING = frozenset({"append", "assign", "assign_add", "assign_sub"})
+_LIBRARIES = frozenset({"np", "numpy", "jnp"})  # np.append gives a new array
+
+
+def program(text: str, *parameters: str, client: Runs | None = None) -> Function[..., Any]:
+    """The function that program text is of its variables, in this order.
+
+    It is one like those of ``gradwire.function``: a part of what is recorded where it is called,
+    and differentiated and mapped by ``gradwire.grad`` and all else that takes such functions.
+
+    >>> loss = gradwire.program("mean((tanh(x @ w) - y)**2)", "w", "x", "y")
+    >>> value, gradient = gradwire.value_and_grad(loss)(w, x, y)
+    """
+    source = Source(parameters, function_lines(text))
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        trace = recording()
+
+        def term_of(part: Any) -> Term | None:
+            return part if isinstance(part, Term) else to_term(part, trace)
+
+        arguments = [_argument(given[name], term_of) for name in parameters]
+        return Tracer(applied(source, arguments), trace)
+
+    called.__name__ = called.__qualname__ = "program"
+    called.__doc__ = text
+    called.__signature__ = signature  # type: ignore[attr-defined]
+    return Function(called, client)
+
+
+def function_lines(text: str) -> tuple[str, ...]:
+    """The lines of a function's body that returns what a program of this text does.
+
+    That is its last expression by itself, or else what its last assignment assigned.
+    """
+    module = ast.parse(text, "<program>")
+    statements = list(_statements(module.body))
+    expressions = [node for node in statements if isinstance(node, ast.Expr) and _is_value(node)]
+    lines = text.splitlines() or [""]
+    for node in reversed(expressions):  # an insertion moves what stands behind it
+        line = lines[node.lineno - 1].encode()
+        start = node.col_offset
+        lines[node.lineno - 1] = (line[:start] + f"{RESULT} = ".encode() + line[start:]).decode()
+    returned = RESULT if expressions else _last_assigned(statements)
+    if returned is not None and not isinstance(module.body[-1], ast.Return):
+        lines.append(f"return {returned}")
+    return tuple(lines)
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements in the order of the text, but for those of functions."""
+    for statement in body:
+        yield statement
+        if not isinstance(statement, ast.FunctionDef):
+            for block in ("body", "orelse"):
+                yield from _statements(getattr(statement, block, []))
+
+
+def _is_value(node: ast.Expr) -> bool:
+    match node.value:
+        case ast.Constant(value=str()):
+            return False
+        case ast.Call(func=ast.Attribute(value=of, attr=name)):
+            return name not in _CHANGING or ast.unparse(of) in _LIBRARIES
+    return True
+
+
+def _last_assigned(statements: list[ast.stmt]) -> str | None:
+    for node in reversed(statements):
+        match node:
+            case ast.Assign(targets=[*_, target]):
+                return _named(target)
+            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+                return _named(target)
+    return None
+
+
+def _named(target: ast.expr) -> str:
+    while isinstance(target, ast.Subscript | ast.Attribute):  # ``x[0] = y`` assigns x
+        target = target.value
+    return ast.unparse(target)
+
+
+def _argument(value: Any, to_term: ToTerm) -> Term:
+    """A nested value as the text of one argument."""
+    phrase = literals.Phrase(to_term)
+    phrase.value(_levels(value, to_term))
+    return phrase.term()
+
+
+def _levels(value: Any, to_term: ToTerm) -> Any:
+    """Nested values as mappings and lists; lists of numbers as arrays, as when they are sent."""
+    held = inside(value)
+    if isinstance(held, Mapping):
+        return {name: _levels(part, to_term) for name, part in held.items()}
+    if not is_list(held):
+        return value
+    parts = [_levels(part, to_term) for part in held]
+    leaves, _ = flatten(value, is_number)
+    if leaves and all(map(_is_plain_number, leaves)):
+        return literals.call("np.array", (parts,), {}, to_term)
+    return parts
+
+
+def _is_plain_number(leaf: Any) -> bool:
+    return leaf._weak if isinstance(leaf, Tracer) else isinstance(leaf, (int, float, complex))
