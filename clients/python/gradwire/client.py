@@ -15,6 +15,7 @@ import httpx
 from gradwire.call import Call
 from gradwire.compute import Compute
 from gradwire.exchange import Exchange
+from gradwire.local import LOCAL_URL, LocalTransport
 from gradwire.options import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_TIMEOUT,
@@ -63,6 +64,21 @@ class Connection(Compute, ABC, Generic[Http]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._options.base_url!r})"
 
+    @classmethod
+    def local(cls, **settings: Any) -> Self:
+        """A client of a service in this process, which ends when the client is closed.
+
+        Without a socket, for tests and notebooks; it needs ``gradwire[local]``. ``settings`` are
+        the service's own, by name; those that are left out are the environment's.
+
+        >>> with gradwire.Client.local(default_timeout_ms=1000) as client:
+        ...     client.evaluate("x + 1", {"x": 1.0}).outputs
+        np.float64(2.0)
+        """
+        client = cls(LOCAL_URL, http_client=cls._open_pool(LocalTransport(**settings)))
+        client._owns_pool = True
+        return client
+
     def with_options(
         self, *, timeout: Timeout | Unset = UNSET, max_retries: int | None = None
     ) -> Self:
@@ -81,8 +97,9 @@ class Connection(Compute, ABC, Generic[Http]):
         )
         return other
 
+    @staticmethod
     @abstractmethod
-    def _open_pool(self) -> Http:
+    def _open_pool(transport: LocalTransport | None = None) -> Http:
         """A pool of connections of this client's own."""
 
 
@@ -152,8 +169,9 @@ class Client(Connection[httpx.Client]):
     ) -> None:
         self.close()
 
-    def _open_pool(self) -> httpx.Client:
-        return httpx.Client()
+    @staticmethod
+    def _open_pool(transport: LocalTransport | None = None) -> httpx.Client:
+        return httpx.Client(transport=transport)
 
 
 class AsyncClient(Connection[httpx.AsyncClient]):
@@ -219,5 +237,6 @@ class AsyncClient(Connection[httpx.AsyncClient]):
     ) -> None:
         await self.close()
 
-    def _open_pool(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient()
+    @staticmethod
+    def _open_pool(transport: LocalTransport | None = None) -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=transport)

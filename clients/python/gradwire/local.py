@@ -1,0 +1,123 @@
+"""The service in this process: no socket, no second process, for tests and notebooks.
+
+This is the one place where the SDK imports the service, and only when it is asked to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import httpx
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+#: The address that requests go to; nothing listens there.
+LOCAL_URL = "http://gradwire.local"
+
+
+class Running(NamedTuple):
+    """A loop that runs a service, and what ends it."""
+
+    loop: asyncio.AbstractEventLoop
+    end: asyncio.Event
+
+
+class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Answers requests by a service of its own, on a loop in a thread of its own.
+
+    So whoever asks may wait for the answer or await it, on one loop after another, and computing
+    holds up none of them. Settings are as the service's, by name; without them, the environment's.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        app = _app(settings)
+        self._transport: httpx.ASGITransport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        running = Future[Running]()
+        thread = threading.Thread(target=_serve, args=(app, running), name="gradwire", daemon=True)
+        thread.start()
+        self._running: Running = running.result()
+        #: Ends the service: when this is closed, is no longer used, or the interpreter ends.
+        self._end: weakref.finalize[..., LocalTransport] = weakref.finalize(
+            self, _end, self._running, thread
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Wait for the answer, for as long as the request's timeout allows."""
+        answering = self._answering(request)
+        try:
+            return answering.result(_timeout(request))
+        except TimeoutError as error:
+            answering.cancel()
+            raise httpx.ReadTimeout("the service is still at it", request=request) from error
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Await the answer, for as long as the request's timeout allows."""
+        try:
+            async with asyncio.timeout(_timeout(request)):
+                return await asyncio.wrap_future(self._answering(request))
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("the service is still at it", request=request) from error
+
+    def close(self) -> None:
+        """End the service, when what it is doing is done."""
+        self._end()
+
+    async def aclose(self) -> None:
+        """The same without holding up the loop."""
+        await asyncio.to_thread(self.close)
+
+    def _answering(self, request: httpx.Request) -> Future[httpx.Response]:
+        if not self._end.alive:
+            raise RuntimeError("the service has been closed")
+        return asyncio.run_coroutine_threadsafe(self._answer(request), self._running.loop)
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        response = await self._transport.handle_async_request(request)
+        content = await response.aread()
+        return httpx.Response(response.status_code, headers=response.headers, content=content)
+
+
+def _app(settings: dict[str, Any]) -> FastAPI:
+    try:
+        from gradwire_service.app import create_app
+        from gradwire_service.settings import Settings
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "Client.local() runs the service in this process, and the service is not installed: "
+            "pip install 'gradwire[local]'"
+        ) from error
+    unknown = ", ".join(sorted(settings.keys() - Settings.model_fields.keys()))
+    if unknown:
+        raise TypeError(f"the service has no setting {unknown}")
+    return create_app(Settings(**settings))
+
+
+def _serve(app: FastAPI, running: Future[Running]) -> None:
+    async def serve() -> None:
+        end = asyncio.Event()
+        async with app.router.lifespan_context(app):
+            running.set_result(Running(asyncio.get_running_loop(), end))
+            await end.wait()
+
+    try:
+        asyncio.run(serve())
+    except BaseException as error:
+        if running.done():
+            raise
+        running.set_exception(error)
+
+
+def _end(running: Running, thread: threading.Thread) -> None:
+    running.loop.call_soon_threadsafe(running.end.set)
+    if thread is not threading.current_thread():  # which may be where garbage is collected
+        thread.join()
+
+
+def _timeout(request: httpx.Request) -> float | None:
+    timeout: float | None = request.extensions.get("timeout", {}).get("read")
+    return timeout

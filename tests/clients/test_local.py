@@ -1,0 +1,130 @@
+import asyncio
+import gc
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import gradwire
+import numpy as np
+import pytest
+from gradwire.call import Call
+
+ENDLESS = "while x < 1e300:\n    x = x + 1\nx"
+
+
+def threads() -> set[threading.Thread]:
+    """Those that run services."""
+    return {thread for thread in threading.enumerate() if thread.name == "gradwire"}
+
+
+@pytest.fixture(scope="module")
+def local():
+    with gradwire.Client.local() as client:
+        yield client
+
+
+def test_a_service_in_this_process_answers_as_one_elsewhere(local, client):
+    variables = {"x": np.linspace(0.0, 1.0, 100_000), "w": 2.0}
+    for ask in (
+        lambda one: one.gradient("sum(tanh(w * x))", variables),
+        lambda one: one.hessian("w**3 * sum(x)", variables, sources="w"),
+        lambda one: one.check("sum(x * w)", {"x": [1.0, 2.0], "w": 3.0}),
+    ):
+        assert ask(local).raw.content == ask(client).raw.content
+
+
+def test_errors_are_those_of_the_service(local):
+    with pytest.raises(gradwire.ShapeMismatch, match="line 1: a @ b") as caught:
+        local.evaluate("a @ b", {"a": np.ones((2, 3)), "b": np.ones((2, 3))})
+    assert caught.value.request_id
+
+
+def test_tapes_and_references_work(local):
+    with local.tape("h = x**2\nsum(h)", {"x": [1.0, 2.0]}) as tape:
+        np.testing.assert_array_equal(tape.gradient(sources="x").gradients, [2.0, 4.0])
+    for _ in range(4):
+        assert local.evaluate("sum(x)", {"x": np.ones(10_000)}).outputs == 10_000
+    assert len(local.evaluate("x", {"x": 1.0}).raw.request.content) < 100
+
+
+def test_threads_may_share_one(local):
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda x: local.evaluate("x**2", {"x": x}).outputs, range(50)))
+    assert answers == [float(x * x) for x in range(50)]
+
+
+def test_nobody_waits_longer_than_the_timeout(local):
+    with pytest.raises(gradwire.RequestTimeout):
+        local.with_options(timeout=0.05).evaluate(ENDLESS, {"x": 0.0})
+    assert local.evaluate("x", {"x": 1.0}).outputs == 1.0
+
+
+def test_answers_are_awaited_on_any_loop():
+    client = gradwire.AsyncClient.local()
+
+    async def gather(count):
+        asked = [client.evaluate("x**2", {"x": x}) for x in range(count)]
+        return [float(answer.outputs) for answer in await asyncio.gather(*asked)]
+
+    async def timed_out():
+        with pytest.raises(gradwire.RequestTimeout):
+            await client.with_options(timeout=0.05).evaluate(ENDLESS, {"x": 0.0})
+        await client.close()
+
+    assert asyncio.run(gather(3)) == [0.0, 1.0, 4.0]
+    assert asyncio.run(gather(2)) == [0.0, 1.0]
+    before = threads()
+    asyncio.run(timed_out())
+    assert len(before - threads()) == 1
+
+
+def test_settings_are_the_services():
+    with gradwire.Client.local(max_array_bytes=1000) as client, pytest.raises(gradwire.OverBudget):
+        client.evaluate("zeros(1000)")
+    with pytest.raises(TypeError, match="the service has no setting max_arays, store_name"):
+        gradwire.Client.local(store_name=3, max_arays=4)
+
+
+def test_what_is_stored_in_a_file_outlives_the_client(tmp_path):
+    store = f"sqlite:{tmp_path / 'store'}"
+    document = {"program": "x + 1", "name": "next"}
+    with gradwire.Client.local(store=store) as client:
+        client.send(Call("POST", "/v1/programs", document, lambda _: None))
+    with gradwire.Client.local(store=store) as client:
+        assert client.evaluate({"name": "next"}, {"x": 1.0}).outputs == 2.0
+
+
+def test_the_service_ends_with_its_client():
+    before = threads()
+    client = gradwire.Client.local()
+    (thread,) = threads() - before
+    with client.with_options(timeout=1.0) as other:  # which is not whose service it is
+        other.evaluate("x", {"x": 1.0})
+    assert thread.is_alive()
+    client.close()
+    client.close()
+    assert not thread.is_alive()
+    with pytest.raises(RuntimeError, match="closed"):
+        client.evaluate("x", {"x": 1.0})
+
+
+def test_the_service_of_a_client_that_nobody_has_any_more_ends():
+    before = threads()
+    client = gradwire.Client.local()
+    (thread,) = threads() - before
+    del client
+    gc.collect()
+    thread.join(30.0)
+    assert not thread.is_alive()
+
+
+def test_without_the_service_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gradwire_service.app", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'gradwire\[local\]'"):
+        gradwire.Client.local()
+
+
+def test_the_sdk_does_not_load_the_service_unless_asked():
+    code = "import sys, gradwire; sys.exit(any(m.startswith('gradwire_') for m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
