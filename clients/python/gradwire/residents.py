@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final, TypeVar
@@ -44,8 +44,20 @@ MOST_SEEN: Final = 4096
 SAMPLED: Final = 32
 #: How long nothing is stored after the service has refused to.
 PAUSE_SECONDS: Final = 60.0
+#: Where a response has a ``Named``, among its extensions.
+NAMED: Final = "gradwire.named"
 #: How often what the service does not hold is stored before all is sent as it is.
 ATTEMPTS: Final = 2
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Named:
+    """What the references in a request stand for."""
+
+    #: By reference; of a program there is no array.
+    arrays: Mapping[str, NDArray[Any] | None]
+    #: The program's text.
+    source: str | None
 
 
 @dataclass(eq=False, slots=True)
@@ -100,7 +112,8 @@ class Residents:
         else:
             asked = self._with_program(call, named)
             content = codec.encode(asked.document, refer)
-        packed = Call(asked.method, asked.path, None, asked.read, asked.source, content)
+        read = _telling(asked.read, named, call.source) if named else asked.read
+        packed = Call(asked.method, asked.path, None, read, asked.source, content)
         return self._referring(call, packed, named) if named else iter(packed)
 
     def _referring(self, call: Call[T], packed: Call[T], named: Mapping[str, Resident]) -> Steps[T]:
@@ -230,6 +243,18 @@ def _digest(array: NDArray[Any]) -> str:
     digest = sha256(f"{array.dtype.name} {','.join(map(str, array.shape))}\n".encode())
     digest.update(array.reshape(-1).view(np.uint8).data)
     return f"sha256:{digest.hexdigest()}"
+
+
+def _telling(
+    read: Callable[[Reply], T], named: Mapping[str, Resident], source: str | None
+) -> Callable[[Reply], T]:
+    """A reading that notes beside the response what the references in its request stand for."""
+
+    def told(reply: Reply) -> T:
+        reply.response.extensions[NAMED] = Named({n: named[n].copy for n in named}, source)
+        return read(reply)
+
+    return told
 
 
 def _nothing(_: Reply) -> None:

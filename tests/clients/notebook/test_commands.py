@@ -76,6 +76,16 @@ def test_sparse_and_ragged_variables_are_repeated(client):
     assert told == [value.tolist() for value in answer.outputs]
 
 
+def test_what_was_referred_to_is_referred_to_again(service_url):
+    with gradwire.Client(service_url) as client:
+        for _ in range(4):
+            answer = client.gradient("sum(x**2)", {"x": np.linspace(0.0, 1.0, 20_000)})
+    command = answer.as_curl()
+    assert "sha256:" in command
+    assert len(command) < 500
+    same(json.loads(run(command))["gradients"], answer.gradients)
+
+
 def test_keys_stand_in_no_command(script):
     reply = b'{"outputs":1.0}'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"

@@ -43,6 +43,13 @@ def test_each_kind_says_what_it_is(client):
     assert "right, error" in repr(said["Check of 13: all right"])
 
 
+def test_small_matrices_are_told_whole(client):
+    text = repr(client.hessian("(1 - x)**2 + 100 * (y - x**2)**2", {"x": 1.0, "y": 1.0}))
+    lines = [line.split() for line in text.splitlines()]
+    at = lines.index("hessian 2 × 2, eigenvalues 0.3994 … 1002: positive definite".split())
+    assert lines[at + 1 : at + 4] == [["x", "y"], ["x", "802", "-400"], ["y", "-400", "200"]]
+
+
 def test_where_numbers_stop_being_finite_is_shown(client):
     answer = client.gradient("a = log(sum(x))\na + 0*sqrt(y)", {"x": [0.0, 0.0], "y": 0.0})
     text = repr(answer)

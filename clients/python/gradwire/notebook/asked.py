@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -15,8 +16,11 @@ import numpy as np
 
 from gradwire import codec
 from gradwire.ragged import RaggedArray
+from gradwire.residents import NAMED, Named
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING, NONFINITE, lookup
+
+NOTHING_NAMED = Named({}, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,8 @@ class Asked:
     """The document of a request, empty where there was none; its arrays are NumPy's."""
 
     document: Mapping[str, Any]
+    #: What the references in it stand for, as far as the client knows.
+    named: Named = NOTHING_NAMED
 
     @classmethod
     def of(cls, response: httpx.Response) -> Asked:
@@ -34,13 +40,14 @@ class Asked:
             return cls({})
         media_type = response.request.headers.get("Content-Type", "")
         document = codec.decode(content, media_type) if content else {}
-        return cls(document if isinstance(document, Mapping) else {})
+        named = response.extensions.get(NAMED, NOTHING_NAMED)
+        return cls(document if isinstance(document, Mapping) else {}, named)
 
     @property
     def source(self) -> str | None:
-        """The program's text, if it was sent as such."""
+        """The program's text, if it is known."""
         program = self.document.get("program")
-        return program if isinstance(program, str) else None
+        return program if isinstance(program, str) else self.named.source
 
     def names(self, member: str) -> Any:
         """The names that a part of the answer was asked for by; ``MISSING`` without any."""
@@ -48,20 +55,32 @@ class Asked:
         return MISSING if names is None else names
 
     def variable(self, path: str) -> Any:
-        """The value of the variable at a path; ``MISSING`` where it is not in the request."""
+        """The value of the variable at a path; ``MISSING`` where it is not known."""
         variables = self.document.get("variables")
         found = lookup(variables, path) if variables and path else MISSING
-        return MISSING if found is MISSING else value_of(found)
+        try:
+            return MISSING if found is MISSING else value_of(found, self.named.arrays)
+        except ValueError:  # a nesting level
+            return MISSING
 
 
-def value_of(document: Any) -> Any:
+def value_of(document: Any, arrays: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """What a leaf of a request stands for; ``MISSING`` where it cannot be told from it."""
     if not isinstance(document, Mapping):
         return _array(document)
-    if "indices" in document and "values" in document:
-        return _in_parts(SparseArray, document, "indices", tuple(document["shape"]))
-    if "row_splits" in document and "values" in document:
-        return _in_parts(RaggedArray, document, "row_splits")
+    if "ref" in document:
+        found = arrays.get(document["ref"])
+        return MISSING if found is None else found
+    for kind, places in ((SparseArray, "indices"), (RaggedArray, "row_splits")):
+        if places in document and "values" in document:
+            values = value_of(document["values"], arrays)
+            at = value_of(document[places], arrays)
+            if values is MISSING or at is MISSING:
+                return MISSING
+            at = at.astype(np.int64)
+            if kind is RaggedArray:
+                return RaggedArray(values, at)
+            return SparseArray(at, values, tuple(document["shape"]))
     dtype = document.get("dtype")
     if "re" in document and "im" in document:
         real = _array(document["re"])
@@ -69,16 +88,9 @@ def value_of(document: Any) -> Any:
         array.real, array.imag = real, _array(document["im"])  # 1j * inf would be NaN beside
         return array
     if "value" not in document:
-        return MISSING  # a reference, or a nesting level
-    return _array(document["value"], dtype)
-
-
-def _in_parts(kind: type, document: Mapping[str, Any], places: str, *further: Any) -> Any:
-    values, at = value_of(document["values"]), value_of(document[places])
-    if values is MISSING or at is MISSING:
-        return MISSING
-    at = at.astype(np.int64)
-    return kind(values, at) if kind is RaggedArray else kind(at, values, *further)
+        return MISSING  # a nesting level
+    inner = document["value"]
+    return value_of(inner, arrays) if isinstance(inner, Mapping) else _array(inner, dtype)
 
 
 def _array(document: Any, dtype: str | None = None) -> Any:

@@ -81,10 +81,8 @@ def _is_told_ahead(result: Derivative) -> bool:
 
 
 def _matrix(made: Matrix) -> Iterator[Markup]:
-    height, width = made.shape
-    nature = made.nature()
-    told = f"{height:,} × {width:,}{', ' if nature else ''}{nature}"
-    yield element("div", made.name, element("span", told, class_="gw-more"), class_="gw-section")
+    told = element("span", made.told(), class_="gw-more")
+    yield element("div", made.name, told, class_="gw-section")
     yield matrix_table(made)
 
 

@@ -59,6 +59,11 @@ class Matrix:
         """How many rows and columns there are."""
         return sum(band.size for band in self.rows), sum(band.size for band in self.columns)
 
+    def told(self) -> str:
+        """Its size, and what it is like."""
+        height, width = self.shape
+        return ", ".join(filter(None, (f"{height:,} × {width:,}", self.nature())))
+
     def whole(self) -> NDArray[Any]:
         """All of it; blocks that do not exist are NaN."""
         told = []

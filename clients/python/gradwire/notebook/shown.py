@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Shown:
@@ -46,3 +49,22 @@ class Shown:
         from gradwire.notebook.commands import curl
 
         return curl(self.raw)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A frame with a row for each element: ``path``, ``index``, and what the answer has there.
+
+        Gradients are beside the ``value`` of the variable, as it was sent. A Jacobian or Hessian
+        is the matrix, its sides named by elements, sparse if it was given so; what a tape has
+        recorded, a row for each instruction. Needs pandas, which ``gradwire[notebook]`` brings.
+
+        >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}).to_pandas()
+          path index  value  gradient
+        0    w    ()    2.0      10.0
+        1    x  (0,)    1.0       4.0
+        2    x  (1,)    3.0      12.0
+        >>> client.hessian("x**2 * y", {"x": 1.0, "y": 3.0}).to_pandas().loc["x", "y"]
+        np.float64(2.0)
+        """
+        from gradwire.notebook.frames import frame
+
+        return frame(cast("Any", self))

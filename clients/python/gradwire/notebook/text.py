@@ -9,6 +9,7 @@ from gradwire.nodes import Node
 from gradwire.notebook import words
 from gradwire.notebook.asked import Asked
 from gradwire.notebook.figures import digits, summary, type_of
+from gradwire.notebook.matrices import Matrix, matrix
 from gradwire.notebook.rows import Row, rows
 from gradwire.notebook.sections import Section, sections
 from gradwire.results import Check, Instruction, Recording, Result
@@ -16,6 +17,8 @@ from gradwire.trees import MISSING
 
 #: Rows of each table; more are counted.
 MOST_ROWS = 20
+#: Rows and columns of a matrix whose numbers are told.
+MOST_NUMBERS = 8
 #: Of warnings; more are counted.
 MOST_WARNINGS = 6
 
@@ -39,6 +42,9 @@ def _result(result: Result) -> Iterator[str]:
     yield words.title(result)
     for section in sections(result, asked):
         yield from table(_cells(section, result, asked))
+    made = matrix(result, asked)
+    if made is not None:
+        yield from _matrix(made)
     for way, place in result.nonfinite.items():
         yield from _warning(words.nonfinite_sentence(way, place), place, asked)
     for notice in result.warnings[:MOST_WARNINGS]:
@@ -49,6 +55,18 @@ def _result(result: Result) -> Iterator[str]:
     told += [f"program {result.program[:15]}…"] if result.program else []
     told += [f"request {result.request_id}"] if result.request_id else []
     yield f"  {' · '.join(filter(None, told))}"
+
+
+def _matrix(made: Matrix) -> Iterator[str]:
+    """What a matrix is like, and its numbers where they are few."""
+    yield f"  {made.name} {made.told()}"
+    if max(made.shape) <= MOST_NUMBERS:
+        names = [name for band in made.columns for name in band.elements()]
+        rows_ = [name for band in made.rows for name in band.elements()]
+        numbers = ([digits(number) for number in row] for row in made.whole())
+        yield from table(
+            [["", *names], *([n, *row] for n, row in zip(rows_, numbers, strict=True))]
+        )
 
 
 def _warning(sentence: str, place: Node | None, asked: Asked) -> Iterator[str]:
