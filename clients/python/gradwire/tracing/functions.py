@@ -82,6 +82,11 @@ class Function(Generic[P, T]):
         return self._client
 
     @property
+    def own_client(self) -> Runs | None:
+        """The client that it was given, if any."""
+        return self._client
+
+    @property
     def inline(self) -> Callable[..., Any]:
         """What is recorded: it takes and gives recorded arrays."""
         return self._inline
