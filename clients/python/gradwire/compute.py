@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Callable, Iterable
+from typing import Any, Unpack
 
 from gradwire import questions
 from gradwire.call import Call, sent
 from gradwire.derivatives import Derivatives
+from gradwire.mapping import MappedFunction, MappedProgram, mapped, progress_of
 from gradwire.requests import Options, Program, point
 from gradwire.results import Evaluation
+from gradwire.steps import Steps
+from gradwire.tracing.functions import Function
 from gradwire.trees import Variables
 
 
@@ -27,3 +31,37 @@ class Compute(Derivatives):
         np.float64(5.0)
         """
         return questions.evaluation(point(program, variables), options)
+
+    @sent
+    def map(
+        self,
+        f: Program | Callable[..., Any],
+        *points: Iterable[Any],
+        variables: Variables | None = None,
+        chunk: int | None = None,
+        progress: bool | None = None,
+        **options: Unpack[Options],
+    ) -> Steps[list[Any]]:
+        """What a program or a function gives at each of many points, as Python's ``map``.
+
+        A point of a program is its variables by name, beside the ``variables`` that all share;
+        further options are as of ``evaluate``. A function, recorded if it is a Python function, has
+        a sequence of points for each argument. Points of one structure, in a row, are asked about
+        in chunks, by default of a thousand or as many as make a few megabytes. What takes long
+        shows its ``progress`` where tqdm is installed.
+
+        >>> client.map("w * x**2", [{"x": 1.0}, {"x": 2.0}], variables={"w": 3.0})
+        [np.float64(3.0), np.float64(12.0)]
+        >>> client.map(gradwire.grad(np.sin), [0.0, np.pi])
+        [np.float64(1.0), np.float64(-1.0)]
+        """
+        if callable(f):
+            if variables is not None or options:
+                raise TypeError("a function takes points only: it has all else in itself")
+            function = f if isinstance(f, Function) else Function(f)
+            arguments = zip(*points, strict=True)
+            return mapped(MappedFunction(function), arguments, chunk, progress_of(points, progress))
+        if len(points) != 1:
+            raise TypeError(f"a program has one sequence of points, not {len(points)}")
+        asked = MappedProgram(f, variables, options)
+        return mapped(asked, points[0], chunk, progress_of(points, progress))

@@ -151,7 +151,7 @@ def _in_parts(value: Any) -> dict[str, Any] | None:
 
 
 def _encode_leaf(value: Any, name: str) -> Any:
-    array = _as_array(value, name)
+    array = as_array(value, name)
     if array is None:
         return value
     plain = array.ndim == 0 and array.dtype.name in ("float64", "bool")
@@ -162,7 +162,7 @@ def _encode_leaf(value: Any, name: str) -> Any:
     return {"value": document, **rest}
 
 
-def _as_array(value: Any, name: str) -> NDArray[Any] | None:
+def as_array(value: Any, name: str) -> NDArray[Any] | None:
     """A leaf as an array of the dtype that it is sent with; ``None`` where it is not numbers."""
     dtype = None
     if is_wire_leaf(value):

@@ -94,29 +94,36 @@ class Function(Generic[P, T]):
     def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
         """The requests that a call makes: one, once it was recorded."""
         leaves, structure = flatten((self._prepared(args), kwargs))
-        known = self._known((structure, *map(_kind, leaves)))
-        recipe = known[-1] if known else None
         outcomes: list[Any] = []
         while True:
-            if recipe is None:
-                recipe = yield from self._record(structure, leaves, outcomes)
-                known.append(recipe)
+            recipe = yield from self._path(leaves, structure, outcomes)
             with placed(recipe.written):
                 answer = yield from recipe.call(leaves)
-            if not recipe.guards:
-                return recipe.result(answer.outputs)
             outcomes = recipe.outcomes(answer.outputs)
             if recipe.holds(outcomes):
                 return recipe.result(answer.outputs)
-            recipe = next((other for other in reversed(known) if other.holds(outcomes)), None)
 
     def recipe(self, *args: Any, **kwargs: Any) -> Steps[tuple[Recipe, list[Any]]]:
         """What would be sent for these arguments: the program, and the arguments' leaves."""
         leaves, structure = flatten((self._prepared(args), kwargs))
+        recipe = yield from self._path(leaves, structure, [])
+        return recipe, leaves
+
+    def path(self, args: tuple[Any, ...], outcomes: Sequence[Any]) -> Steps[Recipe]:
+        """The recording for arguments of which so much was decided."""
+        leaves, structure = flatten((self._prepared(args), {}))
+        return (yield from self._path(leaves, structure, outcomes))
+
+    def _path(
+        self, leaves: Sequence[Any], structure: Structure, outcomes: Sequence[Any]
+    ) -> Steps[Recipe]:
         known = self._known((structure, *map(_kind, leaves)))
-        if not known:
-            known.append((yield from self._record(structure, leaves, [])))
-        return known[-1], leaves
+        for recipe in reversed(known):
+            if recipe.holds(outcomes):
+                return recipe
+        recipe = yield from self._record(structure, leaves, outcomes)
+        known.append(recipe)
+        return recipe
 
     def _record(
         self, structure: Structure, leaves: Sequence[Any], outcomes: Sequence[Any]
