@@ -26,9 +26,13 @@ class Phrase:
         self._text = ""
         self._operands: list[Term] = []
 
+    def pieces(self) -> tuple[tuple[str, ...], tuple[Term, ...]]:
+        """The text between the holes, and what fills them."""
+        return (*self._parts, self._text), tuple(self._operands)
+
     def term(self) -> Term:
         """The term of what was written."""
-        return Term((*self._parts, self._text), tuple(self._operands))
+        return Term(*self.pieces())
 
     def text(self, text: str) -> None:
         """Write text as it is."""

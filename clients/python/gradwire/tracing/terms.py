@@ -52,6 +52,14 @@ class Term:
         self.scope: Scope | None = innermost(operands)
         self.place: Place | None = user_place()
 
+    def forget(self) -> None:
+        """Be computed from nothing any more, once the value is known."""
+        self.parts, self.operands = (), ()
+
+    def leaf(self) -> Leaf | None:
+        """What is sent instead of being computed: nothing, unless the value is known."""
+        return None
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({'…'.join(self.parts)!r})"
 
@@ -65,6 +73,10 @@ class Leaf(Term):
         _bare(self, None)
         self.value: Any = value
         self.hint: str = hint
+
+    def leaf(self) -> Leaf:
+        """Itself."""
+        return self
 
 
 class Bound(Term):

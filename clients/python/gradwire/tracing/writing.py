@@ -69,12 +69,12 @@ class _Writer:
     def __init__(self, leaves: Iterable[Leaf]) -> None:
         self._names: dict[Term, str] = {}
         self._leaves: dict[str, Leaf] = {}
-        self._used: set[Leaf] = set()
+        self._used: set[str] = set()
         self._taken: set[str] = set()
         self._statements = 0
         self._functions = 0
         for leaf in leaves:
-            self._name_leaf(leaf)
+            self._is_known(leaf)
 
     def write(self, roots: Sequence[Term]) -> Written:
         block = _Block()
@@ -83,15 +83,12 @@ class _Writer:
             self._note_used(root)
         if not block.lines:  # nothing but variables is asked for
             block.add("None", None)
-        used = {name: leaf for name, leaf in self._leaves.items() if leaf in self._used}
+        used = {name: leaf for name, leaf in self._leaves.items() if name in self._used}
         return Written("\n".join(block.lines), used, self._names, block.places)
 
     def _state(self, roots: Sequence[Term], blocks: Mapping[Scope | None, _Block]) -> None:
         """Add a statement for all that the roots need, each to the block of its scope."""
-        for term in dependencies(roots, lambda term: term in self._names or _is_body(term)):
-            if isinstance(term, Leaf):
-                self._name_leaf(term)
-                continue
+        for term in dependencies(roots, self._is_known):
             if term in self._names:  # by a function that was defined since
                 continue
             for operand in term.operands:
@@ -143,14 +140,20 @@ class _Writer:
         return "".join(pieces)
 
     def _note_used(self, term: Term) -> None:
-        if isinstance(term, Leaf):
-            self._used.add(term)
+        if (name := self._names[term]) in self._leaves:
+            self._used.add(name)
 
-    def _name_leaf(self, leaf: Leaf) -> None:
-        if leaf not in self._names:
-            name = self._unique(leaf.hint)
-            self._names[leaf] = name
-            self._leaves[name] = leaf
+    def _is_known(self, term: Term) -> bool:
+        """Whether nothing need be stated for a term; what is sent gets its name."""
+        if term in self._names or isinstance(term, (Body, Source)):
+            return True
+        leaf = term.leaf()
+        if leaf is None:
+            return False
+        name = self._unique(leaf.hint)
+        self._names[term] = name
+        self._leaves[name] = leaf
+        return True
 
     def _unique(self, hint: str) -> str:
         stem = re.sub(r"\W", "_", hint, flags=re.ASCII) or "c"
@@ -164,7 +167,3 @@ class _Writer:
             name = f"{stem}_{count}"
         self._taken.add(name)
         return name
-
-
-def _is_body(term: Term) -> bool:
-    return isinstance(term, (Body, Source))

@@ -1,0 +1,26 @@
+"""TensorFlow's names for what users of ``tf.GradientTape`` write, computed by a Gradwire service.
+
+>>> import gradwire.tf as tf
+>>> x = tf.Variable(3.0)
+>>> with tf.GradientTape() as tape:
+...     y = x**2
+>>> tape.gradient(y, x)
+<tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+"""
+
+from gradwire.tf import dtypes as dtypes
+from gradwire.tf import errors as errors
+from gradwire.tf import nest as nest
+from gradwire.tf.conversion import *
+from gradwire.tf.dtypes import *
+from gradwire.tf.dtypes import DType, bool_
+from gradwire.tf.operators import *
+from gradwire.tf.scopes import *
+from gradwire.tf.shapes import *
+from gradwire.tf.slices import *
+from gradwire.tf.tapes import *
+from gradwire.tf.tensors import *
+from gradwire.tf.variables import *
+
+bool: DType = bool_
+newaxis: None = None

@@ -1,0 +1,126 @@
+"""How an operation becomes a tensor.
+
+``call`` writes an operation of the language; what its result will be, its dtype and shape, is said
+by a ``Spec`` where it is known here, so that nothing need be fetched to go on and mistakes are
+raised where they are made.
+
+>>> call("tf.reduce_sum", x, axis=0, spec=Spec(x.dtype, (3,)))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf.conversion import array_of, convert_to_tensor
+from gradwire.tf.dtypes import DType
+from gradwire.tf.fetching import fetch
+from gradwire.tf.nodes import UNKNOWN, Node, Spec, record
+from gradwire.tf.shapes import TensorShape
+from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tracing.literals import Phrase
+from gradwire.tracing.terms import Leaf, Term
+
+#: Numbers that are written with no more characters than this are part of a program; longer ones
+#: were computed, and are values that it is given: so it is the same program next time.
+LONGEST_LITERAL: int = 8
+
+
+def call(
+    function: str, *args: Any, spec: Spec = UNKNOWN, now: bool = False, **kwargs: Any
+) -> Tensor:
+    """``function(*args, **kwargs)`` of the language; fetched ``now`` where it may be refused."""
+    phrase = Phrase(operand)
+    phrase.text(f"{function}(")
+    phrase.arguments(args, kwargs)
+    phrase.text(")")
+    return finished(phrase, spec, now)
+
+
+def calls(
+    function: str, *args: Any, specs: Sequence[Spec], now: bool = False, **kwargs: Any
+) -> list[Tensor]:
+    """The same of a function that gives several values."""
+    phrase = Phrase(operand)
+    phrase.text(f"{function}(")
+    phrase.arguments(args, kwargs)
+    phrase.text(")")
+    whole = record(Node(*phrase.pieces()))
+    parts = [Tensor(record(Node(("", f"[{i}]"), (whole,), spec))) for i, spec in enumerate(specs)]
+    if now:
+        fetch([part._node for part in parts])
+    return parts
+
+
+def infix(operator: str, left: Any, right: Any, spec: Spec = UNKNOWN) -> Tensor:
+    """``left operator right``."""
+    phrase = Phrase(operand)
+    phrase.operand(left)
+    phrase.text(f" {operator} ")
+    phrase.operand(right)
+    return finished(phrase, spec)
+
+
+def finished(phrase: Phrase, spec: Spec = UNKNOWN, now: bool = False) -> Tensor:
+    """The tensor of an operation that was written."""
+    node = record(Node(*phrase.pieces(), spec))
+    result = Tensor(node)
+    if now:
+        fetch([node])
+    return result
+
+
+def operand(value: Any) -> Term | None:
+    """What computes an argument; ``None`` for what is written out."""
+    if isinstance(value, Tensor):
+        return value._node
+    if isinstance(value, Operand) or hasattr(value, "_to_tensor"):
+        return convert_to_tensor(value)._node
+    if isinstance(value, Term):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return Leaf(np.asarray(value))
+    return None
+
+
+def argument(value: Any, dtype: DType | None = None) -> Tensor | int | float | complex:
+    """An operand beside others of a dtype: a short number is written into the program."""
+    if isinstance(value, (int, float, complex)) and not isinstance(value, (bool, np.generic)):
+        if dtype is None or dtype.name in ("bool", "string"):
+            return convert_to_tensor(value, dtype)
+        array_of(value, dtype)  # it may be refused
+        if len(repr(value)) <= LONGEST_LITERAL and _is_finite(value):
+            return value
+    if isinstance(value, Operand):
+        return convert_to_tensor(value)
+    return convert_to_tensor(value, dtype)
+
+
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    """An argument's shape where it is known without asking."""
+    if isinstance(value, Tensor):
+        return value._node.shape
+    return tuple(np.shape(value))
+
+
+def static_shape(value: Any) -> tuple[int, ...]:
+    """A tensor's lengths, fetched if need be."""
+    return convert_to_tensor(value)._lengths()
+
+
+def integers(value: Any) -> list[int]:
+    """A shape or list of axes, given as numbers, a tensor or a ``TensorShape``."""
+    if isinstance(value, TensorShape):
+        return [int(length) for length in value.as_list() if length is not None]
+    if isinstance(value, Operand):
+        return [int(item) for item in np.atleast_1d(value._value()).tolist()]
+    if isinstance(value, (int, np.integer)):
+        return [int(value)]
+    return [int(item) for item in value]
+
+
+def _is_finite(value: complex) -> bool:
+    return math.isfinite(value.real) and math.isfinite(value.imag)

@@ -1,0 +1,126 @@
+"""Nodes: terms of a program that have a dtype and a shape, and a value once it was fetched."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from gradwire.tf.dtypes import DType, rounded
+from gradwire.tracing.terms import Leaf, Term
+
+#: ``None`` where it is not known without asking the service.
+Shape = tuple[int, ...] | None
+
+
+class Spec(NamedTuple):
+    """What is known of an operation's result before it is computed."""
+
+    dtype: DType | None = None
+    shape: Shape = None
+
+
+UNKNOWN: Spec = Spec()
+
+
+class Node(Term):
+    """A value that the service computes, or that is known already."""
+
+    __slots__ = ("crossing", "dtype", "hint", "kept", "owner", "rows", "shape", "value")
+
+    def __init__(
+        self, parts: tuple[str, ...], operands: tuple[Term, ...] = (), spec: Spec = UNKNOWN
+    ) -> None:
+        super().__init__(parts, operands)
+        self.dtype: DType | None = spec.dtype
+        self.shape: Shape = spec.shape
+        self.value: Any = None
+        self.hint: str = "c"
+        #: How many tapes need its operands though the value may be known.
+        self.kept: int = 0
+        #: The tensor that stands for it, if there still is one.
+        self.owner: weakref.ref[Any] | None = None
+        #: The indices, where it is rows of its first operand.
+        self.rows: Term | None = None
+        #: The user's own gradient that a tape has to cross here.
+        self.crossing: Any = None
+
+    @property
+    def spec(self) -> Spec:
+        """What is known of the value."""
+        return Spec(self.dtype, self.shape)
+
+    def leaf(self) -> Leaf | None:
+        """The value, to be sent, once it is known."""
+        return None if self.value is None else Leaf(self.value, self.hint)
+
+    def settle(self, value: Any) -> None:
+        """The value has become known: what it was computed from is needed by tapes alone."""
+        array = np.asarray(value)
+        if self.dtype is not None and (
+            array.dtype != self.dtype.storage or self.dtype.name == "bfloat16"
+        ):
+            array = rounded(array, self.dtype)
+        self.value = array
+        self.shape = array.shape
+        self.cut()
+
+    def cut(self) -> None:
+        """Forget what the value was computed from where nobody needs it."""
+        if self.value is not None and not self.kept and self.operands:
+            self.forget()
+
+
+def known(value: Any, dtype: DType, hint: str = "c") -> Node:
+    """A node whose value is known from the beginning."""
+    node: Node = Node.__new__(Node)
+    node.parts, node.operands, node.scope, node.place = (), (), None, None
+    node.dtype, node.shape = dtype, np.shape(value)
+    node.value, node.hint, node.kept, node.owner = value, hint, 0, None
+    node.rows = node.crossing = None
+    return node
+
+
+class Recorder(Protocol):
+    """What is told of every operation that is called while it records."""
+
+    def note(self, node: Node) -> None:
+        """An operation was called, of which this is a result."""
+
+    def note_read(self, variable: Any, node: Node) -> None:
+        """A variable was read, of whose value this is the node."""
+
+
+class _Active(threading.local):
+    """The recorders that record in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Recorder] = []
+
+
+_active = _Active()
+
+
+class paused:  # noqa: N801 - used as a statement
+    """A context in which nobody records in this thread."""
+
+    def __enter__(self) -> None:
+        self._stack: list[Recorder] = _active.stack
+        _active.stack = []
+
+    def __exit__(self, *error: object) -> None:
+        _active.stack = self._stack
+
+
+def active() -> list[Recorder]:
+    """The recorders that record in this thread, the innermost last."""
+    return _active.stack
+
+
+def record(node: Node) -> Node:
+    """Tell all who record of an operation."""
+    for recorder in _active.stack:
+        recorder.note(node)
+    return node

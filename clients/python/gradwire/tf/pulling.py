@@ -1,0 +1,295 @@
+"""Derivatives of what a tape recorded: one request for values and derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradwire.defaults import default_client
+from gradwire.tf.calls import call
+from gradwire.tf.conversion import tensor_of
+from gradwire.tf.fetching import along, asked, fetch
+from gradwire.tf.nodes import Node, Spec, active, record
+from gradwire.tf.recordings import Clones, Recording
+from gradwire.tf.slices import IndexedSlices
+from gradwire.tf.tensors import Tensor
+from gradwire.tracing.literals import Phrase
+from gradwire.tracing.terms import Term
+from gradwire.tracing.writing import write
+
+
+@dataclass(slots=True)
+class Source:
+    """What is differentiated in: a tensor, or a variable with all that it was read as."""
+
+    nodes: list[Node]
+    spec: Spec
+    #: What is gathered from it, where that is all that was done with it.
+    rows: list[Node] = field(default_factory=list)
+
+    @property
+    def asked(self) -> list[Node]:
+        """Where the derivative is taken."""
+        return self.rows or self.nodes
+
+
+def pull(
+    recording: Recording,
+    targets: Sequence[Node],
+    seeds: Sequence[Tensor | None],
+    sources: Sequence[Source],
+) -> list[Any]:
+    """The gradient of the seeded sum of targets in each source; ``None`` where there is none."""
+    clones = Clones(recording, targets)
+    crossings = clones.crossings()
+    if crossings:
+        return _across(recording, targets, seeds, sources, crossings)
+    for source in sources:
+        source.rows = _gathered(clones, source, targets)
+    found = _derived("vjp", clones, targets, seeds, sources)
+    return [_summed(parts, source) for parts, source in zip(found, sources, strict=True)]
+
+
+def jacobian(recording: Recording, target: Node, sources: Sequence[Source]) -> list[Tensor | None]:
+    """The derivative of each element of a target in each element of the sources."""
+    clones = Clones(recording, [target])
+    if clones.crossings():
+        return _row_by_row(recording, target, sources)
+    found = _derived("jacobian", clones, [target], [None], sources)
+    return [_added([part for part in parts if part is not None]) for parts in found]
+
+
+def _derived(
+    function: str,
+    clones: Clones,
+    targets: Sequence[Node],
+    seeds: Sequence[Tensor | None],
+    sources: Sequence[Source],
+) -> list[list[Tensor | None]]:
+    """A derivative at each node of each source."""
+    clones.make(
+        [node for source in sources if not source.rows for node in source.nodes],
+        whole=[node for source in sources for node in source.rows],
+    )
+    pairs = [
+        (target, clone, seed)
+        for target, seed in zip(targets, seeds, strict=True)
+        if (clone := clones.of(target)) is not None
+    ]
+    asked_at = [[clones.of(node) for node in source.asked] for source in sources]
+    flat = [node for nodes in asked_at for node in nodes if node is not None]
+    if not pairs or not flat:
+        return [[None] * len(nodes) for nodes in asked_at]
+    derivatives = _request(function, pairs, flat)
+    made = iter(_items(function, pairs, flat, derivatives))
+    return [[None if node is None else next(made) for node in nodes] for nodes in asked_at]
+
+
+def _request(
+    function: str, pairs: Sequence[tuple[Node, Node, Tensor | None]], flat: list[Node]
+) -> list[Any]:
+    """Ask the service; what it says of values is kept."""
+    fetch([seed._node for _, _, seed in pairs if seed is not None])
+    clones = [clone for _, clone, _ in pairs]
+    written = write([*clones, *flat])
+    extra = along(written)
+    names = written.names
+    options: dict[str, Any] = {
+        "target": names[clones[0]] if function == "jacobian" else [names[node] for node in clones],
+        "sources": [names[node] for node in flat],
+        "outputs": [names[node] for node in extra] or None,
+        "promotion": "strict",
+    }
+    client = default_client()
+    ask: Callable[..., Any] = client.jacobian if function == "jacobian" else client.gradient
+    if any(seed is not None for _, _, seed in pairs):
+        options["output_gradients"] = [
+            None if seed is None else seed._value() for _, _, seed in pairs
+        ]
+    answer = asked(written, lambda: ask(written.text, written.variables, **options))
+    for node, value in zip(extra, answer.outputs or (), strict=True):
+        node.settle(value)
+    values = [answer.value] if function == "jacobian" else answer.value
+    for (target, clone, _), value in zip(pairs, values, strict=True):
+        clone.settle(value)
+        if target.value is None:
+            target.settle(value)
+    found: list[Any] = answer.jacobian if function == "jacobian" else answer.gradients
+    return found
+
+
+def _items(
+    function: str,
+    pairs: Sequence[tuple[Node, Node, Tensor | None]],
+    flat: list[Node],
+    values: list[Any],
+) -> list[Tensor | None]:
+    """The derivatives as tensors, which whoever records sees come about."""
+    whole = record(_whole(function, pairs, flat)) if active() else None
+    made: list[Tensor | None] = []
+    for i, (node, value) in enumerate(zip(flat, values, strict=True)):
+        if value is None:
+            made.append(None)
+            continue
+        dtype = node.dtype
+        if whole is None:
+            made.append(tensor_of(value, dtype))
+            continue
+        item = record(Node(("", f"[{i}]"), (whole,), Spec(dtype, np.shape(value))))
+        item.settle(value)
+        made.append(Tensor(item))
+    return made
+
+
+def _whole(
+    function: str, pairs: Sequence[tuple[Node, Node, Tensor | None]], flat: list[Node]
+) -> Node:
+    phrase = Phrase(lambda value: value if isinstance(value, Term) else None)
+    targets: list[Term] = [clone for _, clone, _ in pairs]
+    phrase.text(f"{function}(")
+    if function == "jacobian":
+        phrase.hole(targets[0])
+    else:
+        phrase.value(targets)
+    phrase.text(", ")
+    phrase.value(list(flat))
+    if function == "vjp":
+        phrase.text(", ")
+        phrase.value([_ones(clone) if seed is None else seed._node for _, clone, seed in pairs])
+    phrase.text(")")
+    return Node(*phrase.pieces())
+
+
+def _ones(node: Node) -> Node:
+    lengths = Tensor(node)._lengths()
+    dtype = Tensor(node).dtype
+    return tensor_of(np.ones(lengths, dtype.storage), dtype)._node
+
+
+def _gathered(clones: Clones, source: Source, targets: Sequence[Node]) -> list[Node]:
+    """The rows that are read of a source, where nothing else is done with it."""
+    found: list[Node] = []
+    for node in source.nodes:
+        if node in targets or node in clones._recording.recorded:
+            return []
+        consumers = clones.consumers(node)
+        if any(each.rows is None or each.operands[0] is not node for each in consumers):
+            return []
+        found.extend(consumers)
+    return found
+
+
+def _summed(parts: list[Tensor | None], source: Source) -> Any:
+    if not source.rows:
+        return _added([part for part in parts if part is not None])
+    found = [
+        (part, node.rows) for part, node in zip(parts, source.rows, strict=True) if part is not None
+    ]
+    if not found:
+        return None
+    lengths = source.spec.shape or ()
+    values = [_rows(part, lengths[1:]) for part, _ in found]
+    indices = [_value_of(rows).reshape(-1) for _, rows in found]
+    return IndexedSlices(
+        values[0] if len(values) == 1 else call("concatenate", values),
+        np.concatenate(indices),
+        np.asarray(lengths, np.int64 if indices[0].dtype == np.int64 else np.int32),
+    )
+
+
+def _rows(part: Tensor, shape: tuple[int, ...]) -> Tensor:
+    lengths = part._lengths()
+    if lengths[1:] == shape and len(lengths) == len(shape) + 1:
+        return part
+    count = int(np.prod(lengths, dtype=np.int64)) // max(int(np.prod(shape, dtype=np.int64)), 1)
+    return call("reshape", part, (count, *shape), spec=Spec(part.dtype, (count, *shape)))
+
+
+def _value_of(term: Any) -> np.ndarray[Any, Any]:
+    return Tensor(term)._value() if isinstance(term, Node) else np.asarray(term.value)
+
+
+def _added(parts: list[Tensor]) -> Tensor | None:
+    if not parts:
+        return None
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def _across(
+    recording: Recording,
+    targets: Sequence[Node],
+    seeds: Sequence[Tensor | None],
+    sources: Sequence[Source],
+    crossings: Sequence[Any],
+) -> list[Any]:
+    """The same where gradients of the user's own are on the way: from one to the one before."""
+    found: dict[Node, Tensor] = {}
+
+    def collect(ends: Sequence[Node], weights: Sequence[Tensor | None], upto: int) -> None:
+        starts = [node for source in sources for node in source.nodes]
+        starts += [node for crossing in crossings[:upto] for node in crossing.outputs]
+        starts = list(dict.fromkeys(starts))
+        clones = Clones(recording, ends)
+        points = [Source([node], Spec(node.dtype, node.shape)) for node in starts]
+        parts = _derived("vjp", clones, ends, weights, points)
+        for node, (part,) in zip(starts, parts, strict=True):
+            if part is not None:
+                found[node] = found[node] + part if node in found else part
+
+    collect(targets, seeds, len(crossings))
+    for position in range(len(crossings) - 1, -1, -1):
+        crossing = crossings[position]
+        upstream = [found.get(node) for node in crossing.outputs]
+        if all(part is None for part in upstream):
+            continue
+        gradients = crossing.function(
+            *(
+                _zeros(node) if part is None else part
+                for node, part in zip(crossing.outputs, upstream, strict=True)
+            )
+        )
+        ends = [
+            (node, gradient)
+            for node, gradient in zip(crossing.inputs, gradients, strict=True)
+            if gradient is not None and node in recording.known
+        ]
+        if ends:
+            collect([node for node, _ in ends], [gradient for _, gradient in ends], position)
+    return [_added([found[node] for node in source.nodes if node in found]) for source in sources]
+
+
+def _zeros(node: Node) -> Tensor:
+    tensor = Tensor(node)
+    return tensor_of(np.zeros(tensor._lengths(), tensor.dtype.storage), tensor.dtype)
+
+
+def _row_by_row(
+    recording: Recording, target: Node, sources: Sequence[Source]
+) -> list[Tensor | None]:
+    """A Jacobian by one gradient for each element of the target."""
+    tensor = Tensor(target)
+    lengths = tensor._lengths()
+    count = int(np.prod(lengths, dtype=np.int64))
+    rows: list[list[Any]] = []
+    for i in range(count):
+        seed = np.zeros(count, tensor.dtype.storage)
+        seed[i] = 1
+        seeded = tensor_of(seed.reshape(lengths), tensor.dtype)
+        rows.append(pull(recording, [target], [seeded], sources))
+    found: list[Tensor | None] = []
+    for column in zip(*rows, strict=True):
+        if column[0] is None:
+            found.append(None)
+            continue
+        shape = column[0]._lengths()
+        spec = Spec(column[0].dtype, (count, *shape))
+        stacked = call("stack", list(column), spec=spec)
+        full = (*lengths, *shape)
+        found.append(call("reshape", stacked, full, spec=Spec(spec.dtype, full)))
+    return found

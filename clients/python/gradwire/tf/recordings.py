@@ -1,0 +1,179 @@
+"""What a tape has recorded, and what of it lies between targets and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gradwire.tf.nodes import Node, record
+from gradwire.tracing.terms import Body, Term, dependencies
+
+
+class Recording:
+    """Operations on watched values, told by ``nodes.record`` while it is among the active ones."""
+
+    def __init__(self, *, watches_reads: bool = True) -> None:
+        #: What is watched, and what was computed from it.
+        self.known: set[Term] = set()
+        #: The latter: results of operations, in the order of their calls.
+        self.recorded: dict[Node, None] = {}
+        self.watches_reads: bool = watches_reads
+        #: Each variable that is watched, with the nodes that it was read as.
+        self._variables: dict[int, tuple[Any, dict[Node, None]]] = {}
+
+    def note(self, node: Node) -> None:
+        """Record an operation if one of its operands is known."""
+        known = self.known
+        for operand in node.operands:
+            if operand in known or (isinstance(operand, Body) and self._captures(operand)):
+                self.add(node)
+                return
+
+    def add(self, node: Node) -> None:
+        """Record an operation."""
+        if node not in self.recorded:
+            self.known.add(node)
+            self.recorded[node] = None
+            node.kept += 1
+
+    def note_crossing(self, inputs: Sequence[Node], outputs: Sequence[Node]) -> None:
+        """Record an operation with a gradient of the user's own."""
+        if any(node in self.known for node in inputs):
+            for node in outputs:
+                self.add(node)
+
+    def note_read(self, variable: Any, node: Node) -> None:
+        """Watch a variable's value where it is read."""
+        entry = self._variables.get(id(variable))
+        if entry is None:
+            if not (self.watches_reads and variable.trainable):
+                return
+            entry = self._variables[id(variable)] = (variable, {})
+        entry[1][node] = None
+        self.known.add(node)
+
+    def watch(self, node: Node) -> None:
+        """Watch a value from now on."""
+        self.known.add(node)
+
+    def watch_variable(self, variable: Any) -> None:
+        """Watch a variable's values from now on."""
+        self._variables.setdefault(id(variable), (variable, {}))
+
+    def reads_of(self, variable: Any) -> list[Node]:
+        """The nodes that a watched variable was read as."""
+        entry = self._variables.get(id(variable))
+        return [] if entry is None else list(entry[1])
+
+    def variables(self) -> tuple[Any, ...]:
+        """The watched variables, in the order in which they were made."""
+        found = [variable for variable, _ in self._variables.values()]
+        return tuple(sorted(found, key=lambda variable: variable._number))
+
+    def release(self) -> None:
+        """Need nothing any more."""
+        for node in self.recorded:
+            node.kept -= 1
+            node.cut()
+        self.recorded.clear()
+        self.known.clear()
+
+    def __del__(self) -> None:
+        self.release()
+
+    def _captures(self, body: Body) -> bool:
+        """Whether a function of the program computes with something known."""
+        found = False
+
+        def known(term: Term) -> bool:
+            nonlocal found
+            found = found or term in self.known
+            return found
+
+        dependencies([body.result], known)
+        return found
+
+
+class Clones:
+    """What a recording says of targets, once more, as functions of copies of the sources.
+
+    All that the recording does not hold stays what it is, and is constant to derivatives in the
+    copies. The clones are operations like others: who else records may record them.
+    """
+
+    def __init__(self, recording: Recording, targets: Iterable[Node]) -> None:
+        self._recording = recording
+        self._made: dict[Term, Term] = {}
+        #: What is recorded of the targets' computation, each node after its operands.
+        self.order: list[Term] = _recorded_order(recording, list(targets))
+
+    def crossings(self) -> list[Any]:
+        """The gradients of the user's own on the way, in the order of their calls."""
+        found = [term.crossing for term in self.order if isinstance(term, Node) and term.crossing]
+        return list(dict.fromkeys(found))
+
+    def consumers(self, node: Node) -> list[Node]:
+        """The recorded operations that have a node as operand."""
+        return [term for term in self.order if isinstance(term, Node) and node in term.operands]
+
+    def make(self, sources: Iterable[Node], *, whole: Iterable[Node] = ()) -> None:
+        """Clone for sources; those in ``whole`` are copied even where others lead to them."""
+        wanted, leaves = set(sources), set(whole)
+        for term in self.order:
+            if term in leaves or (isinstance(term, Node) and term.crossing is not None):
+                if term in leaves or term in wanted:
+                    self._copy(term)
+                continue
+            if term in self._recording.recorded or isinstance(term, Body):
+                clone = self._clone(term)
+                if clone is not term:
+                    self._made[term] = clone
+                    continue
+            if term in wanted:
+                self._copy(term)
+        for node in [*wanted, *leaves]:
+            if node not in self._made:
+                self._copy(node)
+
+    def of(self, node: Node) -> Node | None:
+        """The clone of a node; ``None`` where it does not depend on any source."""
+        made = self._made.get(node)
+        return made if isinstance(made, Node) else None
+
+    def _copy(self, term: Term) -> None:
+        if isinstance(term, Node):
+            self._made[term] = record(Node(("copy(", ")"), (term,), term.spec))
+
+    def _clone(self, term: Term) -> Term:
+        if isinstance(term, Body):
+            result = self._made.get(term.result, term.result)
+            return term if result is term.result else Body(term.inside, term.params, result)
+        operands = tuple([self._made.get(operand, operand) for operand in term.operands])
+        if operands == term.operands or not isinstance(term, Node):
+            return term
+        clone = Node(term.parts, operands, term.spec)
+        clone.place = term.place
+        return record(clone)
+
+
+def _recorded_order(recording: Recording, targets: list[Node]) -> list[Term]:
+    """What is known of the targets' computation, each node after its operands."""
+    order: list[Term] = []
+    seen: set[Term] = set()
+    stack: list[tuple[Term, bool]] = [(target, False) for target in reversed(targets)]
+    known, recorded = recording.known, recording.recorded
+    while stack:
+        term, complete = stack.pop()
+        if complete:
+            order.append(term)
+            continue
+        if term in seen or not (term in known or isinstance(term, Body)):
+            continue
+        seen.add(term)
+        stack.append((term, True))
+        if isinstance(term, Body):
+            stack.append((term.result, False))
+        elif isinstance(term, Node) and term in recorded:
+            operands = term.operands if term.crossing is None else term.crossing.inputs
+            stack.extend((operand, False) for operand in reversed(operands))
+    return order

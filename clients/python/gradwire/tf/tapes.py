@@ -1,0 +1,334 @@
+"""``tf.GradientTape``: what is computed on watched values is recorded, and differentiated."""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from gradwire.tf import nest
+from gradwire.tf.calls import call
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.dtypes import DType
+from gradwire.tf.nodes import Node, Spec, active
+from gradwire.tf.pulling import Source, jacobian, pull
+from gradwire.tf.recordings import Recording
+from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.variables import Variable
+
+__all__ = ["GradientTape", "UnconnectedGradients"]
+
+log: logging.Logger = logging.getLogger("gradwire.tf")
+
+USED_UP: str = (
+    "A non-persistent GradientTape can only be used to{}compute one set of gradients (or jacobians)"
+)
+INSIDE: str = (
+    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
+    "efficient than calling it outside the context (it causes the gradient ops to be recorded on "
+    "the tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside "
+    "the context if you actually want to trace the gradient in order to compute higher order "
+    "derivatives."
+)
+
+
+class UnconnectedGradients(enum.Enum):
+    """What stands for the gradient in a source that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records what is computed on watched values within its context, and differentiates it.
+
+    Trainable variables are watched where they are read, unless ``watch_accessed_variables`` is
+    false; tensors are ``watch``ed. It answers once, unless it is ``persistent``.
+
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x**2
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent: bool = persistent
+        self._watches_reads: bool = watch_accessed_variables
+        self._recording: Recording | None = None
+        self._is_recording: bool = False
+        self._watched: tuple[Any, ...] = ()
+
+    def __enter__(self) -> Self:
+        self._push()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._is_recording:
+            self._pop()
+
+    def _push(self) -> None:
+        if self._is_recording:
+            raise ValueError(
+                "Tape is still recording, This can happen if you try to re-enter an already-active "
+                "tape."
+            )
+        if self._recording is None:
+            self._recording = Recording(watches_reads=self._watches_reads)
+        active().append(self._recording)
+        self._is_recording = True
+
+    def _pop(self) -> None:
+        if not self._is_recording:
+            raise ValueError("Tape is not recording.")
+        stack = active()
+        stack[:] = [recorder for recorder in stack if recorder is not self._recording]
+        self._is_recording = False
+
+    def watch(self, tensor: Any) -> None:
+        """Record from now on what is computed of tensors or variables, nested or not."""
+        for each in nest.flatten(tensor, expand_composites=True):
+            if not isinstance(each, Operand):
+                raise ValueError(
+                    f"Passed in object {each} of type {type(each).__name__!r}"
+                    ", not tf.Tensor or tf.Variable or ExtensionType."
+                )
+            if not each._dtype().is_differentiable:
+                log.warning(
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    each._dtype(),
+                )
+            if self._recording is None:
+                raise AttributeError("'NoneType' object has no attribute '_tape'")
+            if isinstance(each, Variable):
+                self._recording.watch_variable(each)
+            else:
+                self._recording.watch(convert_to_tensor(each)._node)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """A context in which this tape records nothing."""
+        if self._recording is None:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._pop()
+        try:
+            yield
+        finally:
+            self._push()
+
+    def reset(self) -> None:
+        """Forget all that was recorded and watched, and go on."""
+        self._pop()
+        self._recording = None
+        self._push()
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables that are watched, in the order in which they were made."""
+        if self._recording is not None:
+            self._watched = self._recording.variables()
+        return self._watched
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of the sum of targets in each source, nested as the sources are."""
+        recording = self._begin(" ")
+        if self._is_recording:
+            if self._persistent:
+                log.warning(INSIDE)
+            else:
+                self._pop()
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or "
+                "CompositeTensors to be differentiated, but received None."
+            )
+        zero = _is_zero(unconnected_gradients)
+        targets = nest.flatten(target, expand_composites=True)
+        for each in targets:
+            _check_differentiable_kind(each, "target")
+        wanted = nest.flatten(sources)
+        flat = nest.flatten(sources, expand_composites=True)
+        for each in flat:
+            _check_differentiable_kind(each, "source")
+        seeds = _seeds(output_gradients, len(targets))
+        pairs = [
+            (self._node_of(each), seed)
+            for each, seed in zip(targets, seeds, strict=True)
+            if each._dtype().is_differentiable
+        ]
+        found = self._found(recording, flat, pairs)
+        if not self._persistent:
+            self._end()
+        if zero:
+            found = [
+                _zeros(each) if part is None else part
+                for each, part in zip(flat, found, strict=True)
+            ]
+        return nest.pack_sequence_as(sources, _composed(wanted, found))
+
+    def _found(self, recording: Recording, flat: list[Any], pairs: list[Any]) -> list[Any]:
+        fit = [each._dtype().is_differentiable for each in flat]
+        asked = [self._source(recording, each) for each, ok in zip(flat, fit, strict=True) if ok]
+        if not pairs or not asked:
+            return [None] * len(flat)
+        nodes, seeds = zip(*pairs, strict=True)
+        parts = iter(pull(recording, nodes, seeds, asked))
+        return [next(parts) if ok else None for ok in fit]
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of each element of a target in each element of the sources."""
+        recording = self._begin(" ")
+        zero = _is_zero(unconnected_gradients)
+        if not isinstance(target, Operand):
+            raise TypeError(
+                f"Argument `target` must be a single tensor, but got a {type(target).__name__}: "
+                "a Jacobian is of one tensor"
+            )
+        if self._is_recording and not self._persistent:
+            self._pop()
+        flat = nest.flatten(sources, expand_composites=True)
+        fit = [each._dtype().is_differentiable for each in flat]
+        asked = [self._source(recording, each) for each, ok in zip(flat, fit, strict=True) if ok]
+        found: list[Any] = [None] * len(flat)
+        if asked and target._dtype().is_differentiable:
+            parts = iter(jacobian(recording, self._node_of(target), asked))
+            found = [next(parts) if ok else None for ok in fit]
+        if zero:
+            before = convert_to_tensor(target)._lengths()
+            found = [
+                _zeros(each, before) if part is None else part
+                for each, part in zip(flat, found, strict=True)
+            ]
+        if not self._persistent:
+            self._end()
+        return nest.pack_sequence_as(sources, _composed(nest.flatten(sources), found))
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobians of the rows of a target in the same rows of a source."""
+        recording = self._begin(" to")
+        before, inside = convert_to_tensor(target)._lengths(), convert_to_tensor(source)._lengths()
+        if len(before) < 2 or len(inside) < 2 or before[0] != inside[0]:
+            raise ValueError(
+                f"Need first dimension of target shape ({convert_to_tensor(target).shape}) and "
+                f"source shape ({convert_to_tensor(source).shape}) to match."
+            )
+        if self._is_recording and not self._persistent:
+            self._pop()
+        active().append(recording)
+        try:
+            summed = call(
+                "sum",
+                convert_to_tensor(target),
+                axis=0,
+                spec=Spec(target._dtype(), before[1:]),
+            )
+        finally:
+            active().remove(recording)
+        (found,) = jacobian(recording, summed._node, [self._source(recording, source)])
+        if not self._persistent:
+            self._end()
+        shape = (before[0], *before[1:], *inside[1:])
+        if found is None:
+            dtype = source._dtype()
+            return tensor_of(np.zeros(shape, dtype.storage), dtype)
+        axis = len(before) - 1
+        order = (axis, *(i for i in range(axis + len(inside)) if i != axis))
+        return call("transpose", found, order, spec=Spec(found.dtype, shape))
+
+    def _begin(self, between: str) -> Recording:
+        if self._recording is None:
+            raise RuntimeError(USED_UP.format(between))
+        return self._recording
+
+    def _end(self) -> None:
+        if self._recording is not None:
+            self._watched = self._recording.variables()
+            if not self._is_recording:
+                self._recording.release()
+        self._recording = None
+
+    def _node_of(self, target: Any) -> Node:
+        return target._node if isinstance(target, Variable) else convert_to_tensor(target)._node
+
+    def _source(self, recording: Recording, source: Any) -> Source:
+        if isinstance(source, Variable):
+            nodes = dict.fromkeys([*recording.reads_of(source), source._node])
+            return Source(list(nodes), Spec(source.dtype, source._node.shape))
+        tensor = convert_to_tensor(source)
+        return Source([tensor._node], Spec(tensor.dtype, tensor._node.shape))
+
+
+def _check_differentiable_kind(value: Any, what: str) -> None:
+    if not isinstance(value, Operand):
+        raise AttributeError(
+            f"{type(value).__name__!r} object has no attribute 'dtype': a {what} must be a tensor "
+            f"or a variable, got {value!r}"
+        )
+
+
+def _seeds(output_gradients: Any, count: int) -> list[Tensor | None]:
+    if output_gradients is None:
+        return [None] * count
+    given = nest.flatten(output_gradients, expand_composites=True)
+    if any(each is None for each in given):
+        raise AttributeError("'NoneType' object has no attribute '_id'")
+    seeds: list[Tensor | None] = [convert_to_tensor(each) for each in given]
+    return [*seeds, *[None] * count][:count]
+
+
+def _is_zero(option: Any) -> bool:
+    try:
+        return UnconnectedGradients(option) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {option!r}; expected one of 'none', 'zero'"
+        ) from None
+
+
+def _zeros(source: Any, before: tuple[int, ...] = ()) -> Tensor:
+    tensor = convert_to_tensor(source)
+    dtype: DType = tensor.dtype
+    return tensor_of(np.zeros((*before, *tensor._lengths()), dtype.storage), dtype)
+
+
+def _composed(sources: list[Any], parts: list[Any]) -> list[Any]:
+    """Gradients of tensors in parts, put together like the sources."""
+    rest = iter(parts)
+    found: list[Any] = []
+    for source in sources:
+        if isinstance(source, Operand) or not hasattr(source, "_components"):
+            found.append(next(rest))
+            continue
+        of = [next(rest) for _ in source._components()]
+        made = source._gradient(of) if hasattr(source, "_gradient") else source._with_components(of)
+        found.append(made)
+    return found

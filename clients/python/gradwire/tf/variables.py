@@ -1,0 +1,370 @@
+"""Variables: values that may be assigned anew."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf.conversion import convert_to_tensor, register_tensor_conversion_function
+from gradwire.tf.dtypes import DType, as_dtype
+from gradwire.tf.errors import invalid
+from gradwire.tf.indexing import getitem, static_key
+from gradwire.tf.nodes import Node, Spec, active, known, paused, record
+from gradwire.tf.scopes import scoped
+from gradwire.tf.shapes import TensorShape, as_shape
+from gradwire.tf.tensors import METHODS, Operand, Tensor, shown
+
+_numbers = itertools.count()
+
+
+class VariableSynchronization(enum.Enum):
+    """When replicas agree on a variable: there is one replica here."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How replicas' updates are put together: there is one replica here."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class Variable(Operand):
+    """A value that may be assigned anew; tapes watch it where it is read if it is ``trainable``.
+
+    >>> w = tf.Variable([1.0, 2.0], name="w")
+    >>> w.assign_add([0.5, 0.5])
+    <tf.Variable 'w:0' shape=(2,) dtype=float32, numpy=array([1.5, 2.5], dtype=float32)>
+    """
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
+                "not providing a `variable_def`. You provided neither."
+            )
+        if callable(initial_value) and not isinstance(initial_value, Operand):
+            initial_value = initial_value()
+        with paused():
+            initial = convert_to_tensor(initial_value, dtype)
+        self._stem: str = scoped(name or "Variable")
+        self._trainable: bool = True if trainable is None else bool(trainable)
+        self._of: DType = initial.dtype
+        self._declared: TensorShape = initial.shape if shape is None else as_shape(shape)
+        if not self._declared.is_compatible_with(initial.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({initial.shape}) is "
+                f"not compatible with the explicitly supplied `shape` argument ({self._declared})."
+            )
+        self._number: int = next(_numbers)
+        self.constraint: Any = constraint
+        self.synchronization: VariableSynchronization = synchronization
+        self.aggregation: VariableAggregation = aggregation
+        self._node: Node
+        self._set(initial)
+
+    def _set(self, tensor: Tensor) -> None:
+        """Make a tensor's value the current one, a fresh leaf to every tape."""
+        of = tensor._node
+        hint = self._stem.rpartition("/")[2]
+        if of.value is not None:
+            node = known(of.value, self._of, hint)
+        else:
+            node = Node(("", ""), (of,), Spec(self._of, of.shape))
+            node.hint = hint
+        node.owner = weakref.ref(self)
+        self._node = node
+
+    def _to_tensor(self) -> Tensor:
+        """A read of the value that it has now."""
+        for recorder in active():
+            recorder.note_read(self, self._node)
+        return Tensor(self._node)
+
+    def _value(self) -> np.ndarray[Any, Any]:
+        return Tensor(self._node)._value()
+
+    def _dtype(self) -> DType:
+        return self._of
+
+    @property
+    def name(self) -> str:
+        """The name that it was given, with the number of its output."""
+        return f"{self._stem}:0"
+
+    @property
+    def _shared_name(self) -> str:
+        return self._stem
+
+    @property
+    def dtype(self) -> DType:
+        """The elements' type."""
+        return self._of
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape that every value of it has."""
+        return self._declared
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch it where it is read."""
+        return self._trainable
+
+    @property
+    def device(self) -> str:
+        """Where TensorFlow would say that it is."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    @property
+    def handle(self) -> Variable:
+        """What names it, apart from its values."""
+        return self
+
+    @property
+    def ndim(self) -> int | None:
+        """How many dimensions there are."""
+        return self._declared.rank
+
+    def get_shape(self) -> TensorShape:
+        """The shape that every value of it has."""
+        return self._declared
+
+    def set_shape(self, shape: Any) -> None:
+        """Make the declared shape more exact."""
+        self._declared = self._declared.merge_with(shape)
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """True: every variable has a value."""
+        return convert_to_tensor(True)
+
+    def read_value(self) -> Tensor:
+        """A tensor of the value that it has now."""
+        of = self._to_tensor()._node
+        return Tensor(record(Node(("copy(", ")"), (of,), Spec(self._of, of.shape))))
+
+    def value(self) -> Tensor:
+        """A tensor of the value that it has now."""
+        return self.read_value()
+
+    def initialized_value(self) -> Tensor:
+        """A tensor of the value that it has now."""
+        return self.read_value()
+
+    def assign(
+        self, value: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
+    ) -> Variable:
+        """Give it another value, of its dtype and shape."""
+        with paused():
+            tensor = convert_to_tensor(value, self._of)
+        lengths = tensor._lengths()
+        if not self._declared.is_compatible_with(lengths):
+            raise ValueError(
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch."
+                f"The variable shape {self._declared}, and the assigned value shape "
+                f"{TensorShape(lengths)} are incompatible."
+            )
+        self._set(tensor)
+        return self
+
+    def assign_add(
+        self, delta: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
+    ) -> Variable:
+        """Add to its value."""
+        return self._moved("add", "AssignAddVariableOp", delta)
+
+    def assign_sub(
+        self, delta: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
+    ) -> Variable:
+        """Subtract from its value."""
+        return self._moved("subtract", "AssignSubVariableOp", delta)
+
+    def _moved(self, method: str, op: str, delta: Any) -> Variable:
+        with paused():
+            change = convert_to_tensor(delta, self._of)
+            of = Tensor(self._node)
+            if change._lengths() != of._lengths():
+                mine, given = (
+                    f"[{','.join(map(str, tensor._lengths()))}]" for tensor in (of, change)
+                )
+                raise invalid(
+                    f"Cannot update variable with shape {mine} using a Tensor with shape {given}, "
+                    f"shapes must be equal. [Op:{op}] name: "
+                )
+            self._set(METHODS[method](of, change))
+        return self
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Replace the rows at indices."""
+        return self._scattered(sparse_delta, lambda rows, new: new)
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Add to the rows at indices."""
+        return self._scattered(sparse_delta, np.add)
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Subtract from the rows at indices."""
+        return self._scattered(sparse_delta, np.subtract)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Multiply the rows at indices."""
+        return self._scattered(sparse_delta, np.multiply)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Divide the rows at indices."""
+        return self._scattered(sparse_delta, np.divide)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Make the rows at indices at least as large."""
+        return self._scattered(sparse_delta, np.maximum)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Make the rows at indices at most as large."""
+        return self._scattered(sparse_delta, np.minimum)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Replace the slices at indices."""
+        return self._scattered_nd(indices, updates, lambda rows, new: new)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Add to the slices at indices."""
+        return self._scattered_nd(indices, updates, np.add)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Subtract from the slices at indices."""
+        return self._scattered_nd(indices, updates, np.subtract)
+
+    def _scattered(self, slices: Any, change: Any) -> Variable:
+        indices = np.asarray(slices.indices).reshape(-1)
+        values = np.asarray(convert_to_tensor(slices.values, self._of))
+        return self._changed([(int(i),) for i in indices], values, change)
+
+    def _scattered_nd(self, indices: Any, updates: Any, change: Any) -> Variable:
+        where = np.asarray(indices)
+        values = np.asarray(convert_to_tensor(updates, self._of))
+        rows = where.reshape(-1, where.shape[-1])
+        values = values.reshape(len(rows), *values.shape[where.ndim - 1 :])
+        return self._changed([tuple(row.tolist()) for row in rows], values, change)
+
+    def _changed(self, places: list[tuple[int, ...]], values: Any, change: Any) -> Variable:
+        array = np.array(self._value())
+        values = np.broadcast_to(values, (len(places), *values.shape[1:]))
+        for place, value in zip(places, values, strict=True):
+            array[place] = change(array[place], value)
+        return self.assign(array)
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """Its value, which is then one more."""
+        from gradwire.tf.errors import OutOfRangeError
+
+        before = Tensor(self._node)
+        if int(before) >= limit:
+            raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+        self.assign_add(1)
+        return before
+
+    def __getitem__(self, key: Any) -> VariableSlice:
+        part = getitem(self, key)
+        return VariableSlice(part._node, self, key)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self._to_tensor())
+
+    def __len__(self) -> int:
+        return len(self._to_tensor())
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError("'ResourceVariable' object does not support item assignment")
+
+    def __deepcopy__(self, memo: Any) -> Variable:
+        copied = Variable(
+            self._value(),
+            trainable=self._trainable,
+            name=self._stem,
+            dtype=self._of,
+            shape=self._declared,
+        )
+        memo[id(self)] = copied
+        return copied
+
+    def __repr__(self) -> str:
+        value = shown(self._value(), self._of)
+        text = repr(value) if isinstance(value, np.ndarray) else str(value)
+        if "\n" in text:
+            text = f"\n{text}"
+        return (
+            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
+        )
+
+
+class VariableSlice(Tensor):
+    """A part of a variable: a tensor, and a place to assign to."""
+
+    __slots__ = ("_key", "_variable")
+
+    def __init__(self, node: Node, variable: Variable, key: Any) -> None:
+        super().__init__(node)
+        self._variable: Variable = variable
+        self._key: Any = key
+
+    def assign(self, value: Any, name: str | None = None) -> Variable:
+        """Give the part another value."""
+        return self._changed(value, lambda part, given: given)
+
+    def assign_add(self, value: Any, name: str | None = None) -> Variable:
+        """Add to the part."""
+        return self._changed(value, np.add)
+
+    def assign_sub(self, value: Any, name: str | None = None) -> Variable:
+        """Subtract from the part."""
+        return self._changed(value, np.subtract)
+
+    def _changed(self, value: Any, change: Any) -> Variable:
+        with paused():
+            given = convert_to_tensor(value, self._variable.dtype)
+        array = np.array(self._variable._value())
+        key = self._key if isinstance(self._key, np.ndarray) else static_key(self._key)
+        if array[key].shape != given._lengths():
+            raise invalid(
+                f"l-value shape {list(array[key].shape)} does not match r-value shape "
+                f"{list(given._lengths())} [Op:ResourceStridedSliceAssign] name: "
+            )
+        array[key] = change(array[key], given._value())
+        return self._variable.assign(array)
+
+
+register_tensor_conversion_function(VariableSlice, lambda value, *_: Tensor(value._node))
+
+__all__ = [
+    "Variable",
+    "VariableAggregation",
+    "VariableSlice",
+    "VariableSynchronization",
+    "as_dtype",
+]
