@@ -9,6 +9,7 @@ FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 600
 
 BIN := $(VENV)/bin
+SDK_VENV := .venv-$(notdir $(PYTHON))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
@@ -16,7 +17,7 @@ FUZZER := $(VENV)/fuzzer
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test fleet-test soak coverage check format fuzz docs bench clean container-test
+.PHONY: help setup serve test sdk-test fleet-test soak coverage check format fuzz docs bench clean container-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -28,6 +29,11 @@ serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (needs the runtime only
 
 test: $(DEV) ## Run all tests
 	@$(BIN)/pytest $(ARGS)
+
+sdk-test: ## Test the SDK with another Python, without what only adapters need: make sdk-test PYTHON=python3.13
+	@test -x $(SDK_VENV)/bin/pytest || { $(PYTHON) -m venv --clear $(SDK_VENV) \
+	&& $(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]'; }
+	@$(SDK_VENV)/bin/pytest tests/clients --ignore tests/clients/adapters $(ARGS)
 
 fleet-test: $(DEV) ## Run the tests of running services alone: fleets, faults, load (nginx and Redis if installed)
 	@FLEET_OVERLOAD_SECONDS=20 $(BIN)/pytest tests/fleet $(ARGS)
@@ -68,7 +74,7 @@ bench: $(DEV) ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean: ## Remove the environment and every cache
-	rm -rf $(VENV) .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) .venv-* .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
 
 # The link dangles when its Python was removed; then make sees no file and builds the environment anew.
 $(BIN)/python:

@@ -52,7 +52,11 @@ class Derivatives:
     """
 
     def function(self, python: Callable[Q, R]) -> Function[Q, R]:
-        """A Python function that this client's service evaluates, as ``gradwire.function``."""
+        """A Python function that this client's service evaluates, as ``gradwire.function``.
+
+        >>> client.function(lambda w: np.sum(w**2))(np.array([1.0, 2.0]))
+        np.float64(5.0)
+        """
         return Function(python, cast(Runs, self))
 
     def grad(
@@ -66,13 +70,21 @@ class Derivatives:
         return transforms.grad(f, argnums, has_aux=has_aux, client=cast(Runs, self))
 
     def vjp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> Any:
-        """A value and the gradients of its sum weighted by cotangents, as ``gradwire.vjp``."""
+        """A value and the gradients of its sum weighted by cotangents, as ``gradwire.vjp``.
+
+        >>> client.vjp(lambda w: w**2, (np.array([1.0, 2.0]),), np.array([1.0, 10.0]))[1]
+        (array([ 2., 40.]),)
+        """
         return transforms.vjp(f, primals, cotangents, client=cast(Runs, self))
 
     def vmap(
         self, f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0
     ) -> Function[..., Any]:
-        """A Python function mapped over an axis of its arguments, as ``gradwire.vmap``."""
+        """A Python function mapped over an axis of its arguments, as ``gradwire.vmap``.
+
+        >>> client.vmap(lambda w: np.sum(w**2))(np.array([[1.0, 2.0], [3.0, 4.0]]))
+        array([ 5., 25.])
+        """
         return transforms.vmap(f, in_axes, out_axes, client=cast(Runs, self))
 
     @sent
