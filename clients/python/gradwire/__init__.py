@@ -59,6 +59,7 @@ from gradwire.errors import (
     UnsupportedMediaType,
 )
 from gradwire.nodes import Node
+from gradwire.notebook.plotting import plot_gradients
 from gradwire.ragged import RaggedArray
 from gradwire.results import (
     Check,
@@ -188,6 +189,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "odeint",
+    "plot_gradients",
     "program",
     "scan",
     "stop_gradient",

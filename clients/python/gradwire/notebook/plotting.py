@@ -1,0 +1,37 @@
+"""Figures of gradients, for who has matplotlib."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire.notebook.optional import imported
+from gradwire.notebook.sources import sources
+from gradwire.results import Gradient
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_gradients(gradients: Any) -> Figure:
+    """Whether gradients vanish, explode or are not finite, at a glance: a figure of matplotlib.
+
+    Of one answer, or of nested arrays: the norm of each source's gradient, how its elements'
+    sizes are spread over the powers of ten, and the elements themselves. Of a list of answers, one
+    for each step: the norms over the steps. Sources are marked as vanishing or exploding whose
+    elements are a thousand times smaller or larger than the median source's, by root mean square.
+
+    Needs matplotlib, which ``gradwire[notebook]`` brings.
+
+    >>> gradwire.plot_gradients(client.gradient(loss, parameters))
+    >>> gradwire.plot_gradients(answers_of_all_steps).savefig("norms.png")
+    """
+    imported("matplotlib.figure", "plot_gradients")
+    from gradwire.notebook.many_steps import draw_steps
+    from gradwire.notebook.one_step import draw_step
+
+    is_list = isinstance(gradients, (list, tuple))
+    many = is_list and all(isinstance(step, Gradient) for step in gradients)
+    steps = [sources(step) for step in (gradients if many else [gradients])]
+    if not any(steps):
+        raise ValueError("there are no gradients to draw: each of them is None, or empty")
+    return draw_steps(steps) if len(steps) > 1 else draw_step(steps[0])

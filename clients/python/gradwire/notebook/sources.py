@@ -1,0 +1,65 @@
+"""The gradients of sources, and which of them stand out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradwire.notebook.asked import Asked
+from gradwire.notebook.figures import Summary, summary
+from gradwire.notebook.rows import rows
+from gradwire.results import Gradient
+from gradwire.trees import MISSING
+
+#: How many times smaller or larger than the median is vanishing or exploding.
+OUTLYING = 1e3
+
+VANISHING, EXPLODING, BROKEN = "vanishing", "exploding", "not finite"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source's gradient."""
+
+    path: str
+    leaf: Any
+    told: Summary
+
+    @property
+    def rms(self) -> float:
+        """The size of an element, as root mean square; NaN where one is not finite."""
+        return math.nan if self.told.nonfinite else self.told.norm / math.sqrt(self.told.size)
+
+
+def sources(gradients: Any) -> list[Source]:
+    """The gradients that there are, of an answer or nested by themselves."""
+    names: Any = MISSING
+    if isinstance(gradients, Gradient):
+        names = Asked.of(gradients.raw).names("sources")
+        gradients = gradients.gradients
+    found = []
+    for row in rows({"gradient": gradients}, names):
+        leaf = None if row.leaves is None else row.leaves["gradient"]
+        told = None if leaf is None else summary(leaf)
+        if told is not None and told.size:
+            found.append(Source(row.path or "source", leaf, told))
+    return found
+
+
+def marks(found: Sequence[Source]) -> list[str]:
+    """What stands out of each: beside the median of those that are not zero."""
+    sizes = [source.rms for source in found if source.rms > 0]
+    median = float(np.median(sizes)) if sizes else 0.0
+    return [_mark(source.rms, median) for source in found]
+
+
+def _mark(rms: float, median: float) -> str:
+    if math.isnan(rms):
+        return BROKEN
+    if rms == 0 or rms * OUTLYING < median:
+        return VANISHING
+    return EXPLODING if rms > OUTLYING * median else ""

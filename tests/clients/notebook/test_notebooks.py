@@ -1,0 +1,56 @@
+"""A notebook, run by a kernel against a running service."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+CELLS = [
+    """
+import gradwire, numpy as np
+client = gradwire.Client(SERVICE)
+answer = client.gradient("sum(tanh(x @ w)**2)", {"x": np.ones((20, 30)), "w": np.ones(30) / 30})
+answer
+""",
+    "answer.to_pandas().groupby('path').gradient.sum()",
+    "gradwire.plot_gradients(answer)",
+    "import matplotlib.pyplot\ngradwire.plot_gradients(answer)",
+    "client.hessian('x**2 * y', {'x': 1.0, 'y': 2.0})",
+    "print(answer.as_curl())",
+    "client.close()",
+]
+
+
+@pytest.fixture(scope="module")
+def outputs(service_url):
+    """What each cell shows."""
+    cells = [
+        nbformat.v4.new_code_cell(cell.replace("SERVICE", repr(service_url))) for cell in CELLS
+    ]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    return [cell["outputs"] for cell in cells]
+
+
+def test_answers_are_shown_as_cards(outputs):
+    (shown,) = outputs[0]
+    assert shown["data"]["text/plain"].startswith("Gradient of ")
+    assert shown["data"]["text/html"].startswith('<div class="gw"><style>')
+    (shown,) = outputs[4]
+    assert "indefinite" in shown["data"]["text/html"]
+
+
+def test_frames_are_those_of_pandas(outputs):
+    (shown,) = outputs[1]
+    assert shown["data"]["text/plain"].startswith("path\nw ")
+
+
+@pytest.mark.parametrize("cell", [2, 3])
+def test_figures_are_shown_once_with_pyplot_or_without(outputs, cell):
+    (shown,) = outputs[cell]
+    assert shown["data"]["image/png"]
+
+
+def test_commands_are_text(outputs):
+    (shown,) = outputs[5]
+    assert shown["name"] == "stdout"
+    assert shown["text"].startswith("curl ")
