@@ -22,13 +22,9 @@ COLOURS = {
 }
 
 
-class GradientFigure(Figure):
-    """A figure that notebooks show, whether or not pyplot was ever imported."""
-
-    def _repr_png_(self) -> bytes:
-        picture = io.BytesIO()
-        self.savefig(picture, format="png", dpi=110)
-        return picture.getvalue()
+def canvas(width: float, height: float) -> Figure:
+    """An empty figure of so many inches, which notebooks show whether or not pyplot is imported."""
+    return _ShownFigure(figsize=(width, height), layout="constrained")
 
 
 def diverging() -> Colormap:
@@ -69,3 +65,10 @@ def explain(figure: Figure, marks: Iterable[str], note: str = "") -> None:
             frameon=False,
             fontsize=8.5,
         )
+
+
+class _ShownFigure(Figure):
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        self.savefig(picture, format="png", dpi=110)
+        return picture.getvalue()

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from gradwire.notebook.canvas import COLOURS, GradientFigure, plain
+from gradwire.notebook.canvas import COLOURS, canvas, plain
 from gradwire.notebook.sources import BROKEN, Source
 from gradwire.notebook.words import cut
 
@@ -36,7 +36,7 @@ def draw_steps(steps: Sequence[Sequence[Source]]) -> Figure:
             norms[i, j] = math.nan if broken[i, j] else source.told.norm
     shown = min(len(paths), MOST_ROWS)
     height = max(3.4, 1.1 + 0.2 * shown)
-    figure = GradientFigure(figsize=(11, min(height, 9)), layout="constrained")
+    figure = canvas(11, min(height, 9))
     lines, table = figure.subplots(1, 2, width_ratios=(3, 2))
     _lines(lines, paths, norms, broken)
     _map(figure, table, paths, sizes, broken)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
-from gradwire.notebook.canvas import COLOURS, GradientFigure, diverging, explain, plain
+from gradwire.notebook.canvas import COLOURS, canvas, diverging, explain, plain
 from gradwire.notebook.cells import cells
 from gradwire.notebook.figures import digits, numbers
 from gradwire.notebook.heatmaps import largest
@@ -33,7 +33,7 @@ def draw_step(found: list[Source]) -> Figure:
     # Those that stand out are drawn before others, all in their own order.
     kept = sorted(sorted(range(len(found)), key=lambda i: not marked[i])[:MOST_SOURCES])
     found, marked = [found[i] for i in kept], [marked[i] for i in kept]
-    figure = GradientFigure(figsize=(11, 1.2 + 0.4 * max(2, len(found))), layout="constrained")
+    figure = canvas(11, 1.2 + 0.4 * max(2, len(found)))
     grid = figure.add_gridspec(len(found), 3, width_ratios=(3.2, 4, 2.4))
     norms, sizes = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[:, 1])
     _norms(norms, found, marked)
