@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
+import os
+from functools import lru_cache
 
 from gradwire.client import Client
 
 
-@cache
 def default_client() -> Client:
     """A client with the environment's address and key, made when it is first needed."""
-    return Client()
+    return _client(os.environ.get("GRADWIRE_URL"), os.environ.get("GRADWIRE_API_KEY"))
+
+
+@lru_cache(maxsize=8)
+def _client(url: str | None, key: str | None) -> Client:
+    """One for each address and key, as a program may change them."""
+    return Client(url, api_key=key)
