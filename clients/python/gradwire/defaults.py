@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from functools import lru_cache
 
@@ -16,4 +17,6 @@ def default_client() -> Client:
 @lru_cache(maxsize=8)
 def _client(url: str | None, key: str | None) -> Client:
     """One for each address and key, as a program may change them."""
-    return Client(url, api_key=key)
+    client = Client(url, api_key=key)
+    atexit.register(client.close)
+    return client

@@ -1,0 +1,26 @@
+import subprocess
+import sys
+
+import gradwire
+from gradwire.defaults import default_client
+
+
+def test_the_default_client_follows_the_environment(monkeypatch):
+    monkeypatch.setenv("GRADWIRE_URL", "http://one.example")
+    one = default_client()
+    monkeypatch.setenv("GRADWIRE_API_KEY", "secret")
+    two = default_client()
+    monkeypatch.delenv("GRADWIRE_API_KEY")
+    assert isinstance(one, gradwire.Client)
+    assert default_client() is one
+    assert two is not one
+
+
+def test_it_is_closed_at_the_end(service_url, monkeypatch):
+    monkeypatch.setenv("GRADWIRE_URL", service_url)
+    program = "import gradwire; print(gradwire.grad(lambda x: x**2)(3.0))"
+    ran = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "6.0\n"
+    assert "ResourceWarning" not in ran.stderr
