@@ -12,6 +12,7 @@ from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
 from gradwire.tf import nest as nest
 from gradwire.tf.conversion import *
+from gradwire.tf.custom import *
 from gradwire.tf.dtypes import *
 from gradwire.tf.dtypes import DType, bool_
 from gradwire.tf.operators import *
