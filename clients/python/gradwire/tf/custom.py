@@ -45,10 +45,10 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose gradient the user gives.
 
     ``f`` returns its result and a function from the gradients that arrive at each part of the
-    result to the gradients in ``f``'s arguments, those given by name excepted. Where ``f`` reads trainable variables that are no
-    arguments, that function takes them as ``variables`` and returns a pair: the gradients in the
-    arguments, and a list of those in the variables. Whatever it returns is used; the second order
-    differentiates it.
+    result to the gradients in ``f``'s positional arguments. Where ``f`` reads trainable variables
+    that are no arguments, that function takes them as ``variables`` and returns a pair: the
+    gradients in the arguments, and a list of those in the variables. Whatever it returns is used;
+    the second order differentiates it.
 
     >>> @tf.custom_gradient
     ... def clip_on_the_way_back(x):

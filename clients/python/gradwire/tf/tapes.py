@@ -28,6 +28,10 @@ log: logging.Logger = logging.getLogger("gradwire.tf")
 USED_UP: str = (
     "A non-persistent GradientTape can only be used to{}compute one set of gradients (or jacobians)"
 )
+NOT_PERSISTENT: str = (
+    "GradientTape must be created with persistent=True to compute the {} with eager execution "
+    "enabled and with experimental_use_pfor set to False."
+)
 INSIDE: str = (
     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
     "efficient than calling it outside the context (it causes the gradient ops to be recorded on "
@@ -200,6 +204,8 @@ class GradientTape:
     ) -> Any:
         """The derivative of each element of a target in each element of the sources."""
         recording = self._begin(" ")
+        if not (self._persistent or experimental_use_pfor):
+            raise RuntimeError(NOT_PERSISTENT.format("jacobian"))
         zero = _is_zero(unconnected_gradients)
         if not isinstance(target, Operand):
             raise TypeError(
@@ -235,6 +241,8 @@ class GradientTape:
     ) -> Any:
         """The Jacobians of the rows of a target in the same rows of a source."""
         recording = self._begin(" to")
+        if not (self._persistent or experimental_use_pfor):
+            raise RuntimeError(NOT_PERSISTENT.format("batch_jacobian"))
         before, inside = convert_to_tensor(target)._lengths(), convert_to_tensor(source)._lengths()
         if len(before) < 2 or len(inside) < 2 or before[0] != inside[0]:
             raise ValueError(
@@ -299,8 +307,6 @@ def _seeds(output_gradients: Any, count: int) -> list[Tensor | None]:
     if output_gradients is None:
         return [None] * count
     given = nest.flatten(output_gradients, expand_composites=True)
-    if any(each is None for each in given):
-        raise AttributeError("'NoneType' object has no attribute '_id'")
     seeds: list[Tensor | None] = [convert_to_tensor(each) for each in given]
     return [*seeds, *[None] * count][:count]
 
