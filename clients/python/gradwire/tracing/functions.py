@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from types import CodeType, FunctionType, ModuleType
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from gradwire.steps import Answerable, Fetch, Steps, Work
+from gradwire.tracing.libraries import substitute_of, substitutes
+from gradwire.tracing.outside import Outside
 from gradwire.tracing.recipes import Recipe, placed, record
+from gradwire.tracing.replaced import REPLACEMENTS
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
 from gradwire.tracing.traces import current
 
@@ -53,11 +54,11 @@ class Function(Generic[P, T]):
         update_wrapper(self, python)
         self._python = python
         self._client = client
-        self._inline = python if inline is None else inline
+        self._inline = inline_of(python) if inline is None else inline
         #: Positions of arguments whose integers are numbers to differentiate in.
         self._differentiated = differentiated
         self._recipes: dict[Any, list[Recipe]] = {}
-        self._outside = _Outside(python)
+        self._outside = Outside(python)
         #: What has been made of this function, so that it is recorded once.
         self.derived: dict[Any, Function[..., Any]] = {}
 
@@ -131,7 +132,8 @@ class Function(Generic[P, T]):
         names = _names(self._python, structure)
 
         def recorded(fetch: Fetch) -> Recipe:
-            return record(self._inline, names, structure, leaves, fetch, outcomes)
+            with REPLACEMENTS.during([*substitutes(), *self._outside.of_libraries()]):
+                return record(self._inline, names, structure, leaves, fetch, outcomes)
 
         return Work(recorded)
 
@@ -160,53 +162,10 @@ def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, 
 
 def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
     """What is recorded for a function, whether a service evaluates it or not."""
-    return python.inline if isinstance(python, Function) else python
-
-
-@dataclass
-class _Outside:
-    """What a function reads from outside: where that was replaced, it must be recorded anew."""
-
-    python: Callable[..., Any]
-    _seen: tuple[Any, ...] | None = field(default=None)
-
-    def changed(self) -> bool:
-        """Whether it differs from when this was asked last."""
-        now = tuple(self._now(inspect.unwrap(self.python)))
-        before, self._seen = self._seen, now
-        return before is not None and not (
-            len(before) == len(now)
-            and all(old is new or _equal(old, new) for old, new in zip(before, now, strict=True))
-        )
-
-    def _now(self, python: Any) -> Iterator[Any]:
-        plain = getattr(python, "__func__", python)
-        if not isinstance(plain, FunctionType):
-            return
-        for cell in plain.__closure__ or ():
-            try:
-                yield cell.cell_contents
-            except ValueError:  # not assigned yet
-                yield None
-        yield from plain.__defaults__ or ()
-        yield from (plain.__kwdefaults__ or {}).values()
-        for name in _names_read(plain.__code__):
-            value = plain.__globals__.get(name)
-            if not isinstance(value, ModuleType):
-                yield value
-
-
-def _names_read(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_read(constant)
-
-
-def _equal(old: Any, new: Any) -> bool:
-    return (
-        isinstance(old, (bool, int, float, complex, str)) and type(old) is type(new) and old == new
-    )
+    if isinstance(python, Function):
+        return python.inline
+    recorded: Callable[..., Any] | None = substitute_of(python)  # grad(scipy.special.logsumexp)
+    return python if recorded is None else recorded
 
 
 def _kind(leaf: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
@@ -49,7 +49,7 @@ class Phrase:
         term = self._to_term(value)
         if term is not None:
             self.hole(term)
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, (list, tuple, range)):
             self._sequence(value)
         elif isinstance(value, Mapping):
             self._mapping(value)
@@ -102,10 +102,10 @@ class Phrase:
         if bound is not None:
             self.value(bound)
 
-    def _sequence(self, items: list[Any] | tuple[Any, ...]) -> None:
-        opened, closed = ("(", ",)" if len(items) == 1 else ")")
-        if isinstance(items, list) or not items:
-            opened, closed = "[", "]"
+    def _sequence(self, items: Sequence[Any]) -> None:
+        opened, closed = ("[", "]")
+        if isinstance(items, tuple) and items:
+            opened, closed = "(", ",)" if len(items) == 1 else ")"
         self._text += opened
         for position, item in enumerate(items):
             if position:

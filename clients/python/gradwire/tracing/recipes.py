@@ -94,6 +94,7 @@ def record(
     args, kwargs = unflatten(structure, iter(tracers))
     with trace.recording():
         result = function(*args, **kwargs)
+        trace.finish()
     parts, shape = flatten(result, lambda part: isinstance(part, Tracer))
     roots = [part._term for part in parts] + [guard.term for guard in trace.guards]
     written = write(roots, inputs)
@@ -114,7 +115,7 @@ def argument(leaf: Leaf, trace: Trace) -> Tracer:
     value = leaf.value
     array = np.asarray(value)
     weak = isinstance(value, (float, complex)) and not isinstance(value, np.generic)
-    return Tracer(leaf, trace, Aval(array.shape, array.dtype), weak=weak)
+    return Tracer(leaf, trace, Aval(array.shape, array.dtype), weak=weak, is_argument=True)
 
 
 def evaluation(

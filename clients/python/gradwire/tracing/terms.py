@@ -17,7 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 #: Frames of these folders are not where a user wrote anything.
-_OURS = (str(Path(__file__).parent.parent), str(Path(np.__file__).parent))
+_OURS = (
+    str(Path(__file__).parent.parent),
+    str(Path(np.__file__).parent),
+    str(Path(np.__file__).parent.parent / "scipy"),
+)
 
 
 class Place(NamedTuple):

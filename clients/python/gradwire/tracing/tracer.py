@@ -3,29 +3,58 @@
 from __future__ import annotations
 
 import operator
-import weakref
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from gradwire.tracing import literals
+from gradwire.tracing.array_methods import Methods
+from gradwire.tracing.operators import Operators
 from gradwire.tracing.shapes import Aval, item_aval, measured
-from gradwire.tracing.terms import Leaf, Term
+from gradwire.tracing.terms import Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
 
 Infer = Callable[[], "Aval | None"]
 
 
-class Tracer:
+class View:
+    """How an array shares its elements with another."""
+
+    __slots__ = ("base", "may_be_number", "put", "seen", "take")
+
+    def __init__(
+        self,
+        base: Tracer,
+        take: Callable[[Term], Term],
+        put: Callable[[Term, Term], Term] | None,
+        may_be_number: bool,
+    ) -> None:
+        self.base = base
+        #: Its term, of the base's.
+        self.take = take
+        #: The base's term once it has other elements, of the base's and its own; ``None`` where
+        #: it cannot be written to.
+        self.put = put
+        #: Whether it shares nothing if it has no axes, as ``x[0]`` of a vector.
+        self.may_be_number = may_be_number
+        #: The changes of what it shares that it has taken over.
+        self.seen = base.changes
+
+
+class Tracer(Operators, Methods):
     """Stands for an array while a function is recorded.
 
     Shape and dtype are found when they are asked for: mostly by NumPy's rules, else by the service.
+    What NumPy would make a view is one: what is written to it is written to what it is a view of,
+    and the other way round.
     """
 
-    __slots__ = ("__weakref__", "_aval", "_base", "_infer", "_term", "_trace", "_views", "_weak")
-    __hash__: ClassVar[None]  # type: ignore[assignment]  # as NumPy's arrays: == compares elements
+    __slots__ = (
+        "__weakref__", "_aval", "_changes", "_infer", "_is_argument", "_own", "_scope", "_trace",
+        "_view", "_weak",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -35,16 +64,38 @@ class Tracer:
         *,
         infer: Infer | None = None,
         weak: bool = False,
+        is_argument: bool = False,
     ) -> None:
-        self._term = term
+        self._own = term
         self._trace = trace
         self._aval = aval
         self._infer = infer
         #: Whether it adopts the precision of what it meets, as Python's numbers do.
         self._weak = weak
-        #: What shares its elements with it in NumPy: what it is a view of, and views that live.
-        self._base: Tracer | None = None
-        self._views: list[weakref.ref[Tracer]] = []
+        #: Whether its elements are the caller's, which are left alone.
+        self._is_argument = is_argument
+        #: Inside which function of the program it was made.
+        self._scope: Scope | None = trace.scope
+        self._view: View | None = None
+        #: How often its elements, or those that it shares, have been replaced.
+        self._changes = 0
+
+    @property
+    def _term(self) -> Term:
+        """What computes its elements as they are now."""
+        view = self._view
+        if view is not None and view.seen != view.base.changes:
+            if view.may_be_number and self.shape == ():
+                self._view = None
+            else:
+                self._own = view.take(view.base._term)
+                view.seen = view.base.changes
+        return self._own
+
+    @property
+    def changes(self) -> int:
+        """How often its elements, or those that it shares, have been replaced."""
+        return self._changes if self._view is None else self._view.base.changes
 
     @property
     def aval(self) -> Aval:
@@ -76,9 +127,48 @@ class Tracer:
         return int(np.prod(self.aval.shape, dtype=np.int64))
 
     @property
+    def itemsize(self) -> int:
+        """The memory that an element would take."""
+        return self.dtype.itemsize
+
+    @property
     def nbytes(self) -> int:
         """The memory that its elements would take."""
         return self.size * self.dtype.itemsize
+
+    @property
+    def device(self) -> str:
+        """Where it is, as far as NumPy knows."""
+        return "cpu"
+
+    @property
+    def T(self) -> Tracer:  # noqa: N802 - NumPy's name
+        """The array with its axes in reverse."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> Tracer:  # noqa: N802 - NumPy's name
+        """The array with its last two axes exchanged."""
+        return self.swapaxes(-1, -2)
+
+    @property
+    def flat(self) -> Tracer:
+        """The elements in one axis."""
+        return self.reshape(-1)
+
+    @property
+    def real(self) -> Tracer:
+        """The real part."""
+        part: Any = np.real
+        result: Tracer = part(self)
+        return result
+
+    @property
+    def imag(self) -> Tracer:
+        """The imaginary part."""
+        part: Any = np.imag
+        result: Tracer = part(self)
+        return result
 
     def __repr__(self) -> str:
         known = self._aval
@@ -103,19 +193,18 @@ class Tracer:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise self._no_value(
-            "a function that cannot be recorded",
-            "NumPy's functions, the ufuncs of scipy.special, and those of scipy.linalg and "
-            "scipy.special by their module's name can be; arrays are built by numpy.stack, "
-            "numpy.concatenate and numpy.zeros_like",
+            "a function that cannot be recorded, or a plain array whose elements are set,",
+            "NumPy's functions and SciPy's, called by their modules' names, can be recorded; an "
+            "array to write to is numpy.zeros_like(x) or numpy.zeros(shape, like=x)",
         )
 
     def item(self, *_: Any) -> NoReturn:
         """Not possible: its value is not known here."""
         raise self._no_value("item()", "compute with the array itself")
 
-    def tolist(self) -> NoReturn:
-        """Not possible: its values are not known here."""
-        raise self._no_value("tolist()", "compute with the array itself")
+    def tolist(self) -> list[Any]:
+        """Its rows as nested lists; its numbers are recorded arrays."""
+        return [row.tolist() if row.ndim else row for row in self]
 
     def _no_value(self, asked: str, hint: str) -> Exception:
         return not_traceable(f"a recorded array has no value yet that {asked} could take", hint)
@@ -133,63 +222,134 @@ class Tracer:
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
+    def __copy__(self) -> Tracer:
+        return self.copy()
+
+    def __deepcopy__(self, _: Any) -> Tracer:
+        return self.copy()
+
     # Elements
 
     def __getitem__(self, key: Any) -> Tracer:
-        term = literals.item(self._term, key, self._to_term)
-        found = Tracer(term, self._trace, infer=lambda: item_aval(self, key), weak=self._weak)
+        def take(term: Term) -> Term:
+            return literals.item(term, key, self._to_term)
+
+        found = Tracer(
+            take(self._term), self._trace, infer=lambda: item_aval(self, key), weak=self._weak
+        )
         if is_basic(key):
-            self.shares(found)
+            found.be_view(
+                self,
+                take,
+                lambda base, new: self._with_items(base, key, "set", new),
+                may_be_number=key is not ... and not (isinstance(key, tuple) and ... in key),
+            )
         return found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(self._term, Leaf):
+        self.update(key, "set", value)
+
+    def update(self, key: Any, how: str, value: Any) -> None:
+        """Change elements in place: ``set``, ``add``, ``multiply``, ``min`` or ``max`` them."""
+        self.replace(self._with_items(self._term, key, how, self._as_elements(value)))
+
+    def _with_items(self, term: Term, key: Any, how: str, value: Any) -> Term:
+        phrase = literals.Phrase(self._to_term)
+        phrase.hole(term)
+        phrase.text(".at[")
+        phrase.index(key)
+        phrase.text(f"].{how}(")
+        if isinstance(value, Term):
+            phrase.hole(value)
+        else:
+            phrase.value(value)
+        phrase.text(")")
+        return phrase.term()
+
+    def _as_elements(self, value: Any) -> Any:
+        """A value in the dtype of this array, as assignment converts it."""
+        if isinstance(value, Tracer):
+            return value if value._weak or value.dtype == self.dtype else value.astype(self.dtype)
+        if isinstance(value, (list, tuple)):
+            array: Any = np.array
+            made = array(value)
+            return made.astype(self.dtype)
+        return np.asarray(value).astype(self.dtype)[()]
+
+    def be_view(
+        self,
+        base: Tracer,
+        take: Callable[[Term], Term],
+        put: Callable[[Term, Term], Term] | None = None,
+        *,
+        may_be_number: bool = False,
+    ) -> None:
+        """Share elements with another array, as views do."""
+        self._view = View(base, take, put, may_be_number)
+
+    def replace(self, term: Term) -> None:
+        """Have other elements, in what shares them, too."""
+        self._check_writable()
+        self._put(term)
+
+    def _put(self, term: Term) -> None:
+        view = self._view
+        if view is None:
+            self._changes += 1
+        else:
+            if view.put is None:
+                raise not_traceable(
+                    "this view of an array cannot be written to", "assign to the array itself"
+                )
+            view.base._put(view.put(view.base._term, term))
+            view.seen = view.base.changes
+        self._own = term
+
+    def _check_writable(self) -> None:
+        root = self
+        while root._view is not None:
+            root = root._view.base
+        if root._is_argument or isinstance(root._own, (Leaf, Bound)):
             raise not_traceable(
                 "assigning to elements of an argument would change the caller's array",
                 "assign to a copy of it: x = x.copy()",
             )
-        self._check_unshared()
-        phrase = literals.Phrase(self._to_term)
-        phrase.hole(self._term)
-        phrase.text(".at[")
-        phrase.index(key)
-        phrase.text("].set(")
-        phrase.value(value)
-        phrase.text(")")
-        self._term = phrase.term()
-
-    def shares(self, view: Tracer) -> None:
-        """Keep in mind that in NumPy the other one is a view of this one."""
-        view._base = self
-        self._views.append(weakref.ref(view))
-
-    def updated(self, result: Tracer) -> Tracer:
-        """What an operator that works in place leaves: this array, with the elements of another.
-
-        Arguments and numbers are not changed: as with Python's numbers, the name gets a new value.
-        """
-        if isinstance(self._term, Leaf) or self.shape == ():
-            return result
-        self._check_unshared()
-        kept = result if result.dtype == self.dtype else result.astype(self.dtype)
-        self._term = kept._term
-        return self
-
-    def _check_unshared(self) -> None:
-        if self._base is not None or any(view() is not None for view in self._views):
+        if root._scope is not self._trace.scope:
             raise not_traceable(
-                "elements of this array are shared with another one (a view), which a recording "
-                "does not follow",
-                "copy one of them first, or assign to the array by one index",
+                "an array from outside is changed inside a function that vmap, cond, scan or a "
+                "loop of the program runs",
+                "let the function return what it computes",
             )
-
-    def _to_term(self, value: Any) -> Term | None:
-        return to_term(value, self._trace)
 
     # Functions
 
+    def _applied(self, ufunc: np.ufunc, *operands: Any) -> Any:
+        from gradwire.tracing.ufuncs import call_ufunc
+
+        for operand in operands:
+            if not isinstance(operand, Tracer) and _defers(operand):
+                return NotImplemented
+        return call_ufunc(self._trace, ufunc, "__call__", operands, {})
+
+    def _updated(self, ufunc: np.ufunc, other: Any) -> Tracer:
+        result: Tracer = self._applied(ufunc, self, other)
+        if result is NotImplemented or self.shape == ():
+            return result  # numbers are not changed: the name gets another
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            raise TypeError(
+                f"Cannot cast ufunc {ufunc.__name__!r} output from {result.dtype!r} to "
+                f"{self.dtype!r} with casting rule 'same_kind'"
+            )
+        if result.shape != self.shape:
+            raise ValueError(
+                f"non-broadcastable output operand with shape {self.shape} doesn't match the "
+                f"broadcast shape {result.shape}"
+            )
+        self.replace((result if result.dtype == self.dtype else result.astype(self.dtype))._term)
+        return self
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from gradwire.tracing.numpy_calls import call_ufunc
+        from gradwire.tracing.ufuncs import call_ufunc
 
         return call_ufunc(self._trace, ufunc, method, inputs, kwargs)
 
@@ -203,77 +363,18 @@ class Tracer:
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return np
 
-    # Attributes and methods of arrays
-
-    @property
-    def T(self) -> Tracer:  # noqa: N802 - NumPy's name
-        """The array with its axes in reverse."""
-        return self._view("T", lambda: Aval(self.shape[::-1], self.dtype))
-
-    @property
-    def mT(self) -> Tracer:  # noqa: N802 - NumPy's name
-        """The array with its last two axes exchanged."""
-        return self._view("mT", lambda: Aval((*self.shape[:-2], *self.shape[:-3:-1]), self.dtype))
-
-    @property
-    def real(self) -> Tracer:
-        """The real part."""
-        part: Any = np.real
-        result: Tracer = part(self)
-        return result
-
-    @property
-    def imag(self) -> Tracer:
-        """The imaginary part."""
-        part: Any = np.imag
-        result: Tracer = part(self)
-        return result
-
-    def _view(self, attribute: str, infer: Infer) -> Tracer:
-        view = Tracer(Term(("", f".{attribute}"), (self._term,)), self._trace, infer=infer)
-        self.shares(view)
-        return view
-
-    def astype(self, dtype: DTypeLike, **_: Any) -> Tracer:
-        """The same values in another dtype."""
-        term = Term(("", f".astype({np.dtype(dtype).name!r})"), (self._term,))
-        return Tracer(term, self._trace, infer=lambda: Aval(self.shape, np.dtype(dtype)))
-
-    def copy(self, order: str = "K") -> Tracer:
-        """The same values as an array of its own."""
-        return Tracer(Term(("copy(", ")"), (self._term,)), self._trace, infer=lambda: self.aval)
-
-    def flatten(self, order: str = "C") -> Tracer:
-        """The elements in one axis."""
-        term = Term(("np.ravel(", ")"), (self._term,))
-        return Tracer(term, self._trace, infer=lambda: Aval((self.size,), self.dtype))
-
-    def reshape(self, *shape: Any, **kwargs: Any) -> Tracer:
-        """The same elements in other axes."""
-        given = shape[0] if len(shape) == 1 else shape
-        reshaped: Any = np.reshape
-        result: Tracer = reshaped(self, given, **kwargs)
-        return result
-
-    def transpose(self, *axes: Any) -> Tracer:
-        """The array with its axes in another order."""
-        given = None if not axes else axes[0] if len(axes) == 1 else axes
-        transposed: Any = np.transpose
-        result: Tracer = transposed(self, given)
-        return result
-
-    def fill(self, value: Any) -> None:
-        """Set all elements."""
-        self[...] = value
-
-    def sort(self, axis: int = -1, **kwargs: Any) -> None:
-        """Sort in place."""
-        self[...] = np.sort(self, axis, **kwargs)
+    def _to_term(self, value: Any) -> Term | None:
+        return to_term(value, self._trace)
 
 
 def to_term(value: Any, trace: Trace) -> Term | None:
     """What a value is computed by; ``None`` for what is written out."""
     if isinstance(value, Tracer):
+        if value._trace is not trace:
+            raise not_traceable(
+                "a recorded array was kept from another recording, where it has its value",
+                "pass it as an argument, or return it",
+            )
         return value._term
     if isinstance(value, np.ndarray):
         return trace.constant(value)
@@ -286,81 +387,11 @@ def is_basic(key: Any) -> bool:
     """Whether an index gives a view: integers, slices, ``None`` and ``...`` alone."""
     if isinstance(key, tuple):
         return all(map(is_basic, key))
+    if isinstance(key, Tracer):  # an integer that was computed is a number in NumPy
+        return key.ndim == 0 and key.dtype.kind in "iu"
     return key is None or key is ... or isinstance(key, (int, np.integer, slice))
 
 
-def _operator(ufunc: np.ufunc) -> tuple[Any, Any]:
-    def forward(self: Tracer, other: Any) -> Any:
-        return self.__array_ufunc__(ufunc, "__call__", self, other)
-
-    def backward(self: Tracer, other: Any) -> Any:
-        return self.__array_ufunc__(ufunc, "__call__", other, self)
-
-    return forward, backward
-
-
-def _in_place(ufunc: np.ufunc) -> Any:
-    def update(self: Tracer, other: Any) -> Tracer:
-        return self.updated(self.__array_ufunc__(ufunc, "__call__", self, other))
-
-    return update
-
-
-def _unary(ufunc: np.ufunc) -> Any:
-    def apply(self: Tracer) -> Any:
-        return self.__array_ufunc__(ufunc, "__call__", self)
-
-    return apply
-
-
-def _method(name: str) -> Any:
-    function = getattr(np, name)
-
-    def method(self: Tracer, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__doc__ = f"As ``numpy.{name}``."
-    return method
-
-
-_BINARY = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "pow": np.power,
-    "matmul": np.matmul,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-}
-_COMPARED = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-_UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
-_METHODS = (
-    "all any argmax argmin argsort clip conj conjugate cumprod cumsum diagonal dot max mean min "
-    "nonzero prod ptp ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
-).split()
-
-for _name, _ufunc in _BINARY.items():
-    _forward, _backward = _operator(_ufunc)
-    setattr(Tracer, f"__{_name}__", _forward)
-    setattr(Tracer, f"__r{_name}__", _backward)
-    setattr(Tracer, f"__i{_name}__", _in_place(_ufunc))
-for _name, _ufunc in _COMPARED.items():
-    setattr(Tracer, f"__{_name}__", _operator(_ufunc)[0])
-for _name, _ufunc in _UNARY.items():
-    setattr(Tracer, f"__{_name}__", _unary(_ufunc))
-for _name in _METHODS:
-    setattr(Tracer, _name, _method(_name))
+def _defers(operand: Any) -> bool:
+    """Whether an operand says that it takes over operators with arrays."""
+    return getattr(operand, "__array_ufunc__", operand) is None

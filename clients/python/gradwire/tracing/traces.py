@@ -41,16 +41,26 @@ class Trace:
         self._fetch = fetch
         #: What the first decisions come to, where that is known already.
         self._outcomes = list(outcomes)
-        self._constants: dict[int, Leaf] = {}
+        self._constants: dict[int, tuple[Leaf, Any]] = {}
         #: Inside which function of the program the user's code runs now.
         self.scope: Scope | None = None
 
     def constant(self, array: Any) -> Leaf:
         """The leaf of an array that the function has from elsewhere; one for each array."""
         known = self._constants.get(id(array))
-        if known is None:
-            known = self._constants[id(array)] = Leaf(array, "c")
-        return known
+        if known is not None and _same(array, known[1]):
+            return known[0]
+        if known is not None:  # changed in place since: the earlier one keeps what it was
+            known[0].value = known[1]
+        made = Leaf(array, "c")
+        self._constants[id(array)] = made, array.copy()
+        return made
+
+    def finish(self) -> None:
+        """Keep constants as they were used, if the function has changed them since."""
+        for leaf, used in self._constants.values():
+            if not _same(leaf.value, used):
+                leaf.value = used
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -86,6 +96,10 @@ class Trace:
             outcome = read(self._fetch([term])[0])
         self.guards.append(Guard(term, read, outcome))
         return outcome
+
+
+def _same(array: Any, other: Any) -> bool:
+    return bool(np.array_equal(array, other, equal_nan=array.dtype.kind in "fc"))
 
 
 def current() -> Trace | None:

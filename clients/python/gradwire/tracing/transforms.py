@@ -312,10 +312,12 @@ def _copy(value: Any, trace: Trace) -> Tracer:
     term = as_term(value, trace)
     copied = Term(("copy(", ")"), (term,))
     if isinstance(value, Tracer):
-        return Tracer(copied, trace, value._aval, infer=lambda: value.aval, weak=value._weak)
+        return Tracer(
+            copied, trace, value._aval, infer=lambda: value.aval, weak=value._weak, is_argument=True
+        )
     array = np.asarray(value)
     dtype = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
-    return Tracer(copied, trace, Aval(array.shape, dtype))
+    return Tracer(copied, trace, Aval(array.shape, dtype), is_argument=True)
 
 
 def _examples(

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradwire.errors import NotTraceable
 from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Source, Term, dependencies
 
 #: Names that the text uses for something else, so that no variable may have them.
@@ -99,8 +100,10 @@ class _Writer:
                 elif isinstance(operand, Source):
                     self._quote(operand, blocks[None])
             if isinstance(term, Bound):
-                raise ValueError(
-                    "a value from inside a function of the program was used outside of it"
+                raise NotTraceable(
+                    "a value from inside a function that vmap, cond, scan or a loop of the program "
+                    "runs is used outside of it",
+                    hint="let the function return it",
                 )
             name = f"v{self._statements}"
             self._statements += 1

@@ -1,0 +1,382 @@
+"""The methods of NumPy's arrays, each the function of NumPy's of that name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+if TYPE_CHECKING:
+    from gradwire.tracing.tracer import Tracer
+
+#: NumPy's functions as ones of recorded arrays, which its annotations do not know.
+_np: Any = np
+
+
+class Methods:
+    """What arrays have as methods."""
+
+    __slots__ = ()
+
+    def all(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> Tracer:
+        """Whether all elements are true."""
+        options = _given(
+            axis=(axis, None), out=(out, None), keepdims=(keepdims, False), where=(where, True)
+        )
+        result: Tracer = _np.all(self, **options)
+        return result
+
+    def any(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+    ) -> Tracer:
+        """Whether any element is true."""
+        options = _given(
+            axis=(axis, None), out=(out, None), keepdims=(keepdims, False), where=(where, True)
+        )
+        result: Tracer = _np.any(self, **options)
+        return result
+
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Tracer:
+        """The index of the greatest element."""
+        options = _given(axis=(axis, None), out=(out, None), keepdims=(keepdims, False))
+        result: Tracer = _np.argmax(self, **options)
+        return result
+
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Tracer:
+        """The index of the least element."""
+        options = _given(axis=(axis, None), out=(out, None), keepdims=(keepdims, False))
+        result: Tracer = _np.argmin(self, **options)
+        return result
+
+    def argpartition(self, kth: Any, axis: int | None = -1) -> Tracer:
+        """The indices that part the elements at a place of their order."""
+        options = _given(axis=(axis, -1))
+        result: Tracer = _np.argpartition(self, kth, **options)
+        return result
+
+    def argsort(self, axis: int | None = -1, kind: Any = None) -> Tracer:
+        """The indices that sort the elements."""
+        options = _given(axis=(axis, -1), kind=(kind, None))
+        result: Tracer = _np.argsort(self, **options)
+        return result
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Tracer:
+        """The elements, limited to an interval."""
+        options = _given(min=(min, None), max=(max, None), out=(out, None))
+        result: Tracer = _np.clip(self, **options)
+        return result
+
+    def compress(self, condition: Any, axis: int | None = None) -> Tracer:
+        """The rows for which a condition holds."""
+        options = _given(axis=(axis, None))
+        result: Tracer = _np.compress(self, condition, **options)
+        return result
+
+    def conj(self) -> Tracer:
+        """The complex conjugate."""
+        result: Tracer = _np.conj(self)
+        return result
+
+    def conjugate(self) -> Tracer:
+        """The complex conjugate."""
+        result: Tracer = _np.conjugate(self)
+        return result
+
+    def cumprod(
+        self, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None
+    ) -> Tracer:
+        """The products of all elements up to each."""
+        options = _given(axis=(axis, None), dtype=(dtype, None), out=(out, None))
+        result: Tracer = _np.cumprod(self, **options)
+        return result
+
+    def cumsum(
+        self, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None
+    ) -> Tracer:
+        """The sums of all elements up to each."""
+        options = _given(axis=(axis, None), dtype=(dtype, None), out=(out, None))
+        result: Tracer = _np.cumsum(self, **options)
+        return result
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tracer:
+        """A diagonal."""
+        options = _given(offset=(offset, 0), axis1=(axis1, 0), axis2=(axis2, 1))
+        result: Tracer = _np.diagonal(self, **options)
+        return result
+
+    def dot(self, b: Any) -> Tracer:
+        """The product with another array."""
+        result: Tracer = _np.dot(self, b)
+        return result
+
+    def max(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = np._NoValue,
+        where: Any = True,
+    ) -> Tracer:
+        """The greatest element."""
+        options = _given(
+            axis=(axis, None),
+            out=(out, None),
+            keepdims=(keepdims, False),
+            initial=(initial, np._NoValue),
+            where=(where, True),
+        )
+        result: Tracer = _np.max(self, **options)
+        return result
+
+    def mean(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Tracer:
+        """The mean."""
+        options = _given(
+            axis=(axis, None),
+            dtype=(dtype, None),
+            out=(out, None),
+            keepdims=(keepdims, False),
+            where=(where, True),
+        )
+        result: Tracer = _np.mean(self, **options)
+        return result
+
+    def min(
+        self,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = np._NoValue,
+        where: Any = True,
+    ) -> Tracer:
+        """The least element."""
+        options = _given(
+            axis=(axis, None),
+            out=(out, None),
+            keepdims=(keepdims, False),
+            initial=(initial, np._NoValue),
+            where=(where, True),
+        )
+        result: Tracer = _np.min(self, **options)
+        return result
+
+    def prod(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = np._NoValue,
+        where: Any = True,
+    ) -> Tracer:
+        """The product."""
+        options = _given(
+            axis=(axis, None),
+            dtype=(dtype, None),
+            out=(out, None),
+            keepdims=(keepdims, False),
+            initial=(initial, np._NoValue),
+            where=(where, True),
+        )
+        result: Tracer = _np.prod(self, **options)
+        return result
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Tracer:
+        """The elements, each repeated."""
+        options = _given(axis=(axis, None))
+        result: Tracer = _np.repeat(self, repeats, **options)
+        return result
+
+    def round(self, decimals: int = 0, out: Any = None) -> Tracer:
+        """The elements, rounded."""
+        options = _given(decimals=(decimals, 0), out=(out, None))
+        result: Tracer = _np.round(self, **options)
+        return result
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Tracer:
+        """Where values belong in order."""
+        options = _given(side=(side, "left"), sorter=(sorter, None))
+        result: Tracer = _np.searchsorted(self, v, **options)
+        return result
+
+    def squeeze(self, axis: Any = None) -> Tracer:
+        """The array without its axes of length 1."""
+        options = _given(axis=(axis, None))
+        result: Tracer = _np.squeeze(self, **options)
+        return result
+
+    def std(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Tracer:
+        """The standard deviation."""
+        options = _given(
+            axis=(axis, None),
+            dtype=(dtype, None),
+            out=(out, None),
+            ddof=(ddof, 0),
+            keepdims=(keepdims, False),
+            where=(where, True),
+        )
+        result: Tracer = _np.std(self, **options)
+        return result
+
+    def sum(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = np._NoValue,
+        where: Any = True,
+    ) -> Tracer:
+        """The sum."""
+        options = _given(
+            axis=(axis, None),
+            dtype=(dtype, None),
+            out=(out, None),
+            keepdims=(keepdims, False),
+            initial=(initial, np._NoValue),
+            where=(where, True),
+        )
+        result: Tracer = _np.sum(self, **options)
+        return result
+
+    def swapaxes(self, axis1: int, axis2: int) -> Tracer:
+        """The array with two axes exchanged."""
+        result: Tracer = _np.swapaxes(self, axis1, axis2)
+        return result
+
+    def take(
+        self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+    ) -> Tracer:
+        """The elements, or rows, at some indices."""
+        options = _given(axis=(axis, None), out=(out, None), mode=(mode, "raise"))
+        result: Tracer = _np.take(self, indices, **options)
+        return result
+
+    def trace(
+        self,
+        offset: int = 0,
+        axis1: int = 0,
+        axis2: int = 1,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+    ) -> Tracer:
+        """The sum of a diagonal."""
+        options = _given(
+            offset=(offset, 0),
+            axis1=(axis1, 0),
+            axis2=(axis2, 1),
+            dtype=(dtype, None),
+            out=(out, None),
+        )
+        result: Tracer = _np.trace(self, **options)
+        return result
+
+    def var(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Tracer:
+        """The variance."""
+        options = _given(
+            axis=(axis, None),
+            dtype=(dtype, None),
+            out=(out, None),
+            ddof=(ddof, 0),
+            keepdims=(keepdims, False),
+            where=(where, True),
+        )
+        result: Tracer = _np.var(self, **options)
+        return result
+
+    def astype(
+        self,
+        dtype: DTypeLike,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Tracer:
+        """The same values in another dtype."""
+        result: Tracer = _np.astype(self, dtype)
+        return result
+
+    def copy(self, order: str = "C") -> Tracer:
+        """The same values as an array of its own."""
+        result: Tracer = _np.copy(self)
+        return result
+
+    def fill(self, value: Any) -> None:
+        """Set all elements."""
+        _np.copyto(self, value)
+
+    def flatten(self, order: str = "C") -> Tracer:
+        """The elements in one axis, as an array of its own."""
+        result: Tracer = _np.copy(_np.ravel(self, order=order))
+        return result
+
+    def nonzero(self) -> tuple[Tracer, ...]:
+        """The indices of the elements that are not zero, for each axis."""
+        result: tuple[Tracer, ...] = _np.nonzero(self)
+        return result
+
+    def partition(self, kth: Any, axis: int = -1) -> None:
+        """Part the elements at a place of their order, in place."""
+        _np.copyto(self, _np.partition(self, kth, axis))
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Set the elements at some indices of all elements in one axis."""
+        _np.put(self, indices, values)
+
+    def ravel(self, order: str = "C") -> Tracer:
+        """The elements in one axis."""
+        result: Tracer = _np.ravel(self, order=order)
+        return result
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tracer:
+        """The same elements in other axes."""
+        given = shape[0] if len(shape) == 1 else shape
+        result: Tracer = _np.reshape(self, given, order=order)
+        return result
+
+    def sort(self, axis: int = -1, kind: Any = None) -> None:
+        """Sort in place."""
+        _np.copyto(self, _np.sort(self, axis))
+
+    def transpose(self, *axes: Any) -> Tracer:
+        """The array with its axes in another order."""
+        given = None if not axes else axes[0] if len(axes) == 1 else axes
+        result: Tracer = _np.transpose(self, given)
+        return result
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Tracer:
+        """The array itself: all are where the service is."""
+        return self  # type: ignore[return-value]  # which is a Tracer
+
+
+def _given(**options: tuple[Any, Any]) -> dict[str, Any]:
+    """The options that differ from their defaults."""
+    return {name: value for name, (value, default) in options.items() if value is not default}

@@ -1,0 +1,342 @@
+"""NumPy's functions that the language has otherwise, or not: what they give is made of others.
+
+Also those that only tell about an array, and those that change one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from gradwire.tracing.calls import into, record_call
+from gradwire.tracing.shapes import Aval
+from gradwire.tracing.terms import Term
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import Trace, not_traceable
+
+#: NumPy's functions as ones of recorded arrays, which its annotations do not know.
+_np: Any = np
+
+
+def _astype(trace: Trace, x: Any, dtype: DTypeLike, /, **_: Any) -> Tracer:
+    term = Term(("", f".astype({np.dtype(dtype).name!r})"), (x._term,))
+    return Tracer(term, trace, infer=lambda: Aval(x.shape, np.dtype(dtype)))
+
+
+def _copy(trace: Trace, a: Any, *_: Any, **__: Any) -> Tracer:
+    return Tracer(Term(("copy(", ")"), (a._term,)), trace, infer=lambda: a.aval)
+
+
+def _reshape(
+    trace: Trace, a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
+) -> Any:
+    if order == "F":
+        lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        return _np.transpose(_np.reshape(_np.transpose(a), lengths[::-1]))
+    return _view(trace, np.reshape, a, shape)
+
+
+def _ravel(trace: Trace, a: Any, order: str = "C") -> Any:
+    return _view(trace, np.ravel, _np.transpose(a) if order == "F" else a)
+
+
+def _view(trace: Trace, function: Any, *args: Any) -> Any:
+    from gradwire.tracing.views import as_view
+
+    made = record_call(trace, f"np.{function.__name__}", function, args, {})
+    as_view(made, function, args, {})
+    return made
+
+
+def _sort(trace: Trace, a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
+    return record_call(trace, "np.sort", np.sort, (a, axis), {})
+
+
+def _argsort(trace: Trace, a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
+    return record_call(trace, "np.argsort", np.argsort, (a, axis), {})
+
+
+def _iscomplex(trace: Trace, x: Any) -> Any:
+    return np.not_equal(_np.imag(x), 0)
+
+
+def _isreal(trace: Trace, x: Any) -> Any:
+    return np.equal(_np.imag(x), 0)
+
+
+def _array_equiv(trace: Trace, a1: Any, a2: Any) -> Any:
+    try:
+        np.broadcast_shapes(np.shape(a1), np.shape(a2))
+    except ValueError:
+        return False
+    return _np.all(np.equal(a1, a2))
+
+
+def _isin(
+    trace: Trace, element: Any, test_elements: Any, *_: Any, invert: bool = False, **__: Any
+) -> Any:
+    found = record_call(trace, "torch.isin", np.isin, (element, test_elements), {})
+    return np.logical_not(found) if invert else found
+
+
+def _where(trace: Trace, condition: Any, *chosen: Any) -> Any:
+    if not chosen:
+        return _np.nonzero(condition)
+    return record_call(trace, "np.where", np.where, (condition, *chosen), {})
+
+
+def _average(
+    trace: Trace,
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: Any = np._NoValue,
+) -> Any:
+    options = {"axis": axis, "weights": weights, "keepdims": keepdims}
+    mean = record_call(trace, "np.average", np.average, (a,), options)
+    if not returned:
+        return mean
+    if weights is None:
+        return mean, np.full(mean.shape, np.size(a) / max(mean.size, 1))[()]
+    spread = weights
+    if np.ndim(weights) != np.ndim(a):
+        lengths = [1] * np.ndim(a)
+        lengths[axis] = np.size(weights)
+        spread = _np.reshape(weights, lengths)
+    total = _np.sum(_np.broadcast_to(np.multiply(spread, 1.0), np.shape(a)), axis=axis)
+    return mean, _np.broadcast_to(total, mean.shape)
+
+
+def _einsum(trace: Trace, subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
+    if not isinstance(subscripts, str):
+        subscripts, operands = _subscripts((subscripts, *operands))
+    given = {name: value for name, value in kwargs.items() if name != "optimize"}
+    return record_call(trace, "np.einsum", np.einsum, (subscripts, *operands), given)
+
+
+def _subscripts(given: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
+    """The text of axes that are given as lists of numbers, one after each operand."""
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+    def text(axes: Any) -> str:
+        return "".join("..." if axis is ... else letters[axis] for axis in axes)
+
+    operands, axes = given[: len(given) // 2 * 2 : 2], given[1::2]
+    inputs = ",".join(map(text, axes))
+    return (f"{inputs}->{text(given[-1])}" if len(given) % 2 else inputs), tuple(operands)
+
+
+def _meshgrid(
+    trace: Trace, *xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True
+) -> Any:
+    if not sparse:
+        return record_call(trace, "np.meshgrid", np.meshgrid, xi, {"indexing": indexing})
+    places = list(range(len(xi)))
+    if indexing == "xy" and len(xi) > 1:
+        places[:2] = [1, 0]
+    lengths = [[-1 if place == i else 1 for i in range(len(xi))] for place in places]
+    return tuple([_np.reshape(x, length) for x, length in zip(xi, lengths, strict=True)])
+
+
+def _linspace(trace: Trace, *args: Any, retstep: bool = False, **kwargs: Any) -> Any:
+    made = record_call(trace, "np.linspace", np.linspace, args, kwargs)
+    if not retstep:
+        return made
+    start, stop = args[:2]
+    count = kwargs.get("num", args[2] if len(args) > 2 else 50)
+    return made, np.subtract(stop, start) / (count - bool(kwargs.get("endpoint", True)))
+
+
+# Sets
+
+
+def _unique_values(trace: Trace, x: Any) -> Any:
+    return _np.unique(x)
+
+
+def _unique_counts(trace: Trace, x: Any) -> Any:
+    return _kind_of(np.unique_counts)(*_np.unique(x, return_counts=True))
+
+
+def _unique_inverse(trace: Trace, x: Any) -> Any:
+    values, inverse = _np.unique(x, return_inverse=True)
+    return _kind_of(np.unique_inverse)(values, inverse)
+
+
+def _unique_all(trace: Trace, x: Any) -> Any:
+    return _kind_of(np.unique_all)(*_np.unique(x, True, True, True))
+
+
+def _kind_of(function: Any) -> Any:
+    return type(function(np.zeros(1)))
+
+
+def _union1d(trace: Trace, ar1: Any, ar2: Any) -> Any:
+    return _np.unique(_np.concatenate([_np.ravel(ar1), _np.ravel(ar2)]))
+
+
+def _intersect1d(trace: Trace, ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    values = _np.unique(ar1)
+    return values[_np.isin(values, ar2)]
+
+
+def _setdiff1d(trace: Trace, ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    values = ar1 if assume_unique else _np.unique(ar1)
+    return values[_np.isin(values, ar2, invert=True)]
+
+
+# Functions that call Python functions
+
+
+def _apply_along_axis(
+    trace: Trace, func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
+) -> Any:
+    moved = _np.moveaxis(arr, axis, -1)
+    outer = moved.shape[:-1]
+    rows = moved.reshape(-1, moved.shape[-1])
+    made = _np.stack([func1d(row, *args, **kwargs) for row in rows])
+    inner = made.shape[1:]
+    whole = made.reshape(*outer, *inner)
+    place = axis % np.ndim(arr)
+    return (
+        _np.moveaxis(whole, range(len(outer), whole.ndim), range(place, place + len(inner)))
+        if inner
+        else whole
+    )
+
+
+def _apply_over_axes(trace: Trace, func: Any, a: Any, axes: Any) -> Any:
+    for axis in [axes] if isinstance(axes, int) else axes:
+        made = func(a, axis)
+        a = made if np.ndim(made) == np.ndim(a) else _np.expand_dims(made, axis)
+    return a
+
+
+def _piecewise(
+    trace: Trace, x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any
+) -> Any:
+    conditions = condlist if isinstance(condlist, list) and np.ndim(condlist[0]) else [condlist]
+    chosen, result = list(funclist), _np.zeros_like(x)
+    if len(chosen) == len(conditions) + 1:
+        conditions = [np.logical_not(_any_of(conditions)), *conditions]
+        chosen = [chosen[-1], *chosen[:-1]]
+    for condition, function in zip(conditions, chosen, strict=True):
+        made = function(x, *args, **kwargs) if callable(function) else function
+        result = _np.where(condition, made, result)
+    return result.astype(x.dtype)
+
+
+def _any_of(conditions: Sequence[Any]) -> Any:
+    found = conditions[0]
+    for condition in conditions[1:]:
+        found = np.logical_or(found, condition)
+    return found
+
+
+# Functions that change an array
+
+
+def _copyto(
+    trace: Trace, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
+) -> None:
+    into(dst, src if where is True else _np.where(where, src, dst))
+
+
+def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
+    into(a, _np.where(mask, _np.resize(values, np.shape(a)), a))
+
+
+def _put(trace: Trace, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    if not isinstance(a, Tracer):
+        into(a, v)
+    a.reshape(-1)[ind] = v if np.ndim(v) == 0 else _np.resize(v, np.shape(ind))
+
+
+def _put_along_axis(trace: Trace, arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    if not isinstance(arr, Tracer):
+        into(arr, values)
+    if axis is None:
+        arr.reshape(-1)[indices] = values
+        return
+    places: list[Any] = list(np.indices(np.shape(indices), sparse=True))
+    places[axis] = indices
+    arr[tuple(places)] = values
+
+
+def _fill_diagonal(trace: Trace, a: Any, val: Any, wrap: bool = False) -> None:
+    if not isinstance(a, Tracer):
+        into(a, val)
+    if wrap or np.ndim(val) > 1:
+        raise not_traceable(
+            "numpy.fill_diagonal with wrap, or values of several axes, cannot be recorded",
+            "assign to a[i, i] with i = numpy.arange(n)",
+        )
+    places = np.arange(min(a.shape))
+    a[(places,) * a.ndim] = val
+
+
+def _own(function: Any) -> Callable[..., Any]:
+    """NumPy's own implementation, of functions that are recorded."""
+    implementation = function.__wrapped__
+    return lambda _, *args, **kwargs: implementation(*args, **kwargs)
+
+
+def _told(tell: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _, *args, **kwargs: tell(*args, **kwargs)
+
+
+def _dtype_of(value: Any) -> Any:
+    if not isinstance(value, Tracer):
+        return value
+    return {"f": 0.0, "c": 0j}.get(value.dtype.kind, 0) if value._weak else value.dtype
+
+
+IN_OTHER_WORDS: dict[Any, Callable[..., Any]] = {
+    np.shape: _told(lambda a: a.shape),
+    np.ndim: _told(lambda a: a.ndim),
+    np.size: _told(lambda a, axis=None: a.size if axis is None else a.shape[axis]),
+    np.iscomplexobj: _told(lambda x: x.dtype.kind == "c"),
+    np.isrealobj: _told(lambda x: x.dtype.kind != "c"),
+    np.isfortran: _told(lambda a: False),
+    np.result_type: _told(lambda *given: np.result_type(*map(_dtype_of, given))),
+    np.can_cast: _told(lambda given, to, *rest, **how: np.can_cast(given.dtype, to, *rest, **how)),
+    np.min_scalar_type: _told(lambda a: a.dtype),
+    np.common_type: _told(lambda *arrays: np.common_type(*[np.ones(1, a.dtype) for a in arrays])),
+    np.astype: _astype,
+    np.copy: _copy,
+    np.reshape: _reshape,
+    np.ravel: _ravel,
+    np.sort: _sort,
+    np.argsort: _argsort,
+    np.iscomplex: _iscomplex,
+    np.isreal: _isreal,
+    np.array_equiv: _array_equiv,
+    np.isin: _isin,
+    np.where: _where,
+    np.average: _average,
+    np.einsum: _einsum,
+    np.linspace: _linspace,
+    np.meshgrid: _meshgrid,
+    np.unique_values: _unique_values,
+    np.unique_counts: _unique_counts,
+    np.unique_inverse: _unique_inverse,
+    np.unique_all: _unique_all,
+    np.union1d: _union1d,
+    np.intersect1d: _intersect1d,
+    np.setdiff1d: _setdiff1d,
+    np.apply_along_axis: _apply_along_axis,
+    np.apply_over_axes: _apply_over_axes,
+    np.piecewise: _piecewise,
+    np.copyto: _copyto,
+    np.putmask: _putmask,
+    np.put: _put,
+    np.put_along_axis: _put_along_axis,
+    np.fill_diagonal: _fill_diagonal,
+    np.rollaxis: _own(np.rollaxis),
+    np.resize: _own(np.resize),
+}

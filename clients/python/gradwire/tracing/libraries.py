@@ -1,0 +1,301 @@
+"""Functions that NumPy does not hand over: SciPy's and ``math``'s, and what makes arrays of lists.
+
+Of the libraries that have been imported, that is; none is imported here. For each function there is
+another that records its call where an argument is a recorded array, see ``replaced``.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial, update_wrapper
+from types import ModuleType
+from typing import Any, cast
+
+import numpy as np
+
+from gradwire.tracing.calls import record_call
+from gradwire.tracing.replaced import Spot
+from gradwire.tracing.terms import Term
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import Trace, current, not_traceable
+
+#: Modules of SciPy whose public functions are recorded by their names.
+SCIPY = (
+    "scipy.linalg", "scipy.special", "scipy.fft", "scipy.signal", "scipy.integrate",
+    "scipy.ndimage", "scipy.spatial.distance", "scipy.stats", "scipy.sparse.linalg",
+)  # fmt: skip
+#: The same in the language, where it is called otherwise there.
+RENAMED = {
+    "math.pow": "np.power",
+    "math.fabs": "np.fabs",
+    "math.gamma": "scipy.special.gamma",
+    "math.lgamma": "scipy.special.gammaln",
+    "math.erf": "scipy.special.erf",
+    "math.erfc": "scipy.special.erfc",
+}
+#: Methods of distributions, which are objects of ``scipy.stats``.
+DISTRIBUTIONS = {
+    "rv_continuous": ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
+    "rv_discrete": ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"),
+}
+#: Objects with methods of their own.
+VECTOR_DISTRIBUTIONS = ("multivariate_normal", "dirichlet", "multinomial")
+
+Substitute = tuple[Spot, Any, Any]
+
+
+def substitutes() -> tuple[Substitute, ...]:
+    """What stands in the libraries' modules while something is recorded."""
+    loaded = tuple(sys.modules.get(name) for name in SCIPY)
+    return _substitutes(loaded)
+
+
+def substitute_of(value: Any) -> Any:
+    """What stands for a function where the user's own code has it by name, else ``None``."""
+    try:
+        return _by_original(tuple(sys.modules.get(name) for name in SCIPY)).get(value)
+    except TypeError:  # not hashable, so none of ours
+        return None
+
+
+@cache
+def _substitutes(loaded: tuple[ModuleType | None, ...]) -> tuple[Substitute, ...]:
+    found = [*_of_numpy(), *_of_math()]
+    for home, module in zip(SCIPY, loaded, strict=True):
+        if module is not None:
+            found += _of_scipy(home, module)
+    stats = loaded[SCIPY.index("scipy.stats")]
+    if stats is not None:
+        found += _of_distributions(stats)
+    return tuple(found)
+
+
+@cache
+def _by_original(loaded: tuple[ModuleType | None, ...]) -> dict[Any, Any]:
+    return {
+        original: substitute
+        for spot, original, substitute in _substitutes(loaded)
+        if isinstance(spot.holder, ModuleType)
+    }
+
+
+def _of_numpy() -> Iterator[Substitute]:
+    for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
+        original = getattr(np, name)
+        yield Spot(np, name), original, _recording(original, _array)
+    yield Spot(np, "full"), np.full, _recording(np.full, _full)
+    methods: list[tuple[type, str, Record]] = [
+        (np.vectorize, "__call__", _vectorized),
+        (type(np.r_).__mro__[1], "__getitem__", _joined),
+    ]
+    for kind, name, record in methods:
+        original = getattr(kind, name)
+        yield Spot(kind, name), original, _recording(original, record)
+
+
+def _of_math() -> Iterator[Substitute]:
+    for name, original in vars(math).items():
+        home = RENAMED.get(f"math.{name}", f"np.{name}")
+        known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
+        if callable(original) and known:
+            yield Spot(math, name), original, _recording(original, partial(_written, home))
+
+
+def _of_scipy(home: str, module: ModuleType) -> Iterator[Substitute]:
+    for name in getattr(module, "__all__", ()):
+        original = getattr(module, name)
+        if not callable(original) or isinstance(original, (type, np.ufunc)):
+            continue
+        if name in VECTOR_DISTRIBUTIONS or hasattr(original, "logcdf"):
+            continue
+        record = IN_OTHER_WORDS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
+        yield Spot(module, name), original, _recording(original, record)
+
+
+def _of_distributions(stats: ModuleType) -> Iterator[Substitute]:
+    for base, methods in DISTRIBUTIONS.items():
+        for method in methods:
+            original = getattr(getattr(stats, base), method)
+            substitute = _recording(original, partial(_of_distribution, method))
+            yield Spot(getattr(stats, base), method), original, substitute
+    for name in VECTOR_DISTRIBUTIONS:
+        kind = type(getattr(stats, name))
+        for method in {"pdf", "logpdf", "pmf", "logpmf"} & set(vars(kind)):
+            original = getattr(kind, method)
+            substitute = _recording(original, partial(_of_vectors, f"{name}.{method}"))
+            yield Spot(kind, method), original, substitute
+
+
+Record = Callable[[Trace, Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
+
+
+def _recording(original: Callable[..., Any], record: Record) -> Callable[..., Any]:
+    """A function that is the original but for recorded arrays, inside of a recording."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        trace = current()
+        if trace is None or not _holds_tracer((*args, *kwargs.values())):
+            return original(*args, **kwargs)
+        return record(trace, original, args, kwargs)
+
+    return update_wrapper(function, original)
+
+
+def _written(
+    name: str,
+    trace: Trace,
+    original: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    return record_call(trace, name, original, args, kwargs)
+
+
+def _array(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """What ``np.array`` and the like make: a copy, the array itself, or a list's rows stacked."""
+    given, dtype = args[0], kwargs.get("dtype", args[1] if len(args) > 1 else None)
+    made = _stacked(given)
+    if dtype is not None and made.dtype != np.dtype(dtype):
+        made = made.astype(dtype)
+    copied = original is np.array and kwargs.get("copy", True)
+    return made.copy() if copied and made is given else made
+
+
+def _stacked(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and _holds_tracer(value):
+        stack = cast(Any, np.stack)
+        rows = [_stacked(item) for item in value]
+        shapes = {np.shape(row) for row in rows}
+        if len(shapes) > 1:
+            raise not_traceable(
+                f"an array cannot be made of rows of the shapes {sorted(shapes)}",
+                "numpy.concatenate joins arrays of unequal lengths",
+            )
+        return stack(rows)
+    return value
+
+
+def _vectorized(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """``np.vectorize(f)(…)``: ``f`` of each element."""
+    function, *given = args
+    if kwargs or function.signature is not None or function.excluded:
+        raise not_traceable(
+            "numpy.vectorize with a signature, excluded or named arguments cannot be recorded",
+            "gradwire.vmap maps a function over an axis",
+        )
+    arrays: Any = np.broadcast_arrays(*given)
+    flat = [array.reshape(-1) for array in arrays]
+    each = [function.pyfunc(*[column[i] for column in flat]) for i in range(arrays[0].size)]
+    if isinstance(each[0], tuple):
+        return tuple(
+            [_stacked(list(part)).reshape(arrays[0].shape) for part in zip(*each, strict=True)]
+        )
+    return _stacked(each).reshape(arrays[0].shape)
+
+
+def _full(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    given = dict(zip(("shape", "fill_value", "dtype"), args, strict=False)) | dict(kwargs)
+    value, dtype = given["fill_value"], given.get("dtype")
+    if not isinstance(value, Tracer):  # like=x
+        return original(*args, **kwargs)
+    broadcast: Any = np.broadcast_to
+    made = broadcast(value, given["shape"]).copy()
+    return made if dtype is None else made.astype(dtype)
+
+
+def _joined(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """What ``np.r_[…]`` and ``np.c_[…]`` join."""
+    joining, key = args
+    items = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(item, str) for item in items):
+        raise not_traceable(
+            "numpy.r_ with axes as text cannot be recorded", "join with numpy.concatenate"
+        )
+    rows = [
+        original(joining, item) if isinstance(item, slice) else np.atleast_1d(_stacked(item))
+        for item in items
+    ]
+    if joining is np.c_:
+        rows = [np.reshape(row, (-1, 1)) if np.ndim(row) == 1 else row for row in rows]
+    return np.concatenate(rows, axis=-1 if joining is np.c_ else 0)
+
+
+def _of_distribution(
+    method: str,
+    trace: Trace,
+    original: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    distribution, *given = args
+    law = distribution.name
+    if type(getattr(sys.modules["scipy.stats"], law, None)) is not type(distribution):
+        raise not_traceable(
+            f"{law} is none of scipy.stats' distributions",
+            "compute it from NumPy's functions",
+        )
+    name = f"scipy.stats.{law}.{method}"
+    return record_call(trace, name, partial(original, distribution), tuple(given), kwargs)
+
+
+def _of_vectors(
+    name: str,
+    trace: Trace,
+    original: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    distribution, *given = args
+    return record_call(
+        trace, f"scipy.stats.{name}", partial(original, distribution), tuple(given), kwargs
+    )
+
+
+def _cdist(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Distances of all pairs of rows."""
+    given = dict(zip(("XA", "XB", "metric"), args, strict=False)) | dict(kwargs)
+    first, second, metric = given["XA"], given["XB"], given.get("metric", "euclidean")
+    if metric == "sqeuclidean":
+        difference = first[:, None, :] - np.asarray(second)[None]
+        return np.sum(difference * difference, axis=-1)
+    orders = {"euclidean": 2, "cityblock": 1, "chebyshev": math.inf, "minkowski": given.get("p", 2)}
+    if metric not in orders:
+        raise not_traceable(
+            f"cdist with the metric {metric!r} cannot be recorded", f"one of {', '.join(orders)}"
+        )
+    return record_call(trace, "cdist", original, (first, second), {"p": orders[metric]})
+
+
+def _lambertw(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Complex, also where the principal branch is real."""
+    made = record_call(trace, "scipy.special.lambertw", original, args, kwargs)
+    return Tracer(Term(("", ".astype('complex128')"), (made._term,)), trace, made.aval)
+
+
+IN_OTHER_WORDS: dict[str, Record] = {
+    "scipy.spatial.distance.cdist": _cdist,
+    "scipy.special.lambertw": _lambertw,
+}
+
+
+def _holds_tracer(values: Any) -> bool:
+    for value in values:
+        if isinstance(value, Tracer):
+            return True
+        if isinstance(value, (list, tuple)) and _holds_tracer(value):
+            return True
+    return False

@@ -1,0 +1,130 @@
+"""What a Python function reads from outside of itself, and what the functions that it calls read.
+
+A recording holds while all of that is what it was. And among it may be functions of libraries
+under names of the user's own (``from scipy.linalg import expm``), in whose place others stand
+while something is recorded.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gradwire.tracing.libraries import Substitute, substitute_of
+from gradwire.tracing.replaced import REPLACEMENTS, Spot
+
+#: Functions of the standard library, of what is installed, and of ours are not looked into.
+_LIBRARIES = (
+    str(Path(__file__).parent.parent),
+    str(Path(np.__file__).parent.parent),
+    str(Path(inspect.__file__).parent),
+)
+
+
+class Outside:
+    """What a function reads from outside: where that was replaced, it must be recorded anew."""
+
+    __slots__ = ("_python", "_seen")
+
+    def __init__(self, python: Callable[..., Any]) -> None:
+        self._python = python
+        self._seen: list[tuple[Spot, Any]] | None = None
+
+    def changed(self) -> bool:
+        """Whether it differs from when this was asked last."""
+        if self._seen is None:
+            self._seen = _reads(self._python)
+            return False
+        for spot, value in self._seen:
+            holder = spot.holder
+            now = holder.get(spot.name) if type(holder) is dict else spot.read()
+            if now is not value and not _equal(REPLACEMENTS.original(spot), value):
+                self._seen = _reads(self._python)
+                return True
+        return False
+
+    def of_libraries(self) -> list[Substitute]:
+        """What is to stand for the libraries' functions that it has by names of its own."""
+        found = [(spot, value, substitute_of(value)) for spot, value in self._seen or ()]
+        return [each for each in found if each[2] is not None]
+
+
+def _reads(python: Any) -> list[tuple[Spot, Any]]:
+    """All places where a function and those that it calls read, and what is there."""
+    found: dict[tuple[int, str], tuple[Spot, Any]] = {}
+    visited: set[int] = set()
+    stack = [python]
+    while stack:
+        plain = _plain(stack.pop())
+        if plain is None or id(plain) in visited:
+            continue
+        visited.add(id(plain))
+        for spot in _spots(plain):
+            value = REPLACEMENTS.original(spot)
+            if isinstance(value, ModuleType):
+                continue
+            found[id(spot.holder), spot.name] = spot, value
+            stack.append(value)
+    return list(found.values())
+
+
+def _plain(value: Any) -> FunctionType | None:
+    """The user's function that a value calls, if it is one."""
+    while True:
+        if isinstance(value, partial):
+            value = value.func
+        elif hasattr(value, "__wrapped__") and callable(value):
+            value = value.__wrapped__
+        else:
+            break
+    plain = getattr(value, "__func__", value)
+    if not isinstance(plain, FunctionType):
+        return None
+    return None if plain.__code__.co_filename.startswith(_LIBRARIES) else plain
+
+
+def _spots(function: FunctionType) -> Iterator[Spot]:
+    for cell in function.__closure__ or ():
+        yield Spot(cell, "cell_contents")
+    if function.__defaults__:
+        yield Spot(function, "__defaults__")
+    if function.__kwdefaults__:
+        yield Spot(function, "__kwdefaults__")
+    names = list(_names(function.__code__))
+    scopes = [function.__globals__]
+    for name in names:
+        value = function.__globals__.get(name)
+        if isinstance(value, ModuleType) and _is_user_s(value):
+            scopes.append(vars(value))
+        elif name in function.__globals__:
+            yield Spot(function.__globals__, name)
+    for scope in scopes[1:]:
+        for name in names:
+            if name in scope:
+                yield Spot(scope, name)
+
+
+def _is_user_s(module: ModuleType) -> bool:
+    path = getattr(module, "__file__", None)
+    return path is not None and not path.startswith(_LIBRARIES)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _equal(old: Any, new: Any) -> bool:
+    if old is new:
+        return True
+    return (
+        isinstance(old, (bool, int, float, complex, str)) and type(old) is type(new) and old == new
+    )

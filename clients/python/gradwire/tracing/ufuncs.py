@@ -1,0 +1,314 @@
+"""Ufuncs of recorded arrays, as operators and calls of the language."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from gradwire.tracing import literals
+from gradwire.tracing.calls import into, part
+from gradwire.tracing.shapes import elementwise
+from gradwire.tracing.terms import Term
+from gradwire.tracing.tracer import Tracer, to_term
+from gradwire.tracing.traces import Trace, not_traceable
+
+INFIX: dict[np.ufunc, str] = {
+    np.add: "+",
+    np.subtract: "-",
+    np.multiply: "*",
+    np.true_divide: "/",
+    np.floor_divide: "//",
+    np.remainder: "%",
+    np.power: "**",
+    np.matmul: "@",
+    np.bitwise_and: "&",
+    np.bitwise_or: "|",
+    np.bitwise_xor: "^",
+    np.left_shift: "<<",
+    np.right_shift: ">>",
+    np.equal: "==",
+    np.not_equal: "!=",
+    np.less: "<",
+    np.less_equal: "<=",
+    np.greater: ">",
+    np.greater_equal: ">=",
+}
+REDUCED: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+    np.logical_and: np.all,
+    np.logical_or: np.any,
+}
+ACCUMULATED: dict[np.ufunc, str] = {
+    np.add: "np.cumsum",
+    np.multiply: "np.cumprod",
+    np.maximum: "np.maximum.accumulate",
+    np.minimum: "np.minimum.accumulate",
+    np.logaddexp: "np.logaddexp.accumulate",
+}
+#: How ``ufunc.at`` is written of an index: JAX's names.
+UPDATED: dict[np.ufunc, str] = {
+    np.add: "add",
+    np.multiply: "multiply",
+    np.maximum: "max",
+    np.minimum: "min",
+}
+
+
+def call_ufunc(
+    trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """What ``ufunc.method(*inputs, **kwargs)`` gives, recorded."""
+    if not kwargs and method == "__call__":
+        return _applied(trace, ufunc, inputs)
+    given = dict(kwargs)
+    out = given.pop("out", None)
+    if method in ("__call__", "outer") and given.get("where", True) is not True:
+        return _where(trace, ufunc, method, inputs, given, out)
+    for name in ("where", "casting", "subok", "order"):
+        if method in ("__call__", "outer"):
+            given.pop(name, None)
+    made = _METHODS[method](trace, ufunc, inputs, given)
+    return made if out is None else into(out, made)
+
+
+def _applied(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    if ufunc in IN_OTHER_WORDS:
+        return IN_OTHER_WORDS[ufunc](*inputs)
+    given = _unweakened(inputs)
+
+    def term_of(value: Any) -> Term | None:
+        return to_term(value, trace)
+
+    symbol = INFIX.get(ufunc)
+    if symbol is not None:
+        term = literals.infix(symbol, given[0], given[1], term_of)
+    elif ufunc is np.negative:
+        phrase = literals.Phrase(term_of)
+        phrase.text("-")
+        phrase.value(given[0])
+        term = phrase.term()
+    else:
+        term = literals.call(_name(ufunc), given, {}, term_of)
+    if ufunc.nout == 1:
+        weak = all(map(_is_weak, inputs))
+        return Tracer(term, trace, infer=lambda: elementwise(ufunc, given), weak=weak)
+    return tuple(
+        [part(term, trace, i, partial(elementwise, ufunc, given, i)) for i in range(ufunc.nout)]
+    )
+
+
+def _is_weak(value: Any) -> bool:
+    return value._weak if isinstance(value, Tracer) else type(value) in (int, float)
+
+
+def _call(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    dtype = given.pop("dtype", None)
+    axis, axes = given.pop("axis", None), given.pop("axes", None)
+    if given or axis is not None or axes is not None:
+        named = [*given, *["axis"] * (axis is not None), *["axes"] * (axes is not None)]
+        raise not_traceable(
+            f"numpy.{ufunc.__name__} with {', '.join(named)} cannot be recorded",
+            "move the axes with numpy.moveaxis first",
+        )
+    if dtype is None or ufunc.nout > 1:
+        return _applied(trace, ufunc, inputs)
+    if np.dtype(dtype) == bool:
+        return _applied(trace, ufunc, inputs).astype(bool)
+    asarray: Any = _as_dtype
+    return _applied(trace, ufunc, tuple([asarray(value, np.dtype(dtype)) for value in inputs]))
+
+
+def _as_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
+    return value.astype(dtype) if isinstance(value, Tracer) else np.asarray(value, dtype)
+
+
+def _where(
+    trace: Trace,
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Any, ...],
+    given: dict[str, Any],
+    out: Any,
+) -> Any:
+    """A call that leaves elements of ``out`` as they are: these are chosen, not computed."""
+    chosen = given.pop("where")
+    if out is None:
+        raise not_traceable(
+            f"numpy.{ufunc.__name__} with where= leaves elements undefined",
+            "give out=numpy.zeros_like(x), or choose with numpy.where",
+        )
+    made = call_ufunc(trace, ufunc, method, inputs, given)
+    where: Any = np.where
+    results = made if isinstance(made, tuple) else (made,)
+    kept = out if isinstance(out, tuple) else (out,)
+    mixed = [where(chosen, new, old) for new, old in zip(results, kept, strict=True)]
+    return into(out, tuple(mixed) if isinstance(made, tuple) else mixed[0])
+
+
+def _outer(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    first, second = inputs
+    reshape: Any = np.reshape
+    wide = reshape(first, (*np.shape(first), *[1] * np.ndim(second)))
+    return _call(trace, ufunc, (wide, second), given)
+
+
+def _reduce(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    options = {"axis": 0, **given}
+    if ufunc in REDUCED:
+        reduced: Any = REDUCED[ufunc]
+        return reduced(*inputs, **options)
+    array, axis, keepdims = inputs[0], options.pop("axis"), options.pop("keepdims", False)
+    initial = options.pop("initial", None)
+    if options.pop("where", True) is not True or options.pop("dtype", None) is not None:
+        raise _no_method(ufunc, "reduce")
+    rows = _rows(array, axis)
+    made = reduce(ufunc, rows if initial in (None, np._NoValue) else [initial, *rows])
+    return (
+        np.expand_dims(made, tuple(range(np.ndim(array))) if axis is None else axis)
+        if keepdims
+        else made
+    )
+
+
+def _rows(array: Any, axis: Any) -> list[Any]:
+    """What is reduced along an axis, along several, or along all."""
+    if axis is None:
+        return list(array.reshape(-1))
+    if isinstance(axis, tuple):
+        if len(axis) != 1:
+            moved: Any = np.moveaxis(array, axis, range(len(axis)))
+            return list(moved.reshape(-1, *moved.shape[len(axis) :]))
+        axis = axis[0]
+    first: Any = np.moveaxis(array, axis, 0)
+    return list(first)
+
+
+def _accumulate(
+    trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]
+) -> Any:
+    array, axis = inputs[0], given.get("axis", inputs[1] if len(inputs) > 1 else 0)
+    if given.get("dtype") is not None:
+        array = array.astype(given["dtype"])
+    name = ACCUMULATED.get(ufunc)
+    if name is not None:
+        term = literals.call(name, (array, axis), {}, lambda value: to_term(value, trace))
+        return Tracer(term, trace, infer=lambda: elementwise(ufunc, (array, array)))
+    rows = _rows(array, axis)
+    for i in range(1, len(rows)):
+        rows[i] = ufunc(rows[i - 1], rows[i])
+    return np.stack(rows, axis)
+
+
+def _reduceat(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    array, indices, *more = inputs
+    axis = given.get("axis", more[0] if more else 0)
+    if isinstance(indices, Tracer):
+        raise _no_method(ufunc, "reduceat")
+    starts = [int(i) for i in indices]
+    first: Any = np.moveaxis(array, axis, 0)
+    ends = [*starts[1:], first.shape[0]]
+    rows = [
+        ufunc.reduce(first[i:j], axis=0) if i < j else first[i]
+        for i, j in zip(starts, ends, strict=True)
+    ]
+    return np.stack(rows, axis)
+
+
+def _at(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> None:
+    array, index, *values = inputs
+    if not isinstance(array, Tracer):
+        into(array, values[0] if values else array)
+    name = UPDATED.get(ufunc)
+    if name is not None:
+        array.update(index, name, values[0])
+    elif ufunc is np.subtract:
+        array.update(index, "add", -values[0])
+    elif ufunc is np.divide:
+        array.update(index, "multiply", 1 / values[0])
+    else:
+        raise _no_method(ufunc, "at")
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "__call__": _call,
+    "outer": _outer,
+    "reduce": _reduce,
+    "accumulate": _accumulate,
+    "reduceat": _reduceat,
+    "at": _at,
+}
+
+
+def _no_method(ufunc: np.ufunc, method: str) -> Exception:
+    return not_traceable(
+        f"numpy.{ufunc.__name__}.{method} cannot be recorded with these arguments",
+        "use the function that NumPy has for it, such as numpy.sum",
+    )
+
+
+def _unweakened(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs, Python's numbers among them converted as NumPy would for what they meet."""
+    if not any(isinstance(value, Tracer) and value._weak for value in inputs):
+        return inputs
+    strong = [
+        value.dtype
+        for value in inputs
+        if isinstance(value, (Tracer, np.ndarray, np.generic))
+        and not (isinstance(value, Tracer) and value._weak)
+    ]
+    if not strong:
+        return inputs
+    return tuple([_adapted(value, strong) for value in inputs])
+
+
+def _adapted(value: Any, strong: list[np.dtype[Any]]) -> Any:
+    if not (isinstance(value, Tracer) and value._weak):
+        return value
+    dtype = np.result_type(*strong, 1j if value.dtype.kind == "c" else 1.0)
+    return value if dtype == value.dtype else value.astype(dtype)
+
+
+def _frexp(x: Any) -> tuple[Any, Any]:
+    """``x = m * 2**e`` with ``0.5 <= |m| < 1``: one step mends the logarithm's last bit."""
+    where: Any = np.where
+    is_zero = np.equal(x, 0)
+    e = where(is_zero, 0, np.floor(np.log2(np.abs(where(is_zero, 1, x)))) + 1)
+    m = x * np.exp2(-e)
+    up, down = np.abs(m) >= 1, (np.abs(m) < 0.5) & ~is_zero
+    shift = where(up, 1, where(down, -1, 0))
+    return m * np.exp2(-shift), (e + shift).astype(np.int32)
+
+
+def _ldexp(x: Any, n: Any) -> Any:
+    return x * np.exp2(n)
+
+
+IN_OTHER_WORDS: dict[np.ufunc, Callable[..., Any]] = {np.frexp: _frexp, np.ldexp: _ldexp}
+_NAMES: dict[np.ufunc, str] = {}
+
+
+def _name(ufunc: np.ufunc) -> str:
+    """What the language calls a ufunc."""
+    known = _NAMES.get(ufunc)
+    if known is None:
+        known = _NAMES[ufunc] = f"{_home(ufunc)}.{ufunc.__name__}"
+    return known
+
+
+def _home(ufunc: np.ufunc) -> str:
+    if getattr(np, ufunc.__name__, None) is ufunc:
+        return "np"
+    special = sys.modules.get("scipy.special")
+    if special is not None and getattr(special, ufunc.__name__, None) is ufunc:
+        return "scipy.special"
+    raise not_traceable(
+        f"{ufunc.__name__} is a ufunc of neither NumPy nor scipy.special",
+        "compute it from functions of these",
+    )

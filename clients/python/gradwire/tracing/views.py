@@ -1,0 +1,67 @@
+"""NumPy's functions whose result shares its elements with their first argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradwire.tracing.terms import Term
+from gradwire.tracing.tracer import Tracer
+
+#: Views that can be written to: elements of the base, each once.
+WRITABLE = frozenset(
+    {
+        np.reshape, np.ravel, np.transpose, np.permute_dims, np.swapaxes, np.moveaxis, np.rollaxis,
+        np.squeeze, np.expand_dims, np.matrix_transpose, np.linalg.matrix_transpose, np.flip,
+        np.flipud, np.fliplr, np.rot90, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.split,
+        np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack,
+    }
+)  # fmt: skip
+VIEWS: frozenset[Any] = WRITABLE | {
+    np.broadcast_to, np.diagonal, np.linalg.diagonal, np.real, np.imag,
+    np.lib.stride_tricks.sliding_window_view,
+}  # fmt: skip
+
+
+def as_view(
+    made: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Have the result of a call, or each part of it, be a view of the call's first argument."""
+    if isinstance(made, Tracer):
+        _share(made, None, made._term, function, args, kwargs)
+    else:
+        for i, part in enumerate(made):
+            _share(part, i, part._term.operands[0], function, args, kwargs)
+
+
+def _share(
+    made: Tracer,
+    index: int | None,
+    whole: Term,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> None:
+    base: Tracer = args[0]
+    place = whole.operands.index(base._term)
+
+    def take(term: Term) -> Term:
+        given = (*whole.operands[:place], term, *whole.operands[place + 1 :])
+        again = Term(whole.parts, given)
+        return again if index is None else Term(made._own.parts, (again,))
+
+    def put(old: Term, new: Term) -> Term:
+        """The base with the view's elements: each goes where it was taken from."""
+        positions: Any = function(np.arange(base.size).reshape(base.shape), *args[1:], **kwargs)
+        taken = np.ravel(positions if index is None else positions[index])
+        flat = Term(("np.ravel(", ")"), (new,))
+        if len(taken) < base.size:
+            places = base._trace.constant(taken)
+            flat = Term(("np.ravel(", ").at[", "].set(", ")"), (old, places, flat))
+        elif np.any(taken != np.arange(base.size)):
+            flat = Term(("", "[", "]"), (flat, base._trace.constant(np.argsort(taken))))
+        return Term(("np.reshape(", f", {list(base.shape)})"), (flat,))
+
+    made.be_view(base, take, put if function in WRITABLE else None)

@@ -1,0 +1,87 @@
+"""Special functions, as SciPy has them: ufuncs, and functions that are no ufuncs."""
+
+from typing import Any
+
+import numpy as np
+import scipy.special as sc
+from scipy import special
+from scipy.special import logsumexp
+
+RNG = np.random.default_rng(2)
+X = RNG.uniform(0.2, 0.8, (2, 3))
+Y = RNG.uniform(1.2, 2.9, (3,))
+N = np.array([1, 2, 3])
+
+OPERATIONS = (
+    "erf, erfc, erfinv, erfcx, gammaln, gamma, digamma, polygamma, multigammaln, ndtr, ndtri, "
+    "log_ndtr, i0, i1, i0e, i1e, j0/j1, y0/y1, jv (integer order), iv, k0/k1, zeta in q, "
+    "gammainc in x, gammainc in a, beta / betaln, betainc in x, betainc in a,b, xlogy, xlog1py, "
+    "entr, rel_entr/kl_div, expi/exp1, spence, dawsn, fresnel, hyp1f1 in x, hyp2f1 in x, lambertw, "
+    "owens_t, logsumexp"
+).split(", ")
+
+CASES: list[Any] = [
+    ("erf", sc.erf, X),
+    ("erfc", sc.erfc, X),
+    ("erfinv", lambda x: (sc.erfinv(x), sc.erfcinv(x)), X),
+    ("erfcx", sc.erfcx, X),
+    ("gammaln", lambda x: (sc.gammaln(x), sc.loggamma(x)), X),
+    ("gamma", lambda x: (sc.gamma(x), sc.rgamma(x)), X),
+    ("digamma", lambda x: (sc.digamma(x), sc.psi(x)), X),
+    ("polygamma", lambda y: (sc.polygamma(1, y), sc.polygamma(2, y)), Y),
+    ("multigammaln", lambda y: sc.multigammaln(y, 3), Y),
+    ("ndtr", sc.ndtr, X),
+    ("ndtri", sc.ndtri, X),
+    ("log_ndtr", sc.log_ndtr, X),
+    ("i0", lambda x: (sc.i0(x), np.i0(x)), X),
+    ("i1", sc.i1, X),
+    ("i0e", sc.i0e, X),
+    ("i1e", sc.i1e, X),
+    ("j0/j1", lambda x: (sc.j0(x), sc.j1(x)), X),
+    ("y0/y1", lambda x: (sc.y0(x), sc.y1(x)), X),
+    ("jv (integer order)", lambda x: (sc.jv(2, x), sc.yv(1, x), sc.jv(N, x)), X),
+    ("iv", lambda x: (sc.iv(1.5, x), sc.ive(1, x), sc.kv(2, x)), X),
+    ("k0/k1", lambda x: (sc.k0(x), sc.k1(x)), X),
+    ("zeta in q", lambda y: sc.zeta(2.5, y), Y),
+    ("gammainc in x", lambda x: (sc.gammainc(2.0, x), sc.gammaincc(2.0, x)), X),
+    ("gammainc in a", lambda a: (sc.gammainc(a, 1.5), sc.gammaincc(a, 0.5)), Y),
+    ("beta / betaln", lambda x, y: (sc.beta(x, y), sc.betaln(x, y)), X, Y),
+    ("betainc in x", lambda x: sc.betainc(1.5, 2.5, x), X),
+    ("betainc in a,b", lambda x, y: sc.betainc(y, x + 1, 0.4), X, Y),
+    ("xlogy", sc.xlogy, X, Y),
+    ("xlog1py", sc.xlog1py, X, Y),
+    ("entr", sc.entr, X),
+    ("rel_entr/kl_div", lambda x, y: (sc.rel_entr(x, y), sc.kl_div(x, y)), X, Y),
+    ("expi/exp1", lambda x: (sc.expi(x), sc.exp1(x), sc.expn(2, x)), X),
+    ("spence", sc.spence, X),
+    ("dawsn", sc.dawsn, X),
+    ("fresnel", sc.fresnel, X),
+    ("hyp1f1 in x", lambda x: (sc.hyp1f1(0.5, 1.5, x), sc.hyp0f1(1.5, x)), X),
+    ("hyp2f1 in x", lambda x: sc.hyp2f1(0.5, 1.0, 1.5, x), X),
+    ("lambertw", sc.lambertw, X),
+    ("owens_t", sc.owens_t, X, Y),
+    ("logsumexp", lambda x: (logsumexp(x), special.logsumexp(x, axis=1, keepdims=True)), X),
+    ("logsumexp", lambda x: logsumexp(x, axis=0, b=np.array([1.0, 2.0, 3.0])), X),
+    ("others", lambda x: (sc.expit(x), sc.logit(x), sc.log_expit(x), sc.exprel(x)), X),
+    ("others", lambda x: (sc.ellipk(x), sc.ellipe(x), sc.ellipkinc(x, 0.3)), X),
+    ("others", lambda x: (sc.boxcox(x, 0.5), sc.boxcox1p(x, 0.5), sc.inv_boxcox(x, 0.5)), X),
+    ("others", lambda x: (sc.sici(x), sc.shichi(x), sc.airy(x)), X),
+    ("others", lambda y: (sc.binom(y, 2), sc.poch(y, 2.0), sc.factorial(y)), Y),
+    (
+        "others",
+        lambda x: (sc.eval_legendre(3, x), sc.eval_chebyt(2, x), sc.voigt_profile(x, 1, 1)),
+        X,
+    ),
+    ("others", lambda x: (sc.cosm1(x), sc.exp10(x), sc.sindg(x), sc.log1p(x), sc.exp2(x)), X),
+    ("others", lambda x: (sc.sinc(x), sc.round(x), sc.spherical_jn(1, x), sc.comb(5, 2) * x), X),
+    ("others", lambda x: (sc.softmax(x), sc.log_softmax(x, axis=1), sc.stdtr(3, x)), X),
+]
+
+
+def test_special_functions_are_scipy_s(case, check):
+    _, f, *args = case
+    check(f, *args)
+
+
+def test_every_operation_is_checked():
+    assert {case[0] for case in CASES} >= set(OPERATIONS)
