@@ -36,7 +36,7 @@ RENAMED = {
     "math.erfc": "scipy.special.erfc",
 }
 #: Methods of distributions, which are objects of ``scipy.stats``.
-DISTRIBUTIONS = {
+DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
     "rv_continuous": ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
     "rv_discrete": ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"),
 }

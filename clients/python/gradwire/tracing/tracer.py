@@ -31,16 +31,16 @@ class View:
         put: Callable[[Term, Term], Term] | None,
         may_be_number: bool,
     ) -> None:
-        self.base = base
+        self.base: Tracer = base
         #: Its term, of the base's.
-        self.take = take
+        self.take: Callable[[Term], Term] = take
         #: The base's term once it has other elements, of the base's and its own; ``None`` where
         #: it cannot be written to.
-        self.put = put
+        self.put: Callable[[Term, Term], Term] | None = put
         #: Whether it shares nothing if it has no axes, as ``x[0]`` of a vector.
-        self.may_be_number = may_be_number
+        self.may_be_number: bool = may_be_number
         #: The changes of what it shares that it has taken over.
-        self.seen = base.changes
+        self.seen: int = base.changes
 
 
 class Tracer(Operators, Methods):
