@@ -16,6 +16,11 @@ def sums(x):
     return gradwire.scan(lambda c, e: (c * x + e["a"], {"s": c}), x, rows)[1]["s"].sum()
 
 
+def stacked(x):
+    powers = gradwire.scan(lambda c, e: (c * x, c * e), 1.0, np.arange(3.0))[1]
+    return powers.shape[0] * powers[1] + powers[2]
+
+
 def repeated(x):
     return gradwire.scan(lambda c, _: (c * x, None), x, length=3)[0]
 
@@ -44,7 +49,7 @@ def measured(x):
     return np.sum(rows) / rows.shape[0] + np.sum(grown) * grown.shape[0]
 
 
-@pytest.mark.parametrize("f", [power, polynomial, sums, repeated, chosen, recomputed, doubled])
+@pytest.mark.parametrize("f", [power, polynomial, sums, stacked, repeated, chosen, recomputed, doubled])
 def test_control_flow_in_the_program_is_that_of_python(f, client):
     for x in (1.9, 0.8) if f is not power else (1.9, 2.3):
         value, slope = gradwire.value_and_grad(f, client=client)(x)

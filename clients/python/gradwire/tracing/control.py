@@ -106,7 +106,8 @@ def scan(
     whole = written("lax.scan", *given, options={} if length is None else {"length": length})
     carried, ys = (Term(("", f"[{i}]"), (whole,)) for i in (0, 1))
     times = len(row.leaves[0]) if row.count else length or 0
-    return nest.as_list().read(carried), returned[1].read(ys, trace, (times,))
+    parts = [Term(("", f"[{i}]"), (ys,)) for i in range(len(returned[1].parts))]
+    return nest.as_list().read(carried), returned[1].nested(parts, trace, (times,))
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
