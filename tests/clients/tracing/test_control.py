@@ -49,7 +49,9 @@ def measured(x):
     return np.sum(rows) / rows.shape[0] + np.sum(grown) * grown.shape[0]
 
 
-@pytest.mark.parametrize("f", [power, polynomial, sums, stacked, repeated, chosen, recomputed, doubled])
+@pytest.mark.parametrize(
+    "f", [power, polynomial, sums, stacked, repeated, chosen, recomputed, doubled]
+)
 def test_control_flow_in_the_program_is_that_of_python(f, client):
     for x in (1.9, 0.8) if f is not power else (1.9, 2.3):
         value, slope = gradwire.value_and_grad(f, client=client)(x)
