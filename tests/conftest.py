@@ -24,7 +24,9 @@ def service_url() -> Iterator[str]:
     """Run the real service, on a free port of the loopback; its address."""
     import uvicorn
     from gradwire_service.app import create_app
+    from threadpoolctl import threadpool_limits
 
+    threadpool_limits(1)  # as where it is served; threads that wait for each other slow tests down
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, ws="none"))
         thread = threading.Thread(target=server.run, args=([listener],))

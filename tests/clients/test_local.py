@@ -9,6 +9,7 @@ import gradwire
 import numpy as np
 import pytest
 from gradwire.call import Call
+from threadpoolctl import threadpool_info, threadpool_limits
 
 ENDLESS = "while x < 1e300:\n    x = x + 1\nx"
 
@@ -107,6 +108,19 @@ def test_the_service_ends_with_its_client():
     assert not thread.is_alive()
     with pytest.raises(RuntimeError, match="closed"):
         client.evaluate("x", {"x": 1.0})
+
+
+def test_products_of_matrices_take_the_threads_that_the_service_gives_them():
+    def of_blas():
+        return {
+            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+        }
+
+    with threadpool_limits(2):
+        with gradwire.Client.local(blas_threads=1) as client:
+            client.evaluate("x", {"x": 1.0})
+            assert of_blas() == {1}
+        assert of_blas() == {2}
 
 
 def test_the_service_of_a_client_that_nobody_has_any_more_ends():

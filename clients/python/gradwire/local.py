@@ -32,13 +32,16 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     So whoever asks may wait for the answer or await it, on one loop after another, and computing
     holds up none of them. Settings are as the service's, by name; without them, the environment's.
+    As long as it runs, ``blas_threads`` holds for all in this process.
     """
 
     def __init__(self, **settings: Any) -> None:
-        app = _app(settings)
+        app, blas_threads = _app(settings)
         self._transport: httpx.ASGITransport = httpx.ASGITransport(app, raise_app_exceptions=False)
         running = Future[Running]()
-        thread = threading.Thread(target=_serve, args=(app, running), name="gradwire", daemon=True)
+        thread = threading.Thread(
+            target=_serve, args=(app, blas_threads, running), name="gradwire", daemon=True
+        )
         thread.start()
         self._running: Running = running.result()
         #: Ends the service: when this is closed, is no longer used, or the interpreter ends.
@@ -82,7 +85,7 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return httpx.Response(response.status_code, headers=response.headers, content=content)
 
 
-def _app(settings: dict[str, Any]) -> FastAPI:
+def _app(settings: dict[str, Any]) -> tuple[FastAPI, int]:
     try:
         from gradwire_service.app import create_app
         from gradwire_service.settings import Settings
@@ -94,10 +97,13 @@ def _app(settings: dict[str, Any]) -> FastAPI:
     unknown = ", ".join(sorted(settings.keys() - Settings.model_fields.keys()))
     if unknown:
         raise TypeError(f"the service has no setting {unknown}")
-    return create_app(Settings(**settings))
+    chosen = Settings(**settings)
+    return create_app(chosen), chosen.blas_threads
 
 
-def _serve(app: FastAPI, running: Future[Running]) -> None:
+def _serve(app: FastAPI, blas_threads: int, running: Future[Running]) -> None:
+    from threadpoolctl import threadpool_limits  # the service depends on it
+
     async def serve() -> None:
         end = asyncio.Event()
         async with app.router.lifespan_context(app):
@@ -105,7 +111,10 @@ def _serve(app: FastAPI, running: Future[Running]) -> None:
             await end.wait()
 
     try:
-        asyncio.run(serve())
+        # As where the service is served: threads of BLAS that wait for one another spin, and where
+        # the cores have other work, a product takes many times longer by two of them than by one.
+        with threadpool_limits(blas_threads):
+            asyncio.run(serve())
     except BaseException as error:
         if running.done():
             raise
