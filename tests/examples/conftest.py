@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib
 import pytest
+from matplotlib import pyplot
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -27,4 +28,4 @@ def run(service_url, monkeypatch, tmp_path) -> Iterator[Callable[[str], dict[str
         return learned
 
     yield run
-    matplotlib.pyplot.close("all")
+    pyplot.close("all")

@@ -32,21 +32,19 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     So whoever asks may wait for the answer or await it, on one loop after another, and computing
     holds up none of them. Settings are as the service's, by name; without them, the environment's.
-    As long as it runs, ``blas_threads`` holds for all in this process.
+    As long as it runs, ``blas_threads`` holds for whoever computes in this process.
     """
 
     def __init__(self, **settings: Any) -> None:
-        app, blas_threads = _app(settings)
+        app, limits = _app(settings)
         self._transport: httpx.ASGITransport = httpx.ASGITransport(app, raise_app_exceptions=False)
         running = Future[Running]()
-        thread = threading.Thread(
-            target=_serve, args=(app, blas_threads, running), name="gradwire", daemon=True
-        )
+        thread = threading.Thread(target=_serve, args=(app, running), name="gradwire", daemon=True)
         thread.start()
         self._running: Running = running.result()
         #: Ends the service: when this is closed, is no longer used, or the interpreter ends.
         self._end: weakref.finalize[..., LocalTransport] = weakref.finalize(
-            self, _end, self._running, thread
+            self, _end, self._running, thread, limits
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -85,10 +83,12 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return httpx.Response(response.status_code, headers=response.headers, content=content)
 
 
-def _app(settings: dict[str, Any]) -> tuple[FastAPI, int]:
+def _app(settings: dict[str, Any]) -> tuple[FastAPI, Any]:
+    """The service, and the limits on threads that are kept while it runs."""
     try:
         from gradwire_service.app import create_app
         from gradwire_service.settings import Settings
+        from threadpoolctl import threadpool_limits
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "Client.local() runs the service in this process, and the service is not installed: "
@@ -98,12 +98,13 @@ def _app(settings: dict[str, Any]) -> tuple[FastAPI, int]:
     if unknown:
         raise TypeError(f"the service has no setting {unknown}")
     chosen = Settings(**settings)
-    return create_app(chosen), chosen.blas_threads
+    app = create_app(chosen)
+    # As where the service is served: threads of BLAS that wait for one another spin, and where the
+    # cores have other work, a product takes many times longer by two of them than by one.
+    return app, threadpool_limits(chosen.blas_threads)
 
 
-def _serve(app: FastAPI, blas_threads: int, running: Future[Running]) -> None:
-    from threadpoolctl import threadpool_limits  # the service depends on it
-
+def _serve(app: FastAPI, running: Future[Running]) -> None:
     async def serve() -> None:
         end = asyncio.Event()
         async with app.router.lifespan_context(app):
@@ -111,17 +112,15 @@ def _serve(app: FastAPI, blas_threads: int, running: Future[Running]) -> None:
             await end.wait()
 
     try:
-        # As where the service is served: threads of BLAS that wait for one another spin, and where
-        # the cores have other work, a product takes many times longer by two of them than by one.
-        with threadpool_limits(blas_threads):
-            asyncio.run(serve())
+        asyncio.run(serve())
     except BaseException as error:
         if running.done():
             raise
         running.set_exception(error)
 
 
-def _end(running: Running, thread: threading.Thread) -> None:
+def _end(running: Running, thread: threading.Thread, limits: Any) -> None:
+    limits.restore_original_limits()
     running.loop.call_soon_threadsafe(running.end.set)
     if thread is not threading.current_thread():  # which may be where garbage is collected
         thread.join()
