@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +15,7 @@ from gradwire.tf import nest
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType
+from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Node, Spec, active
 from gradwire.tf.pulling import Source, jacobian, pull
 from gradwire.tf.recordings import Recording
@@ -163,13 +164,11 @@ class GradientTape:
             )
         zero = _is_zero(unconnected_gradients)
         targets = nest.flatten(target, expand_composites=True)
-        for each in targets:
-            _check_differentiable_kind(each, "target")
+        _check_tensors(targets, "target")
         wanted = nest.flatten(sources)
         flat = nest.flatten(sources, expand_composites=True)
-        for each in flat:
-            _check_differentiable_kind(each, "source")
-        seeds = _seeds(output_gradients, len(targets))
+        _check_tensors(flat, "source")
+        seeds = _seeds(output_gradients, targets)
         pairs = [
             (self._node_of(each), seed)
             for each, seed in zip(targets, seeds, strict=True)
@@ -207,11 +206,7 @@ class GradientTape:
         if not (self._persistent or experimental_use_pfor):
             raise RuntimeError(NOT_PERSISTENT.format("jacobian"))
         zero = _is_zero(unconnected_gradients)
-        if not isinstance(target, Operand):
-            raise TypeError(
-                f"Argument `target` must be a single tensor, but got a {type(target).__name__}: "
-                "a Jacobian is of one tensor"
-            )
+        _check_tensors([target], "target")
         if self._is_recording and not self._persistent:
             self._pop()
         flat = nest.flatten(sources, expand_composites=True)
@@ -243,6 +238,8 @@ class GradientTape:
         recording = self._begin(" to")
         if not (self._persistent or experimental_use_pfor):
             raise RuntimeError(NOT_PERSISTENT.format("batch_jacobian"))
+        _check_tensors([target], "target")
+        _check_tensors([source], "source")
         before, inside = convert_to_tensor(target)._lengths(), convert_to_tensor(source)._lengths()
         if len(before) < 2 or len(inside) < 2 or before[0] != inside[0]:
             raise ValueError(
@@ -295,20 +292,34 @@ class GradientTape:
         return Source([tensor._node], Spec(tensor.dtype, tensor._node.shape))
 
 
-def _check_differentiable_kind(value: Any, what: str) -> None:
-    if not isinstance(value, Operand):
-        raise AttributeError(
-            f"{type(value).__name__!r} object has no attribute 'dtype': a {what} must be a tensor "
-            f"or a variable, got {value!r}"
-        )
+class NotATensor(TypeError, AttributeError):  # TensorFlow raises either, by what was given
+    """What was given for a tensor or variable is neither."""
 
 
-def _seeds(output_gradients: Any, count: int) -> list[Tensor | None]:
+def _check_tensors(values: Sequence[Any], what: str) -> None:
+    for value in values:
+        if not isinstance(value, Operand):
+            raise NotATensor(
+                f"a {what} must be a tensor or a variable, not {value!r} of type "
+                f"{type(value).__name__!r}"
+            )
+
+
+def _seeds(output_gradients: Any, targets: Sequence[Any]) -> list[Tensor | None]:
+    """A seed for each target, ones where there are too few; those too many are ignored."""
     if output_gradients is None:
-        return [None] * count
+        return [None] * len(targets)
+    seeds: list[Tensor | None] = [None] * len(targets)
     given = nest.flatten(output_gradients, expand_composites=True)
-    seeds: list[Tensor | None] = [convert_to_tensor(each) for each in given]
-    return [*seeds, *[None] * count][:count]
+    for i, (seed, target) in enumerate(zip(given, targets, strict=False)):
+        dtype = target._dtype()
+        seeds[i] = tensor = convert_to_tensor(seed, None if isinstance(seed, Operand) else dtype)
+        if tensor.dtype != dtype:
+            raise invalid(
+                f"output gradient #{i} was expected to be a {dtype.name} tensor, as its target, "
+                f"but is a {tensor.dtype.name} tensor"
+            )
+    return seeds
 
 
 def _is_zero(option: Any) -> bool:
