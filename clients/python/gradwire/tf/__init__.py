@@ -8,6 +8,7 @@
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
+from gradwire.tf import autodiff as autodiff
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
 from gradwire.tf import nest as nest
@@ -15,6 +16,8 @@ from gradwire.tf.conversion import *
 from gradwire.tf.custom import *
 from gradwire.tf.dtypes import *
 from gradwire.tf.dtypes import DType, bool_
+from gradwire.tf.functions import *
+from gradwire.tf.modules import *
 from gradwire.tf.operators import *
 from gradwire.tf.scopes import *
 from gradwire.tf.shapes import *

@@ -1,39 +1,111 @@
-"""Gradients of the user's own, and none at all."""
+"""Gradients of the user's own."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gradwire.tf import nest
+from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
-from gradwire.tf.nodes import Node, active, paused
-from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.nodes import Node, Spec, active, paused
+from gradwire.tf.recordings import Crossing
+from gradwire.tf.tapes import GradientTape
+from gradwire.tf.tensors import Tensor
+from gradwire.tf.variables import Variable
 
 __all__ = ["custom_gradient", "grad_pass_through", "recompute_grad", "stop_gradient"]
 
 
-@dataclass(eq=False)
-class Crossing:
-    """Where a tape has to cross from outputs to inputs by a gradient of the user's own."""
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorate a function that gives its value and the function of its gradient.
 
-    inputs: list[Node]
-    outputs: list[Node]
-    #: From the gradients at the outputs to those at the inputs.
-    function: Callable[..., list[Any]]
+    The latter takes the gradient in each value and gives one for each argument, and for variables
+    that the function reads, which it is told by ``variables``, a list beside it.
+
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return tf.identity(x), lambda upstream: tf.clip_by_norm(upstream, 1.0)
+    """
+    if f is None:
+        return custom_gradient
+
+    function = f
+
+    @functools.wraps(function)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        return _called(function, args, kwargs)
+
+    return decorated
 
 
-class Reads:
-    """A recorder of nothing but the trainable variables that are read."""
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    """The value as a constant to every tape."""
+    tensor = convert_to_tensor(input)
+    with paused():
+        return call("stop_gradient", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f``, computed anew where it is differentiated."""
+
+    @functools.wraps(f)
+    def recomputed(*args: Any, **kwargs: Any) -> Any:
+        @custom_gradient
+        def forward(*inner: Any) -> Any:
+            def gradient(*upstream: Any, variables: Any = None) -> Any:
+                own = list(variables or ())
+                with GradientTape() as tape:
+                    points = [_identity(arg) for arg in inner]
+                    tape.watch([point for point in points if isinstance(point, Tensor)])
+                    again = f(*points, **kwargs)
+                sources = [*points, *own]
+                found = tape.gradient(again, sources, output_gradients=list(upstream))
+                if not own:
+                    return found
+                return found[: len(points)], found[len(points) :]
+
+            return f(*inner, **kwargs), gradient
+
+        return forward(*args)
+
+    return recomputed
+
+
+def _identity(value: Any) -> Any:
+    return nest.map_structure(
+        lambda part: call("copy", part, spec=convert_to_tensor(part)._node.spec), value
+    )
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f``, with the gradient of the identity."""
+
+    @custom_gradient
+    def passed(*args: Any, **kwargs: Any) -> Any:
+        def gradient(*upstream: Any, variables: Any = None) -> Any:
+            if variables is not None:
+                return upstream, [None] * len(variables)
+            return upstream
+
+        return f(*args, **kwargs), gradient
+
+    return functools.wraps(f)(passed)
+
+
+class _Reads:
+    """Notes the trainable variables that are read."""
 
     def __init__(self) -> None:
-        self.variables: dict[int, Any] = {}
+        self.variables: dict[int, Variable] = {}
 
     def note(self, node: Node) -> None:
-        """Operations are of no interest."""
+        """An operation is none of its business."""
+
+    def note_crossing(self, crossing: Crossing) -> None:
+        """An operation is none of its business."""
 
     def note_read(self, variable: Any, node: Node) -> None:
         """A variable was read."""
@@ -41,120 +113,67 @@ class Reads:
             self.variables[id(variable)] = variable
 
 
-def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose gradient the user gives.
-
-    ``f`` returns its result and a function from the gradients that arrive at each part of the
-    result to the gradients in ``f``'s positional arguments. Where ``f`` reads trainable variables
-    that are no arguments, that function takes them as ``variables`` and returns a pair: the
-    gradients in the arguments, and a list of those in the variables. Whatever it returns is used;
-    the second order differentiates it.
-
-    >>> @tf.custom_gradient
-    ... def clip_on_the_way_back(x):
-    ...     return tf.identity(x), lambda upstream: tf.clip_by_norm(upstream, 0.5)
-    """
-
-    @functools.wraps(f)
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
-        reads = Reads()
-        active().append(reads)
-        try:
-            result, gradient = f(*args, **kwargs)
-        finally:
-            active().remove(reads)
-        given = nest.flatten(args, expand_composites=True)
-        named = nest.flatten(kwargs, expand_composites=True)
-        variables = [
-            variable
-            for variable in reads.variables.values()
-            if all(variable is not argument for argument in [*given, *named])
-        ]
-        variables.sort(key=lambda variable: variable._number)
-        if variables and not _takes_variables(gradient):
-            raise TypeError(
-                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since "
-                f"function uses variables: {variables}"
-            )
-        inputs = [convert_to_tensor(value)._node for value in [*given, *variables]]
-        results = nest.flatten(result, expand_composites=True)
-        outputs = [_copy(convert_to_tensor(value)._node) for value in results]
-        function = functools.partial(_gradients, gradient, len(given), variables)
-        _record(Crossing(inputs, outputs, function))
-        tensors = [Tensor(node) for node in outputs]
-        return nest.pack_sequence_as(result, tensors, expand_composites=True)
-
-    return differentiated
-
-
-def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f``: what of it is kept for its gradient is for the service to decide."""
-    return f
-
-
-def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that computes as ``f`` does, and hands on gradients as if it were the identity."""
-
-    @custom_gradient
-    def passed_through(*args: Any, **kwargs: Any) -> Any:
-        def gradient(*upstream: Any, variables: Sequence[Any] | None = None) -> Any:
-            return upstream if variables is None else (upstream, [None] * len(variables))
-
-        return f(*args, **kwargs), gradient
-
-    return functools.wraps(f)(passed_through)
-
-
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """``input`` as a constant, for every order."""
+def _called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    reads = _Reads()
+    stack = active()
+    stack.append(reads)
+    try:
+        result, gradient = f(*args, **kwargs)
+    finally:
+        stack.remove(reads)
+    flat = nest.flatten(args, expand_composites=True)
+    given = {id(each) for each in [*flat, *nest.flatten(kwargs)]}
+    made = sorted(reads.variables.values(), key=lambda each: each._number)
+    variables = [each for each in made if id(each) not in given]
+    if variables and not _takes_variables(gradient):
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
+            f"uses variables: {variables}"
+        )
+    inputs = [convert_to_tensor(each)._node for each in [*flat, *variables]]
     with paused():
-        return Tensor(_copy(convert_to_tensor(input)._node))
+        outputs = [
+            call("copy", each, spec=convert_to_tensor(each)._node.spec)
+            for each in nest.flatten(result, expand_composites=True)
+        ]
 
+    def function(*upstream: Any) -> Sequence[Any]:
+        return _gradients(gradient, result, upstream, variables, len(flat))
 
-def _copy(node: Node) -> Node:
-    return Node(("copy(", ")"), (node,), node.spec)
-
-
-def _record(crossing: Crossing) -> None:
-    """Have tapes cross; others see the outputs computed."""
+    crossing = Crossing(tuple(inputs), tuple([each._node for each in outputs]), function)
     for recorder in active():
-        cross = getattr(recorder, "note_crossing", None)
-        if cross is None:
-            for node in crossing.outputs:
-                recorder.note(node)
-        else:
-            cross(crossing.inputs, crossing.outputs)
-    for node in crossing.outputs:
-        node.crossing = crossing
+        recorder.note_crossing(crossing)
+    return nest.pack_sequence_as(result, outputs, expand_composites=True)
 
 
 def _gradients(
-    gradient: Callable[..., Any], count: int, variables: Sequence[Any], *upstream: Tensor
+    gradient: Callable[..., Any],
+    result: Any,
+    upstream: Sequence[Any],
+    variables: list[Variable],
+    count: int,
 ) -> list[Any]:
-    """The user's gradients at the arguments and variables, as many as there are."""
+    """What the user's function gives for the inputs, and for the variables after them."""
+    packed = nest.pack_sequence_as(result, list(upstream), expand_composites=True)
+    parts = packed if isinstance(packed, (list, tuple)) else [packed]
+    of_variables: list[Any] = []
     if variables:
-        at_arguments, at_variables = gradient(*upstream, variables=list(variables))
-        at_variables = nest.flatten(at_variables)
-        if len(at_variables) != len(variables):
+        found, of_variables = gradient(*parts, variables=variables)
+        if len(of_variables) != len(variables):
             raise ValueError(
                 "Must return gradient for each variable from @custom_gradient grad_fn."
             )
     else:
-        at_arguments, at_variables = gradient(*upstream), []
-    found = nest.flatten(at_arguments, expand_composites=True)
-    if len(found) != count:
+        found = gradient(*parts)
+    flat = nest.flatten(found)
+    if len(flat) != count:
         raise ValueError(
             f"custom_gradient function expected to return {count} gradients, but returned "
-            f"{len(found)} instead."
+            f"{len(flat)} instead."
         )
-    return [
-        part if part is None or isinstance(part, Operand) else convert_to_tensor(part)
-        for part in [*found, *at_variables]
-    ]
+    return [*flat, *of_variables]
 
 
 def _takes_variables(gradient: Callable[..., Any]) -> bool:
-    declared = inspect.signature(gradient).parameters
-    return "variables" in declared or any(
-        parameter.kind is parameter.VAR_KEYWORD for parameter in declared.values()
-    )
+    spec = inspect.getfullargspec(gradient)
+    return "variables" in spec.args or "variables" in spec.kwonlyargs or spec.varkw is not None

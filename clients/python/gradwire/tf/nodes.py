@@ -28,7 +28,7 @@ UNKNOWN: Spec = Spec()
 class Node(Term):
     """A value that the service computes, or that is known already."""
 
-    __slots__ = ("crossing", "dtype", "hint", "kept", "owner", "rows", "shape", "value")
+    __slots__ = ("dtype", "hint", "kept", "owner", "rows", "shape", "value")
 
     def __init__(
         self, parts: tuple[str, ...], operands: tuple[Term, ...] = (), spec: Spec = UNKNOWN
@@ -44,8 +44,6 @@ class Node(Term):
         self.owner: weakref.ref[Any] | None = None
         #: The indices, where it is rows of its first operand.
         self.rows: Term | None = None
-        #: The user's own gradient that a tape has to cross here.
-        self.crossing: Any = None
 
     @property
     def spec(self) -> Spec:
@@ -79,7 +77,7 @@ def known(value: Any, dtype: DType, hint: str = "c") -> Node:
     node.parts, node.operands, node.scope, node.place = (), (), None, None
     node.dtype, node.shape = dtype, np.shape(value)
     node.value, node.hint, node.kept, node.owner = value, hint, 0, None
-    node.rows = node.crossing = None
+    node.rows = None
     return node
 
 
@@ -88,6 +86,9 @@ class Recorder(Protocol):
 
     def note(self, node: Node) -> None:
         """An operation was called, of which this is a result."""
+
+    def note_crossing(self, crossing: Any) -> None:
+        """An operation with a gradient of the user's own was called."""
 
     def note_read(self, variable: Any, node: Node) -> None:
         """A variable was read, of whose value this is the node."""
@@ -103,15 +104,23 @@ class _Active(threading.local):
 _active = _Active()
 
 
-class paused:  # noqa: N801 - used as a statement
-    """A context in which nobody records in this thread."""
+class only:  # noqa: N801 - used as a statement
+    """A context in which some recorders record in this thread, and no others."""
+
+    def __init__(self, *recorders: Recorder) -> None:
+        self._recorders: list[Recorder] = list(recorders)
 
     def __enter__(self) -> None:
         self._stack: list[Recorder] = _active.stack
-        _active.stack = []
+        _active.stack = self._recorders
 
     def __exit__(self, *error: object) -> None:
         _active.stack = self._stack
+
+
+def paused() -> only:
+    """A context in which nobody records in this thread."""
+    return only()
 
 
 def active() -> list[Recorder]:

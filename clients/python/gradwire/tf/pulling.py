@@ -10,10 +10,10 @@ import numpy as np
 
 from gradwire.defaults import default_client
 from gradwire.tf.calls import call
-from gradwire.tf.conversion import tensor_of
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.fetching import along, asked, fetch
 from gradwire.tf.nodes import Node, Spec, active, record
-from gradwire.tf.recordings import Clones, Recording
+from gradwire.tf.recordings import Clones, Crossing, Recording
 from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.tensors import Tensor
 from gradwire.tracing.literals import Phrase
@@ -41,12 +41,16 @@ def pull(
     targets: Sequence[Node],
     seeds: Sequence[Tensor | None],
     sources: Sequence[Source],
+    ends: Sequence[Node] = (),
 ) -> list[Any]:
-    """The gradient of the seeded sum of targets in each source; ``None`` where there is none."""
-    clones = Clones(recording, targets)
+    """The gradient of the seeded sum of targets in each source; ``None`` where there is none.
+
+    What ``ends`` were computed from counts as constant.
+    """
+    clones = Clones(recording, targets, ends)
     crossings = clones.crossings()
     if crossings:
-        return _across(recording, targets, seeds, sources, crossings)
+        return _across(recording, targets, seeds, sources, crossings, ends)
     for source in sources:
         source.rows = _gathered(clones, source, targets)
     found = _derived("vjp", clones, targets, seeds, sources)
@@ -226,18 +230,20 @@ def _across(
     targets: Sequence[Node],
     seeds: Sequence[Tensor | None],
     sources: Sequence[Source],
-    crossings: Sequence[Any],
+    crossings: Sequence[Crossing],
+    ends: Sequence[Node],
 ) -> list[Any]:
     """The same where gradients of the user's own are on the way: from one to the one before."""
     found: dict[Node, Tensor] = {}
+    asked_for = {node for source in sources for node in source.nodes}
 
-    def collect(ends: Sequence[Node], weights: Sequence[Tensor | None], upto: int) -> None:
+    def collect(of: Sequence[Node], weights: Sequence[Tensor | None], upto: int) -> None:
         starts = [node for source in sources for node in source.nodes]
         starts += [node for crossing in crossings[:upto] for node in crossing.outputs]
         starts = list(dict.fromkeys(starts))
-        clones = Clones(recording, ends)
+        clones = Clones(recording, of, ends)
         points = [Source([node], Spec(node.dtype, node.shape)) for node in starts]
-        parts = _derived("vjp", clones, ends, weights, points)
+        parts = _derived("vjp", clones, of, weights, points)
         for node, (part,) in zip(starts, parts, strict=True):
             if part is not None:
                 found[node] = found[node] + part if node in found else part
@@ -254,13 +260,17 @@ def _across(
                 for node, part in zip(crossing.outputs, upstream, strict=True)
             )
         )
-        ends = [
-            (node, gradient)
+        given = [
+            (node, convert_to_tensor(gradient))
             for node, gradient in zip(crossing.inputs, gradients, strict=True)
-            if gradient is not None and node in recording.known
+            if gradient is not None and (node in recording.known or node in asked_for)
         ]
-        if ends:
-            collect([node for node, _ in ends], [gradient for _, gradient in ends], position)
+        for node, gradient in given:  # whatever it is, where nothing is behind it
+            if node not in recording.recorded:
+                found[node] = found[node] + gradient if node in found else gradient
+        behind = [pair for pair in given if pair[0] in recording.recorded]
+        if behind:
+            collect([node for node, _ in behind], [part for _, part in behind], position)
     return [_added([found[node] for node in source.nodes if node in found]) for source in sources]
 
 

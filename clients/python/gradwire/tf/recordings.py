@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gradwire.tf.nodes import Node, record
 from gradwire.tracing.terms import Body, Term, dependencies
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """A gradient of the user's own: ``function`` takes the outputs' and gives the inputs'."""
+
+    inputs: tuple[Node, ...]
+    outputs: tuple[Node, ...]
+    function: Callable[..., Sequence[Any]]
 
 
 class Recording:
@@ -16,7 +26,8 @@ class Recording:
         #: What is watched, and what was computed from it.
         self.known: set[Term] = set()
         #: The latter: results of operations, in the order of their calls.
-        self.recorded: dict[Node, None] = {}
+        #: A gradient of the user's own stands beside the results that it belongs to.
+        self.recorded: dict[Term, Crossing | None] = {}
         self.watches_reads: bool = watches_reads
         #: Each variable that is watched, with the nodes that it was read as.
         self._variables: dict[int, tuple[Any, dict[Node, None]]] = {}
@@ -29,18 +40,21 @@ class Recording:
                 self.add(node)
                 return
 
-    def add(self, node: Node) -> None:
+    def add(self, node: Node, crossing: Crossing | None = None) -> None:
         """Record an operation."""
         if node not in self.recorded:
             self.known.add(node)
-            self.recorded[node] = None
+            self.recorded[node] = crossing
             node.kept += 1
 
-    def note_crossing(self, inputs: Sequence[Node], outputs: Sequence[Node]) -> None:
+    def note_crossing(self, crossing: Crossing) -> None:
         """Record an operation with a gradient of the user's own."""
-        if any(node in self.known for node in inputs):
-            for node in outputs:
-                self.add(node)
+        crossed = any(node in self.known for node in crossing.inputs)
+        for node in crossing.outputs:
+            if crossed:
+                self.add(node, crossing)
+            else:
+                self.note(node)
 
     def note_read(self, variable: Any, node: Node) -> None:
         """Watch a variable's value where it is read."""
@@ -73,8 +87,9 @@ class Recording:
     def release(self) -> None:
         """Need nothing any more."""
         for node in self.recorded:
-            node.kept -= 1
-            node.cut()
+            if isinstance(node, Node):
+                node.kept -= 1
+                node.cut()
         self.recorded.clear()
         self.known.clear()
 
@@ -101,16 +116,20 @@ class Clones:
     copies. The clones are operations like others: who else records may record them.
     """
 
-    def __init__(self, recording: Recording, targets: Iterable[Node]) -> None:
-        self._recording = recording
+    def __init__(
+        self, recording: Recording, targets: Iterable[Node], ends: Iterable[Term] = ()
+    ) -> None:
+        self._recording: Recording = recording
         self._made: dict[Term, Term] = {}
+        #: What is constant however it was computed.
+        self._ends: set[Term] = set(ends)
         #: What is recorded of the targets' computation, each node after its operands.
-        self.order: list[Term] = _recorded_order(recording, list(targets))
+        self.order: list[Term] = _recorded_order(recording, list(targets), self._ends)
 
-    def crossings(self) -> list[Any]:
+    def crossings(self) -> list[Crossing]:
         """The gradients of the user's own on the way, in the order of their calls."""
-        found = [term.crossing for term in self.order if isinstance(term, Node) and term.crossing]
-        return list(dict.fromkeys(found))
+        recorded = (self._recording.recorded.get(term) for term in self.order)
+        return list(dict.fromkeys([crossing for crossing in recorded if crossing is not None]))
 
     def consumers(self, node: Node) -> list[Node]:
         """The recorded operations that have a node as operand."""
@@ -119,12 +138,13 @@ class Clones:
     def make(self, sources: Iterable[Node], *, whole: Iterable[Node] = ()) -> None:
         """Clone for sources; those in ``whole`` are copied even where others lead to them."""
         wanted, leaves = set(sources), set(whole)
+        recorded = self._recording.recorded
         for term in self.order:
-            if term in leaves or (isinstance(term, Node) and term.crossing is not None):
+            if term in leaves or term in self._ends or recorded.get(term) is not None:
                 if term in leaves or term in wanted:
                     self._copy(term)
                 continue
-            if term in self._recording.recorded or isinstance(term, Body):
+            if term in recorded or isinstance(term, Body):
                 clone = self._clone(term)
                 if clone is not term:
                     self._made[term] = clone
@@ -156,7 +176,7 @@ class Clones:
         return record(clone)
 
 
-def _recorded_order(recording: Recording, targets: list[Node]) -> list[Term]:
+def _recorded_order(recording: Recording, targets: list[Node], ends: Container[Term]) -> list[Term]:
     """What is known of the targets' computation, each node after its operands."""
     order: list[Term] = []
     seen: set[Term] = set()
@@ -173,7 +193,8 @@ def _recorded_order(recording: Recording, targets: list[Node]) -> list[Term]:
         stack.append((term, True))
         if isinstance(term, Body):
             stack.append((term.result, False))
-        elif isinstance(term, Node) and term in recorded:
-            operands = term.operands if term.crossing is None else term.crossing.inputs
+        elif term in recorded and term not in ends:
+            crossing = recorded[term]
+            operands = term.operands if crossing is None else crossing.inputs
             stack.extend((operand, False) for operand in reversed(operands))
     return order

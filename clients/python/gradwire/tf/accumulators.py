@@ -1,0 +1,209 @@
+"""``tf.autodiff.ForwardAccumulator``: derivatives along tangents, in forward mode."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from gradwire.defaults import default_client
+from gradwire.tf import nest
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.fetching import along, asked, fetch
+from gradwire.tf.nodes import Node, Recorder, Spec, active, only, record
+from gradwire.tf.recordings import Clones, Crossing, Recording
+from gradwire.tf.tapes import UnconnectedGradients
+from gradwire.tf.tensors import Tensor
+from gradwire.tf.variables import Variable
+from gradwire.tracing.literals import Phrase
+from gradwire.tracing.terms import Term
+from gradwire.tracing.writing import write
+
+__all__ = ["ForwardAccumulator"]
+
+log: logging.Logger = logging.getLogger("gradwire.tf")
+
+
+class _Accumulated(Recording):
+    """A recording that knows who else recorded each operation: they see its tangent come about."""
+
+    def __init__(self) -> None:
+        super().__init__(watches_reads=False)
+        self.under: dict[Term, tuple[Recorder, ...]] = {}
+        #: The tangent of each value that is watched.
+        self.tangents: dict[Node, Tensor] = {}
+        self.of_variables: dict[int, Tensor] = {}
+
+    def add(self, node: Node, crossing: Crossing | None = None) -> None:
+        """Record an operation."""
+        super().add(node, crossing)
+        if node not in self.under:
+            self.under[node] = tuple(self._outer())
+
+    def note_crossing(self, crossing: Crossing) -> None:
+        """A gradient of the user's own is for reverse mode: tangents go with what was computed."""
+        for node in crossing.outputs:
+            self.note(node)
+
+    def note_read(self, variable: Any, node: Node) -> None:
+        """Watch a variable's value where it is read."""
+        super().note_read(variable, node)
+        if id(variable) in self.of_variables:
+            self.tangents[node] = self.of_variables[id(variable)]
+
+    def _outer(self) -> list[Recorder]:
+        """Tapes, and the accumulators that were entered before this one."""
+        stack = active()
+        own = next((i for i, each in enumerate(stack) if each is self), len(stack))
+        return [
+            each
+            for i, each in enumerate(stack)
+            if each is not self and (i < own or not isinstance(each, _Accumulated))
+        ]
+
+
+class ForwardAccumulator:
+    """Computes derivatives along ``tangents`` of what is computed of ``primals`` in its context.
+
+    >>> x = tf.constant([1.0, 2.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+    ...     y = x**3
+    >>> acc.jvp(y)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([3., 0.], dtype=float32)>
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._recording: _Accumulated = _Accumulated()
+        self._is_recording: bool = False
+        flat = nest.flatten(primals)
+        if len({id(primal) for primal in flat}) < len(flat):
+            raise ValueError(
+                "Tensor {} was specified as a primal multiple times. This may indicate an error. "
+                "If it was intended, please sum the corresponding tangents."
+            )
+        nest.map_structure(self._watch, primals, tangents)
+
+    def _watch(self, primal: Any, tangent: Any) -> None:
+        dtype = primal._dtype()
+        if not dtype.is_floating:
+            log.warning(
+                "The dtype of the watched primal must be floating (e.g. tf.float32), got %r", dtype
+            )
+        along_it = convert_to_tensor(tangent, dtype)
+        of = convert_to_tensor(primal)
+        if along_it._lengths() != of._lengths():
+            raise ValueError(
+                f"Tangent {along_it} was expected to be of shape {of.shape} but is instead of "
+                f"shape {along_it.shape}"
+            )
+        if not dtype.is_differentiable:
+            return
+        if isinstance(primal, Variable):
+            self._recording.watch_variable(primal)
+            self._recording.of_variables[id(primal)] = along_it
+            self._recording.tangents[primal._node] = along_it
+        else:
+            self._recording.watch(of._node)
+            self._recording.tangents[of._node] = along_it
+
+    def __enter__(self) -> Self:
+        if self._is_recording:
+            raise ValueError("Accumulator is already recording.")
+        active().append(self._recording)
+        self._is_recording = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not self._is_recording:
+            raise ValueError("Accumulator is not recording.")
+        stack = active()
+        stack[:] = [each for each in stack if each is not self._recording]
+        self._is_recording = False
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The derivative of each value along the tangents."""
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+
+        def along_tangents(value: Any) -> Tensor | None:
+            of = value._node if isinstance(value, Variable) else convert_to_tensor(value)._node
+            found = self._pushed(of) if value._dtype().is_differentiable else None
+            if found is None and zero:
+                tensor = convert_to_tensor(value)
+                zeros = np.zeros(tensor._lengths(), tensor.dtype.storage)
+                return tensor_of(zeros, tensor.dtype)
+            return found
+
+        return nest.map_structure(along_tangents, primals)
+
+    def _pushed(self, target: Node) -> Tensor | None:
+        recording = self._recording
+        if target in recording.tangents:
+            return recording.tangents[target]
+        if target not in recording.recorded:
+            return None
+        with only(*recording.under.get(target, ())):
+            return self._derived(target)
+
+    def _derived(self, target: Node) -> Tensor | None:
+        tangents = self._recording.tangents
+        clones = Clones(self._recording, [target])
+        starts = [node for node in clones.order if isinstance(node, Node) and node in tangents]
+        clones.make(starts)
+        of = clones.of(target)
+        pairs = [
+            (clone, tangents[node]) for node in starts if (clone := clones.of(node)) is not None
+        ]
+        if of is None or not pairs:
+            return None
+        value = _request(target, of, pairs)
+        if value is None:
+            return None
+        if not active():
+            return tensor_of(value, target.dtype)
+        node = record(_term(of, pairs, Spec(target.dtype, np.shape(value))))
+        node.settle(value)
+        return Tensor(node)
+
+
+def _request(target: Node, of: Node, pairs: Sequence[tuple[Node, Tensor]]) -> Any:
+    fetch([tangent._node for _, tangent in pairs])
+    written = write([of, *(clone for clone, _ in pairs)])
+    extra = along(written)
+    names = written.names
+    answer = asked(
+        written,
+        lambda: default_client().jvp(
+            written.text,
+            written.variables,
+            {names[clone]: tangent._value() for clone, tangent in pairs},
+            target=names[of],
+            outputs=[names[node] for node in extra] or None,
+            promotion="strict",
+        ),
+    )
+    for node, value in zip(extra, answer.outputs or (), strict=True):
+        node.settle(value)
+    of.settle(answer.value)
+    if target.value is None:
+        target.settle(answer.value)
+    return answer.jvp
+
+
+def _term(of: Node, pairs: Sequence[tuple[Node, Tensor]], spec: Spec) -> Node:
+    phrase = Phrase(lambda value: value if isinstance(value, Term) else None)
+    phrase.text("jvp(")
+    phrase.hole(of)
+    phrase.text(", ")
+    phrase.value([clone for clone, _ in pairs])
+    phrase.text(", ")
+    phrase.value([tangent._node for _, tangent in pairs])
+    phrase.text(")")
+    return Node(*phrase.pieces(), spec)

@@ -1,0 +1,6 @@
+"""``tf.autodiff``: tapes for derivatives in reverse and in forward mode."""
+
+from gradwire.tf.accumulators import ForwardAccumulator
+from gradwire.tf.tapes import GradientTape
+
+__all__ = ["ForwardAccumulator", "GradientTape"]

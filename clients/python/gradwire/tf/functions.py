@@ -1,0 +1,362 @@
+"""``tf.function``: functions run as they are, with what TensorFlow allows inside of them."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import nest
+from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.dtypes import DType, as_dtype
+from gradwire.tf.nodes import Node, Spec, active, paused
+from gradwire.tf.pulling import Source, jacobian, pull
+from gradwire.tf.recordings import Crossing, Recording
+from gradwire.tf.shapes import TensorShape, as_shape
+from gradwire.tf.tapes import UnconnectedGradients
+from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.variables import Variable
+from gradwire.tracing.terms import Term
+
+__all__ = [
+    "TensorSpec",
+    "executing_eagerly",
+    "function",
+    "gradients",
+    "hessians",
+    "init_scope",
+    "inside_function",
+    "numpy_function",
+    "py_function",
+]
+
+
+class TensorSpec:
+    """The shape and dtype that an argument has."""
+
+    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
+        self._shape: TensorShape = as_shape(shape)
+        self._dtype: DType = as_dtype(dtype)
+        self._name: str | None = name
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The elements' type."""
+        return self._dtype
+
+    @property
+    def name(self) -> str | None:
+        """The argument's name."""
+        return self._name
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """The spec of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name)
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """The same under another name."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a tensor, or what another spec describes, may be given."""
+        other = spec_or_value
+        return self._dtype == as_dtype(other.dtype) and self._shape.is_compatible_with(other.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and self._shape == other._shape
+            and self._dtype == other._dtype
+            and self._name == other._name
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape, self._dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+class _Everything(set[Term]):
+    """What a function's own recording knows."""
+
+    def __contains__(self, term: object) -> bool:
+        return True
+
+
+class Trace(Recording):
+    """Records all that a function computes, so that ``tf.gradients`` may be asked of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: set[Term] = _Everything()
+
+    def note(self, node: Node) -> None:
+        """Record an operation."""
+        self.add(node)
+
+    def note_crossing(self, crossing: Crossing) -> None:
+        """Record an operation with a gradient of the user's own."""
+        for node in crossing.outputs:
+            self.add(node, crossing)
+
+    def note_read(self, variable: Any, node: Node) -> None:
+        """Note what a variable was read as."""
+        self.watch_variable(variable)
+        super().note_read(variable, node)
+
+
+class _Running(threading.local):
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+
+
+_running = _Running()
+#: What ``tf.config.run_functions_eagerly`` set.
+_settings = {"eagerly": False}
+
+
+class Function:
+    """A function as ``tf.function`` gives it."""
+
+    def __init__(
+        self, python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None
+    ) -> None:
+        functools.update_wrapper(self, python_function)
+        self._function: Callable[..., Any] = python_function
+        self._signature: Sequence[Any] | None = input_signature
+        self._calls: int = 0
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The function itself."""
+        return self._function
+
+    @property
+    def input_signature(self) -> Sequence[Any] | None:
+        """What the arguments must be."""
+        return self._signature
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._signature is not None:
+            args = _fitted(self._signature, args)
+        self._calls += 1
+        if _settings["eagerly"]:
+            return self._function(*args, **kwargs)
+        trace = Trace()
+        stack = active()
+        stack.append(trace)
+        _running.traces.append(trace)
+        try:
+            result = self._function(*nest.map_structure(_as_argument, args), **kwargs)
+        finally:
+            stack[:] = [each for each in stack if each is not trace]
+            _running.traces.remove(trace)
+            trace.release()
+        return nest.map_structure(_as_result, result)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
+        """The same: it is one function for all arguments."""
+        return self
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often it was run first: once, or not at all."""
+        return min(self._calls, 1)
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """The function as it is: what it computes is compiled by the service anyway."""
+    if func is None:
+        return functools.partial(function, input_signature=input_signature)
+    return Function(func, input_signature)
+
+
+def executing_eagerly() -> bool:
+    """Whether no ``tf.function`` is being run."""
+    return not _running.traces
+
+
+def inside_function() -> bool:
+    """Whether a ``tf.function`` is being run."""
+    return bool(_running.traces)
+
+
+class init_scope:  # noqa: N801 - TensorFlow's name
+    """A context outside of all functions and tapes."""
+
+    def __enter__(self) -> None:
+        self._traces: list[Trace] = _running.traces
+        _running.traces = []
+        self._paused: Any = paused()
+        self._paused.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._paused.__exit__(*error)
+        _running.traces = self._traces
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Run functions without letting them ask ``tf.gradients``, as plain ones."""
+    _settings["eagerly"] = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """What was set so."""
+    return _settings["eagerly"]
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """The gradient of the sum of ``ys`` in each of ``xs``, inside a ``tf.function``."""
+    trace = _trace("gradients")
+    zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    targets, sources = nest.flatten(ys), nest.flatten(xs)
+    seeds: list[Any] = [None] * len(targets)
+    if grad_ys is not None:
+        given = nest.flatten(grad_ys)
+        seeds = [None if seed is None else convert_to_tensor(seed) for seed in given]
+    ends = [convert_to_tensor(each)._node for each in nest.flatten(stop_gradients or [])]
+    nodes = [convert_to_tensor(each)._node for each in targets]
+    found = pull(trace, nodes, seeds, [_source(trace, each) for each in sources], ends)
+    if zero:
+        found = [
+            _zeros(each) if part is None else part
+            for each, part in zip(sources, found, strict=True)
+        ]
+    return found
+
+
+def hessians(
+    ys: Any,
+    xs: Any,
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    name: str = "hessians",
+) -> list[Any]:
+    """The second derivatives of the sum of ``ys`` in each of ``xs``, inside a ``tf.function``."""
+    trace = _trace("hessians")
+    sources = nest.flatten(xs)
+    found: list[Any] = []
+    for source, first in zip(sources, gradients(ys, sources), strict=True):
+        if first is None:
+            found.append(None)
+            continue
+        found.extend(jacobian(trace, convert_to_tensor(first)._node, [_source(trace, source)]))
+    return found
+
+
+def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
+    """A Python function of tensors, differentiated as what it computes."""
+    return _outputs(func(*[convert_to_tensor(each) for each in inp]), Tout)
+
+
+def numpy_function(
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """A Python function of NumPy arrays, constant to derivatives."""
+    if func is None:
+        return functools.partial(numpy_function, Tout=Tout)
+    result = func(*[np.asarray(convert_to_tensor(each)._value()) for each in inp])
+    return _outputs(result, Tout)
+
+
+def _outputs(result: Any, dtypes: Any) -> Any:
+    if isinstance(dtypes, (list, tuple)):
+        parts = result if isinstance(result, (list, tuple)) else [result]
+        return [convert_to_tensor(part, of) for part, of in zip(parts, dtypes, strict=True)]
+    if isinstance(result, (list, tuple)) and len(result) == 1:
+        result = result[0]
+    return convert_to_tensor(result, dtypes)
+
+
+def _trace(what: str) -> Trace:
+    if not _running.traces:
+        raise RuntimeError(
+            f"tf.{what} is not supported when eager execution is enabled. "
+            "Use tf.GradientTape instead."
+        )
+    return _running.traces[-1]
+
+
+def _source(trace: Trace, value: Any) -> Source:
+    if isinstance(value, Variable):
+        nodes = dict.fromkeys([*trace.reads_of(value), value._node])
+        return Source(list(nodes), Spec(value.dtype, value._node.shape))
+    node = convert_to_tensor(value)._node
+    return Source([node], node.spec)
+
+
+def _zeros(value: Any) -> Tensor:
+    tensor = convert_to_tensor(value)
+    return convert_to_tensor(np.zeros(tensor._lengths(), tensor.dtype.storage), tensor.dtype)
+
+
+def _as_argument(value: Any) -> Any:
+    """Arrays are tensors inside of a function; numbers stay what they are."""
+    return convert_to_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _as_result(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
+        return convert_to_tensor(value)
+    return value
+
+
+def _fitted(signature: Sequence[Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments as tensors of what a signature says."""
+    fitted = list(args)
+    skipped = len(args) - len(signature) if len(args) > len(signature) else 0
+    for i, spec in enumerate(signature):
+        position = i + skipped
+        if position >= len(args) or not isinstance(spec, TensorSpec):
+            continue
+        value = args[position]
+        try:
+            tensor = convert_to_tensor(value, None if isinstance(value, Operand) else spec.dtype)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"Can not cast {value!r} to {spec!r}") from error
+        if not spec.is_compatible_with(tensor):
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `Can not cast "
+                f"{TensorSpec.from_tensor(tensor)!r} to {spec!r}`. Received args: {args} and "
+                f"kwargs: {{}} for signature: {tuple(signature)}."
+            )
+        fitted[position] = tensor
+    return tuple(fitted)
