@@ -50,6 +50,7 @@ class Function(Generic[P, T]):
         *,
         inline: Callable[..., Any] | None = None,
         differentiated: Sequence[int] = (),
+        names: Sequence[str] | None = None,
     ) -> None:
         update_wrapper(self, python)
         self._python = python
@@ -57,6 +58,8 @@ class Function(Generic[P, T]):
         self._inline = inline_of(python) if inline is None else inline
         #: Positions of arguments whose integers are numbers to differentiate in.
         self._differentiated = differentiated
+        #: What its arguments' leaves are called, if not by the parameters of ``python``.
+        self._names = names
         self._recipes: dict[Any, list[Recipe]] = {}
         self._outside = Outside(python)
         #: What has been made of this function, so that it is recorded once.
@@ -129,7 +132,7 @@ class Function(Generic[P, T]):
     def _record(
         self, structure: Structure, leaves: Sequence[Any], outcomes: Sequence[Any]
     ) -> Work[Recipe]:
-        names = _names(self._python, structure)
+        names = self._names or leaf_names(self._python, structure)
 
         def recorded(fetch: Fetch) -> Recipe:
             with REPLACEMENTS.during([*substitutes(), *self._outside.of_libraries()]):
@@ -189,7 +192,7 @@ def _floats(value: Any) -> Any:
     )
 
 
-def _names(python: Callable[..., Any], structure: Structure) -> list[str]:
+def leaf_names(python: Callable[..., Any], structure: Structure) -> list[str]:
     """The leaves' names, by the function's parameters."""
     try:
         parameters = list(inspect.signature(python).parameters.values())

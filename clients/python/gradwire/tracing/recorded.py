@@ -42,12 +42,21 @@ def listed(items: Sequence[Term | Sequence[Term | None] | None]) -> Term:
 
 def outputs(value: Any) -> tuple[list[Tracer], Structure]:
     """The arrays that a function gave, all as recorded ones, and how it nests them."""
-    parts, structure = flatten(value, is_number)
+    parts, structure = numbers_of(value)
+    return as_recorded(parts), structure
+
+
+def numbers_of(value: Any) -> tuple[list[Any], Structure]:
+    """Arrays and numbers, integers too, and how they are nested."""
+    return flatten(value, is_number)
+
+
+def as_recorded(parts: Sequence[Any]) -> list[Tracer]:
+    """Arrays and numbers as recorded arrays."""
     trace = recording()
-    recorded = [
+    return [
         part if isinstance(part, Tracer) else Tracer(as_term(part, trace), trace) for part in parts
     ]
-    return recorded, structure
 
 
 def recording() -> Trace:

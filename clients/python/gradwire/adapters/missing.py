@@ -1,0 +1,19 @@
+"""What is said where an adapter's library is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Import what an extra of this distribution brings; an error names the extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"gradwire.adapters.{extra} needs {error.name}, which is not installed: "
+            f'pip install "gradwire[{extra}]"',
+            name=error.name,
+        ) from error

@@ -1,0 +1,234 @@
+import gradwire
+import gradwire.adapters.jax
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.test_util import check_grads
+
+RNG = np.random.default_rng(0)
+W, X, Y = RNG.normal(size=3), RNG.normal(size=(5, 3)), RNG.normal(size=5)
+TEXT = gradwire.program("mean((tanh(x @ w) - y)**2)", "w", "x", "y")
+
+
+@pytest.fixture(params=[True, False], ids=["float64", "float32"])
+def x64(request):
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", request.param)
+    yield request.param
+    jax.config.update("jax_enable_x64", before)
+
+
+@pytest.fixture
+def wide():
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+def plain(w, x, y):
+    return jnp.mean((jnp.tanh(x @ w) - y) ** 2)
+
+
+def loss(w, x, y):
+    return np.mean((np.tanh(x @ w) - y) ** 2)
+
+
+def curve(w, x):
+    return {"h": np.tanh(x @ w), "count": np.sum(x > 0)}
+
+
+def plain_curve(w, x):
+    return {"h": jnp.tanh(x @ w), "count": jnp.sum(x > 0)}
+
+
+@pytest.fixture
+def arrays(x64):
+    return jnp.asarray(W), jnp.asarray(X), jnp.asarray(Y)
+
+
+@pytest.fixture(params=["python", "text"])
+def adapted(client, request):
+    f = loss if request.param == "python" else TEXT
+    return gradwire.adapters.jax.function(f, client=client)
+
+
+def close(a, b):
+    assert jax.tree.structure(a) == jax.tree.structure(b)
+    for one, other in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        tolerance = 1e-10 if one.dtype == np.float64 else 1e-5
+        assert np.allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_value_with_its_gradient_is_one_request(adapted, arrays, requests, compiled):
+    derive = jax.value_and_grad(adapted, argnums=(0, 1))
+    derive = jax.jit(derive) if compiled else derive
+    close(derive(*arrays), jax.value_and_grad(plain, argnums=(0, 1))(*arrays))
+    with requests(1):
+        jax.block_until_ready(derive(*arrays))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_batch_is_one_request(adapted, arrays, requests, compiled):
+    w, x, y = arrays
+    xs, ys = jnp.stack([x, 2 * x, -x]), jnp.stack([y, y, 2 * y])
+
+    def each(f):
+        mapped = jax.vmap(jax.value_and_grad(f), (None, 0, 0))
+        return jax.jit(mapped) if compiled else mapped
+
+    close(each(adapted)(w, xs, ys), each(plain)(w, xs, ys))
+    with requests(1):
+        jax.block_until_ready(each(adapted)(w, xs, ys))
+
+    def total(f):
+        return jax.value_and_grad(lambda w: jnp.sum(jax.vmap(f, (None, 1, 1), 0)(w, xs, ys)))
+
+    xs, ys = jnp.moveaxis(xs, 0, 1), ys.T
+    close(total(adapted)(w), total(plain)(w))
+    with requests(1):
+        jax.block_until_ready(total(adapted)(w))
+
+
+def test_batches_nest(adapted, arrays):
+    w, x, y = arrays
+    ws = jnp.stack([w, 2 * w])
+    xs = jnp.stack([x, 2 * x, -x])
+
+    def table(f):
+        rows = jax.vmap(jax.grad(f), (None, 0, None))
+        return jax.vmap(rows, (0, None, None))(ws, xs, y)
+
+    close(table(adapted), table(plain))
+
+
+HIGHER = {
+    "hessian": jax.hessian,
+    "reverse twice": lambda f: jax.jacrev(jax.grad(f)),
+    "forward twice": lambda f: jax.jacfwd(jax.jacfwd(f)),
+    "of a product": lambda f: lambda w, x, y: jax.grad(lambda u: jax.grad(f)(u, x, y) @ w)(w),
+    "along": lambda f: lambda w, x, y: jax.jvp(lambda u: jax.grad(f)(u, x, y), (w,), (w,))[1],
+    "third": lambda f: jax.grad(lambda w, x, y: jnp.sum(jax.hessian(f)(w, x, y) ** 2)),
+}
+
+
+@pytest.mark.parametrize("order", HIGHER)
+@pytest.mark.usefixtures("wide")
+def test_derivatives_of_higher_order_are_jax_s_own(client, order):
+    second = HIGHER[order]
+    adapted = gradwire.adapters.jax.function(loss, client=client)
+    given = jnp.asarray(W), jnp.asarray(X), jnp.asarray(Y)
+    close(second(adapted)(*given), second(plain)(*given))
+    close(jax.jit(second(adapted))(*given), second(plain)(*given))
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_product_with_the_hessian_is_one_request_and_so_is_all_of_it(client, requests):
+    adapted = gradwire.adapters.jax.function(loss, client=client)
+    product = jax.jit(lambda w, v: jax.jvp(lambda u: jax.grad(adapted)(u, X, Y), (w,), (v,))[1])
+    w = jnp.asarray(W)
+    product(w, w)
+    with requests(1):
+        jax.block_until_ready(product(w, w))
+    whole = jax.jit(lambda w: jax.hessian(adapted)(w, X, Y))
+    whole(w)
+    with requests(1):
+        jax.block_until_ready(whole(w))
+
+
+@pytest.mark.usefixtures("wide")
+def test_arrays_are_differentiated_in_either_mode(client):
+    adapted = gradwire.adapters.jax.function(curve, client=client)
+    w, x = jnp.asarray(W), jnp.asarray(X)
+    close(adapted(w, x), plain_curve(w, x))
+    for jacobian in (jax.jacfwd, jax.jacrev):
+        close(
+            jacobian(lambda w: adapted(w, x)["h"])(w), jacobian(lambda w: plain_curve(w, x)["h"])(w)
+        )
+    check_grads(lambda w, x: adapted(w, x)["h"], (w, x), order=3)
+
+
+@pytest.mark.usefixtures("wide")
+def test_linear_maps_are_transposed_in_loops_too(client):
+    step = gradwire.adapters.jax.function(lambda h, w: np.tanh(w * h) + h, client=client)
+
+    def run(f, w):
+        return jnp.sum(jax.lax.scan(lambda h, _: (f(h, w), h), jnp.ones(3), None, 4)[1] ** 2)
+
+    w = jnp.asarray(W)
+    close(
+        jax.jit(jax.grad(lambda w: run(step, w)))(w),
+        jax.grad(lambda w: run(lambda h, w: jnp.tanh(w * h) + h, w))(w),
+    )
+
+
+@jax.tree_util.register_pytree_node_class
+class Custom:
+    def __init__(self, w, name):
+        self.w, self.name = w, name
+
+    def tree_flatten(self):
+        return (self.w,), self.name
+
+    @classmethod
+    def tree_unflatten(cls, name, parts):
+        return cls(parts[0], name)
+
+
+def test_any_pytree_goes_in_and_comes_out(client, x64):
+    def f(model, power, how):
+        assert how == "sum"
+        return Custom({"y": np.sum(model.w["a"] ** power)}, model.name)
+
+    adapted = gradwire.adapters.jax.function(f, client=client)
+    model = Custom({"a": jnp.asarray([1.0, 2.0])}, "model")
+    answer = adapted(model, 3, how="sum")
+    assert (answer.w["y"], answer.name) == (9.0, "model")
+    gradient = jax.grad(lambda m: adapted(m, 3, how="sum").w["y"])(model)
+    assert np.array_equal(gradient.w["a"], [3.0, 12.0])
+    assert gradient.w["a"].dtype == (np.float64 if x64 else np.float32)
+
+
+def test_integers_are_no_sources_and_float16_stays(client):
+    adapted = gradwire.adapters.jax.function(
+        lambda table, ids: np.sum(table[ids] ** 2), client=client
+    )
+    table, ids = jnp.arange(4.0, dtype=jnp.float16), jnp.asarray([1, 3, 3])
+    value, gradient = jax.jit(jax.value_and_grad(adapted))(table, ids)
+    assert (value, value.dtype, gradient.dtype) == (19.0, jnp.float16, jnp.float16)
+    assert gradient.tolist() == [0.0, 2.0, 0.0, 12.0]
+
+
+@pytest.mark.usefixtures("wide")
+def test_wide_numbers_within_a_context_stay_so(client):
+    jax.config.update("jax_enable_x64", False)
+    adapted = gradwire.adapters.jax.function(lambda x: np.sum(x**2), client=client)
+    with jax.enable_x64(True):
+        x = jnp.asarray([1.0 + 1e-12])
+        value, gradient = jax.jit(jax.value_and_grad(adapted))(x)
+    assert (float(value), gradient.dtype) == ((1.0 + 1e-12) ** 2, np.float64)
+
+
+def test_large_arrays_do_not_stop_it(client):
+    adapted = gradwire.adapters.jax.function(lambda x: np.sum(x * x), client=client)
+    x = jnp.ones(1_000_000)
+    gradient = jax.jit(lambda x: jax.grad(adapted)(jnp.sin(x)))(x)
+    assert np.allclose(gradient, 2 * np.sin(1.0))
+
+
+def test_errors_say_what_the_service_said(client):
+    adapted = gradwire.adapters.jax.function(gradwire.program("x @ w", "x", "w"), client=client)
+    with pytest.raises(gradwire.ShapeMismatch, match="inner sizes"):
+        adapted(jnp.ones((3, 4)), jnp.ones((5, 2)))
+    with pytest.raises(gradwire.ShapeMismatch, match="inner sizes"):
+        jax.jit(adapted)(jnp.ones((3, 4)), jnp.ones((5, 2)))
+
+
+def test_an_error_while_compiled_code_runs_is_told(client):
+    adapted = jax.jit(gradwire.adapters.jax.function(lambda x, i: x[i], client=client))
+    assert adapted(jnp.ones(3), 2) == 1.0
+    with pytest.raises((jax.errors.JaxRuntimeError, ValueError), match="an index is out of range"):
+        jax.block_until_ready(adapted(jnp.ones(3), 7))
