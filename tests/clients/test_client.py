@@ -101,6 +101,20 @@ def test_an_answer_that_is_not_decodable_is_a_transport_error(script, evaluate):
         evaluate(script(answer(200, "not gzip at all", Content_Encoding="gzip")).url)
 
 
+def test_a_large_body_arrives_whole(service_url):
+    x = np.random.default_rng(0).normal(size=500_000)  # of which a connection takes a part at once
+    with gradwire.Client(service_url) as client:
+        answer = client.evaluate("x[::-1]", {"x": x})
+        np.testing.assert_array_equal(answer.outputs, x[::-1])
+        assert len(answer.raw.request.content) > x.nbytes
+
+
+async def test_a_large_body_arrives_whole_where_it_is_awaited(service_url):
+    x = np.random.default_rng(0).normal(size=500_000)
+    async with gradwire.AsyncClient(service_url) as client:
+        np.testing.assert_array_equal((await client.evaluate("x + 1", {"x": x})).outputs, x + 1)
+
+
 def test_connections_are_kept(script):
     server = script(*[answer(200, OUTPUTS)] * 3)
     with gradwire.Client(server.url) as client:

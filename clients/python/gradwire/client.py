@@ -60,6 +60,8 @@ class Connection(Compute, ABC, Generic[Http]):
         self._residents = Residents(MOST_BYTES if references else 0)
         self._http: Http = self._open_pool() if http_client is None else http_client
         self._owns_pool = http_client is None
+        #: What adds to requests what it was made with.
+        self._adding: Http | None = http_client
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._options.base_url!r})"
@@ -76,7 +78,7 @@ class Connection(Compute, ABC, Generic[Http]):
         np.float64(2.0)
         """
         client = cls(LOCAL_URL, http_client=cls._open_pool(LocalTransport(**settings)))
-        client._owns_pool = True
+        client._owns_pool, client._adding = True, None
         return client
 
     def with_options(
@@ -89,6 +91,7 @@ class Connection(Compute, ABC, Generic[Http]):
         other = object.__new__(type(self))
         other._http = self._http
         other._owns_pool = False
+        other._adding = self._adding
         other._residents = self._residents
         other._options = dataclasses.replace(
             self._options,
@@ -125,15 +128,7 @@ class Client(Connection[httpx.Client]):
             if exchange.delay_seconds:
                 time.sleep(exchange.delay_seconds)
             try:
-                exchange.receive(
-                    self._http.request(
-                        exchange.method,
-                        exchange.url,
-                        headers=exchange.headers,
-                        content=exchange.content,
-                        timeout=self._options.timeout,
-                    )
-                )
+                exchange.receive(self._http.send(exchange.request(self._adding)))
             except httpx.RequestError as failure:
                 exchange.fail(failure)
         return exchange.result()
@@ -198,15 +193,7 @@ class AsyncClient(Connection[httpx.AsyncClient]):
             if exchange.delay_seconds:
                 await asyncio.sleep(exchange.delay_seconds)
             try:
-                exchange.receive(
-                    await self._http.request(
-                        exchange.method,
-                        exchange.url,
-                        headers=exchange.headers,
-                        content=exchange.content,
-                        timeout=self._options.timeout,
-                    )
-                )
+                exchange.receive(await self._http.send(exchange.request(self._adding)))
             except httpx.RequestError as failure:
                 exchange.fail(failure)
         return exchange.result()

@@ -17,7 +17,7 @@ import random
 import secrets
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Generic, TypeVar
@@ -45,11 +45,25 @@ LONGEST_DELAY_SECONDS = 8.0
 #: A service that asks for more patience than this is not waited for: the caller decides.
 LONGEST_RETRY_AFTER_SECONDS = 60.0
 
+#: Bytes of a body that are handed to a connection at a time.
+PIECE_BYTES = 1 << 18
 #: Programs that begin alike for so long may be taken for one where it does not matter.
 CHARACTERS_OF_HOME = 4096
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 RETRIED_FAILURES = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
+
+
+class InPieces(httpx.ByteStream):
+    """A large body for a connection that copies what it could not yet send of what it was given."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self._content: bytes = content
+
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, len(self._content), PIECE_BYTES):
+            yield self._content[start : start + PIECE_BYTES]
 
 
 class Exchange(Generic[T]):
@@ -68,10 +82,30 @@ class Exchange(Generic[T]):
         self.delay_seconds: float = 0.0
         self.done: bool = False
         self._call = call
+        self._timeout = options.timeout
         self._max_retries = options.max_retries
         self._retries = 0
         self._response: httpx.Response | None = None
         self._error: GradwireError | None = None
+
+    def request(self, pool: httpx.Client | httpx.AsyncClient | None) -> httpx.Request:
+        """The next attempt, with what a ``pool`` of the caller's adds to each of its requests.
+
+        Without one, it is made in a third of the time.
+        """
+        method, headers, content = self.method, self.headers, self.content
+        if pool is None:
+            timeout = {"timeout": httpx.Timeout(self._timeout).as_dict()}
+            request = httpx.Request(
+                method, _parsed(self.url), headers=headers, content=content, extensions=timeout
+            )
+        else:
+            request = pool.build_request(
+                method, self.url, headers=headers, content=content, timeout=self._timeout
+            )
+        if len(self.content) > PIECE_BYTES:
+            request.stream = InPieces(self.content)
+        return request
 
     def receive(self, response: httpx.Response) -> None:
         """An attempt was answered."""
@@ -117,6 +151,9 @@ class Exchange(Generic[T]):
     def _finish(self, error: GradwireError | None) -> None:
         self._error = error
         self.done = True
+
+
+_parsed = lru_cache(maxsize=256)(httpx.URL)
 
 
 @lru_cache(maxsize=1024)

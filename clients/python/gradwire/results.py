@@ -228,7 +228,7 @@ def shared_fields(reply: Reply) -> dict[str, Any]:
     document = reply.document
     nonfinite = document.get("nonfinite") or {}
     return {
-        "updates": decode(document.get("updates") or {}),
+        "updates": decode(document["updates"]) if document.get("updates") else {},
         "warnings": tuple(
             Notice(notice["code"], notice["detail"], Node.read(notice.get("node")))
             for notice in document.get("warnings") or ()
@@ -263,11 +263,11 @@ def timings(header: str) -> dict[str, float]:
     """The durations in a ``Server-Timing`` header, in milliseconds."""
     durations: dict[str, float] = {}
     for metric in header.split(","):
-        name, *parameters = (part.strip() for part in metric.split(";"))
+        name, *parameters = metric.split(";")
         for parameter in parameters:
             key, _, number = parameter.partition("=")
             if key.strip().lower() == "dur":
-                durations[name] = float(number.strip().strip('"'))
+                durations[name.strip()] = float(number.strip().strip('"'))
     return durations
 
 

@@ -50,6 +50,8 @@ def encode_variables(variables: Any, field: str = "variables") -> dict[str, Any]
 
 def encode(value: Any, name: str) -> Any:
     """The document of a nested value that is called ``name``."""
+    if type(value) is np.ndarray and value.ndim:
+        return _encode_leaf(value, name)
     parts = _in_parts(value)
     if parts is not None:
         return parts
@@ -80,6 +82,8 @@ def encode_seeds(seeds: Any, target: Names) -> Any:
 
 def decode(document: Any, like: Any = MISSING) -> Any:
     """The values in a document, its nesting levels of the types that those of ``like`` have."""
+    if document is None or isinstance(document, np.ndarray):
+        return _unpacked(document)
     return _walk(_unpacked, like, document)
 
 

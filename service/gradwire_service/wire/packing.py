@@ -5,8 +5,10 @@ Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/sp
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ _INTEGERS = (
     (-(1 << 63), -1, 0xD3, struct.Struct(">Bq")),
     (0, (1 << 64) - 1, 0xCF, struct.Struct(">BQ")),
 )
+_BYTES_TAGS = {1: 0xC4, 2: 0xC5, 4: 0xC6}
 _LENGTHS = {1: struct.Struct(">BB"), 2: struct.Struct(">BH"), 4: struct.Struct(">BI")}
 
 
@@ -113,21 +116,28 @@ class _Packer:
             self.value(written)
 
     def _array(self, array: NDArray[Any]) -> None:
-        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        self._open.append(0x83)
-        self.value("dtype")
-        self.value(array.dtype.name)
-        self.value("shape")
-        self.value(list(array.shape))
-        self.value("data")
-        if little.nbytes > _LARGEST_LENGTH:
-            raise AssertionError("limits keep arrays smaller")
-        self._head(little.nbytes, 0, 0, {1: 0xC4, 2: 0xC5, 4: 0xC6})
+        head, dtype = _array_head(array.dtype, array.shape)
+        little = np.ascontiguousarray(array, dtype)
+        self._open += head
         if little.nbytes < _LARGE_BYTES:
             self._open += little.tobytes()
         else:
             self._done += [self._open, little.reshape(-1).view(np.uint8).data]
             self._open = bytearray()
+
+
+@lru_cache(maxsize=1024)
+def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np.dtype[Any]]:
+    """What is written before the bytes of such an array, and the dtype of these."""
+    nbytes = dtype.itemsize * math.prod(shape)
+    if nbytes > _LARGEST_LENGTH:
+        raise AssertionError("limits keep arrays smaller")
+    packer = _Packer(as_lists=False)
+    packer.value({"dtype": dtype.name, "shape": shape, "data": None})
+    (written,) = packer.pieces()
+    size, tag = next((size, tag) for size, tag in _BYTES_TAGS.items() if nbytes < 1 << 8 * size)
+    head = bytes(written[:-1]) + _LENGTHS[size].pack(tag, nbytes)
+    return head, dtype.newbyteorder("<")
 
 
 def _listed(value: Any) -> Any:
