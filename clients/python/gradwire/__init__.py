@@ -59,6 +59,7 @@ from gradwire.errors import (
     UnsupportedMediaType,
 )
 from gradwire.nodes import Node
+from gradwire.notebook.drawings import Drawing
 from gradwire.notebook.plotting import plot_gradients
 from gradwire.ragged import RaggedArray
 from gradwire.results import (
@@ -120,6 +121,7 @@ __all__ = [
     "Derivative",
     "DomainError",
     "Draining",
+    "Drawing",
     "DtypeMismatch",
     "Evaluation",
     "ExpectationFailed",

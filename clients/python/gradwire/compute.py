@@ -9,11 +9,12 @@ from gradwire import questions
 from gradwire.call import Call, sent
 from gradwire.derivatives import Derivatives
 from gradwire.mapping import MappedFunction, MappedProgram, mapped, progress_of
+from gradwire.notebook.drawings import Drawing, drawing
 from gradwire.requests import Options, Program, point
 from gradwire.results import Evaluation
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
-from gradwire.trees import Variables
+from gradwire.trees import Names, Variables
 
 
 class Compute(Derivatives):
@@ -65,3 +66,22 @@ class Compute(Derivatives):
             raise TypeError(f"a program has one sequence of points, not {len(points)}")
         asked = MappedProgram(f, variables, options)
         return mapped(asked, points[0], chunk, progress_of(points, progress))
+
+    @sent
+    def draw(
+        self,
+        program: Program | Callable[..., Any],
+        *point: Any,
+        target: Names = None,
+        sources: Names = None,
+    ) -> Steps[Drawing]:
+        """The graph of a program or a function, as a picture that notebooks show.
+
+        With a point, a program's variables by name or a function's arguments, nodes are told with
+        dtypes and shapes. ``target`` and ``sources`` are marked. The program is registered with
+        the service.
+
+        >>> client.draw("mean((tanh(x @ w) - y)**2)", {"x": x, "w": w, "y": y}, sources="w")
+        >>> pathlib.Path("loss.svg").write_text(client.draw(loss, w, x, y).svg())
+        """
+        return drawing(program, point, target, sources)

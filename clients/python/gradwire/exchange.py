@@ -53,6 +53,9 @@ CHARACTERS_OF_HOME = 4096
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 RETRIED_FAILURES = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
 
+#: Media types of answers that are no documents.
+PICTURES = ("image/", "text/vnd.graphviz")
+
 
 class InPieces(httpx.ByteStream):
     """A large body for a connection that copies what it could not yet send of what it was given."""
@@ -78,6 +81,8 @@ class Exchange(Generic[T]):
         if call.source is not None:  # behind a proxy, the replica that has it compiled
             self.headers["Gradwire-Program"] = _home(call.source[:CHARACTERS_OF_HOME])
         self.content: bytes = call.content or _content(call.document)
+        if not self.content:  # nothing has no type
+            del self.headers["Content-Type"]
         #: How long to wait before the next attempt.
         self.delay_seconds: float = 0.0
         self.done: bool = False
@@ -168,8 +173,10 @@ def _content(document: Any) -> bytes:
 
 def _document(response: httpx.Response) -> Any:
     """What a response says; ``ValueError`` where that is no document."""
-    content = response.content
-    return codec.decode(content, response.headers.get("Content-Type", "")) if content else None
+    content, media_type = response.content, response.headers.get("Content-Type", "")
+    if not content or media_type.startswith(PICTURES):
+        return None
+    return codec.decode(content, media_type)
 
 
 def _delay_seconds(retries: int, asked: float | None) -> float:

@@ -32,6 +32,8 @@ T = TypeVar("T")
 #: Bytes of the smallest array, and characters of the shortest program, that are referred to.
 LEAST_ARRAY_BYTES: Final = 1 << 16
 LEAST_PROGRAM_CHARACTERS: Final = 1 << 12
+#: Where programs are registered.
+PROGRAMS: Final = "/v1/programs"
 #: How often something comes until it is stored: a value and its gradient are asked for at one point
 #: by two calls, and there is nothing to gain by storing that.
 SIGHTINGS: Final = 3
@@ -164,7 +166,7 @@ class Residents:
         text = call.document.get("program")
         if not isinstance(text, str) or len(text) < LEAST_PROGRAM_CHARACTERS:
             return call
-        if self._most_bytes == 0:
+        if self._most_bytes == 0 or call.path == PROGRAMS:
             return call
         seen = self._sighting(text)
         if seen.resident is not None:
@@ -175,7 +177,7 @@ class Residents:
 
         def read(reply: Reply) -> T:
             document = {"program": text, "ref": reply.document["program"]}
-            registering = Call("POST", "/v1/programs", document, _nothing)
+            registering = Call("POST", PROGRAMS, document, _nothing)
             seen.resident = Resident(document["ref"], registering)
             return call.read(reply)
 

@@ -103,17 +103,25 @@ def _lines(layout: Layout, graph: Graph) -> Iterator[str]:
 
 
 def _path(route: Route) -> str:
-    """Vertical pieces, joined by curves that begin and end vertically."""
+    """Vertical pieces, joined by curves that begin and end vertically.
+
+    Pieces without length are left out: a head after one would point to the right.
+    """
     x, start, end = route[0]
-    pieces = [f"M{_number(x)} {_number(start)}V{_number(end)}"]
+    pieces = [f"M{_number(x)} {_number(start)}", _down(start, end)]
     for across, top, bottom in route[1:]:
         middle = _number((end + top) / 2)
         pieces.append(
             f"C{_number(x)} {middle} {_number(across)} {middle} {_number(across)} {_number(top)}"
-            f"V{_number(bottom)}"
         )
+        pieces.append(_down(top, bottom))
         x, end = across, bottom
     return "".join(pieces)
+
+
+def _down(top: float, bottom: float) -> str:
+    drawn = _number(bottom)
+    return "" if drawn == _number(top) else f"V{drawn}"
 
 
 def _box(placed: Placed, classes: str) -> str:

@@ -102,6 +102,17 @@ def test_a_picture_tells_everything():
     assert "h = tanh → loss = sum, operand 0" in titles
 
 
+def test_the_heads_of_edges_point_down(graph):
+    root = ElementTree.fromstring(svg(graph, "any"))
+    edges = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("class") == "edge"]
+    assert len(edges) == len(graph.edges)
+    for edge in edges:
+        numbers = [float(number) for number in re.findall(r"[\d.]+", edge)]
+        last = re.findall(r"[MVC]", edge)[-1]
+        *_, before, end = numbers if last == "V" else (*numbers[:-3], numbers[-3], numbers[-1])
+        assert before < end  # a last piece without length would have no direction
+
+
 def test_no_name_breaks_out_of_a_picture(hostile):
     picture = svg(hostile, "</title><script>")
     root = ElementTree.fromstring(picture.encode())

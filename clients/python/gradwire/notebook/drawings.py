@@ -1,0 +1,122 @@
+"""Programs as pictures, drawn by the service."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import numpy as np
+
+from gradwire.call import Call, Reply
+from gradwire.notebook.figures import type_of
+from gradwire.notebook.markup import element
+from gradwire.requests import Program
+from gradwire.steps import Steps
+from gradwire.tracing.functions import Function
+from gradwire.trees import Names, is_list, is_wire_leaf
+from gradwire.values import encode_variables
+
+#: Characters of the longest query; without types it is shorter.
+LONGEST_QUERY = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A program's graph, as notebooks show it."""
+
+    #: The program's id, under which the service has it.
+    program: str
+    #: The program, where text can say it.
+    text: str | None
+    _svg: str = field(repr=False)
+    _dot: str = field(repr=False)
+
+    def svg(self) -> str:
+        """The picture: it follows the page's choice of light or dark, and loads nothing."""
+        return self._svg
+
+    def dot(self) -> str:
+        """The graph for Graphviz."""
+        return self._dot
+
+    def _repr_svg_(self) -> str:
+        return self._svg
+
+    def _repr_html_(self) -> str:
+        # In an image of its own, since the rules of its style would hold for the page's others.
+        source = base64.b64encode(self._svg.encode()).decode("ascii")
+        return element(
+            "img",
+            src=f"data:image/svg+xml;base64,{source}",
+            alt=f"graph of program {self.program}",
+            style="max-width:100%",
+        )
+
+
+def drawing(
+    program: Program | Callable[..., Any],
+    point: Sequence[Any],
+    target: Names = None,
+    sources: Names = None,
+) -> Steps[Drawing]:
+    """The steps to a program's picture; with a point, its nodes have types."""
+    variables: Any = point[0] if point else None
+    if callable(program):
+        function = program if isinstance(program, Function) else Function(program)
+        recipe, leaves = yield from function.recipe(*point)
+        program, variables = recipe.text, recipe.variables(leaves)
+    elif len(point) > 1:
+        raise TypeError(f"a program has one point, its variables by name, not {len(point)}")
+    known = yield from _registered(program)
+    types = [] if variables is None else list(_types(encode_variables(variables)))
+    asked = [("target", name) for name in _flat(target)]
+    asked += [("source", name) for name in _flat(sources)]
+    query = urlencode([*(("type", told) for told in types), *asked])
+    if None in types or len(query) > LONGEST_QUERY:
+        query = urlencode(asked)
+    reference = quote(known["id"], safe=":")
+    pictures = []
+    for form in ("svg", "dot"):
+        path = f"/v1/programs/{reference}/graph.{form}{'?' if query else ''}{query}"
+        pictures.append((yield from Call("GET", path, None, _text)))
+    return Drawing(known["id"], known.get("text"), *pictures)
+
+
+def _registered(program: Program) -> Call[Any]:
+    """What the service tells of a program, which it has from then on."""
+    if isinstance(program, str) or not program.keys() & {"ref", "name"}:
+        source = program if isinstance(program, str) else None
+        return Call("POST", "/v1/programs", {"program": program}, _document, source)
+    reference = program.get("ref") or program.get("name")
+    return Call("GET", f"/v1/programs/{quote(str(reference), safe=':')}", None, _document)
+
+
+def _document(reply: Reply) -> Any:
+    return reply.document
+
+
+def _text(reply: Reply) -> str:
+    return reply.response.text
+
+
+def _types(part: Any, path: str = "") -> Iterator[str | None]:
+    """The types in a document of variables, as queries name them; None for what has no such."""
+    if is_wire_leaf(part):
+        part = part.get("value")
+    elif isinstance(part, Mapping) or is_list(part):
+        for key in part if isinstance(part, Mapping) else range(len(part)):
+            yield from _types(part[key], f"{path}.{key}" if path else f"{key}")
+        return
+    dense = isinstance(part, (bool, float, np.ndarray))
+    yield f"{path}:{type_of(part)}" if dense else None
+
+
+def _flat(names: Names) -> Iterator[str]:
+    if isinstance(names, str):
+        yield names
+    elif names is not None:
+        for part in names.values() if isinstance(names, Mapping) else names:
+            yield from _flat(part)
