@@ -16,6 +16,7 @@ from time import perf_counter
 import gradwire
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared, WhiteKernel
@@ -42,8 +43,8 @@ def kernel(theta, a, b):
 def log_likelihood(theta, t, y):
     n = len(t)
     covariance = kernel(theta, t, t) + np.exp(theta[6]) * np.eye(n)
-    factor = np.linalg.cholesky(covariance)
-    whitened = np.linalg.solve(factor, y)
+    factor = cholesky(covariance, lower=True)
+    whitened = solve_triangular(factor, y, lower=True)
     return -np.sum(whitened**2) / 2 - np.sum(np.log(np.diag(factor))) - n / 2 * np.log(2 * np.pi)
 
 
@@ -68,7 +69,10 @@ trend, season = ConstantKernel() * RBF(), ConstantKernel() * ExpSineSquared() * 
 process = GaussianProcessRegressor(trend + season + WhiteKernel(), alpha=0, optimizer=None)
 process.fit(t[:, None], y)
 value, slope = value_and_grad(guess, t, y)
-expected, expected_slope = process.log_marginal_likelihood(guess, eval_gradient=True)
+begin = perf_counter()
+for _ in range(10):
+    expected, expected_slope = process.log_marginal_likelihood(guess, eval_gradient=True)
+seconds_by_hand = (perf_counter() - begin) / 10
 errors = abs(value / expected - 1), np.abs(slope / expected_slope - 1).max()
 
 names = ["trend", "its scale", "rhythm", "its shape", "period", "drift", "noise"]
@@ -77,17 +81,18 @@ print(f"{len(t)} points, {fit.nfev} requests in {seconds:.2f} s, {each:.1f} ms e
 print(f"log likelihood {path[0]:.2f} → {-fit.fun:.2f}\n")
 for name, before, after in zip(names, np.exp(guess), np.exp(fit.x), strict=True):
     print(f"{name:10} {before:7.3f} → {after:7.3f}")
-print(f"\noff scikit-learn by {errors[0]:.0e} in the value and {errors[1]:.0e} in the gradient")
+print(f"\nscikit-learn takes {1000 * seconds_by_hand:.1f} ms for the same value and gradient,")
+print(f"the value off by {errors[0]:.0e} and the gradient by {errors[1]:.0e}")
 
 
 # What it has learned: the series inside the gap and beyond the data, and its trend alone.
 
 
 def posterior(theta, t, y, at):
-    factor = np.linalg.cholesky(kernel(theta, t, t) + np.exp(theta[6]) * np.eye(len(t)))
-    across = np.linalg.solve(factor, kernel(theta, t, at))
+    factor = cholesky(kernel(theta, t, t) + np.exp(theta[6]) * np.eye(len(t)), lower=True)
+    across = solve_triangular(factor, kernel(theta, t, at), lower=True)
     smooth = np.exp(theta[0] - (at[:, None] - t) ** 2 / (2 * np.exp(2 * theta[1])))
-    weights = np.linalg.solve(factor.T, np.linalg.solve(factor, y))
+    weights = cho_solve((factor, True), y)
     variance = np.exp(theta[0]) + np.exp(theta[2]) - np.sum(across**2, axis=0)
     return weights @ kernel(theta, t, at), np.sqrt(variance), smooth @ weights
 

@@ -1,4 +1,7 @@
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +53,16 @@ def test_the_process_learns_the_period_and_the_noise_that_were_put_in(run):
 def test_the_network_that_is_taught_physics_is_near_the_exact_solution(run):
     learned = run("burgers")
     assert learned["error"] < 0.01
+
+
+def test_without_an_address_an_example_runs_a_service_of_its_own(tmp_path):
+    picture = tmp_path / "picture.png"
+    command = [sys.executable, EXAMPLES / "black_scholes.py", picture]
+    environment = {name: value for name, value in os.environ.items() if name != "GRADWIRE_URL"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"picture: {picture}" in done.stdout
+    assert picture.exists()
 
 
 def test_all_examples_are_shown_with_their_pictures():
