@@ -12,6 +12,7 @@ from gradwire.tf import autodiff as autodiff
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
 from gradwire.tf import nest as nest
+from gradwire.tf import sparse as sparse
 from gradwire.tf.conversion import *
 from gradwire.tf.custom import *
 from gradwire.tf.dtypes import *
@@ -22,6 +23,7 @@ from gradwire.tf.operators import *
 from gradwire.tf.scopes import *
 from gradwire.tf.shapes import *
 from gradwire.tf.slices import *
+from gradwire.tf.sparse_tensors import *
 from gradwire.tf.tapes import *
 from gradwire.tf.tensors import *
 from gradwire.tf.variables import *
