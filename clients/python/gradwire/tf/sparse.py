@@ -52,8 +52,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     dense = convert_to_tensor(tensor)
     value = dense._value()
     places = np.argwhere(value != (b"" if dense.dtype.name == "string" else 0))
-    flat = np.ravel_multi_index(tuple(places.T), value.shape) if value.size else np.zeros(0, int)
-    return SparseTensor(places, taken(_flat(dense), flat), value.shape)
+    return SparseTensor(places, taken(_flat(dense), _raveled(places, value.shape)), value.shape)
 
 
 def to_dense(
@@ -327,7 +326,7 @@ def _selected(given: SparseTensor, which: Integers) -> SparseTensor:
 
 
 def _raveled(places: Integers, lengths: Sequence[int]) -> Integers:
-    if not len(lengths):
+    if not len(lengths) or not len(places):
         return np.zeros(len(places), np.int64)
     return np.asarray(np.ravel_multi_index(tuple(places.T), tuple(lengths)))
 
