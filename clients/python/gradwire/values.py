@@ -40,6 +40,8 @@ from gradwire.trees import (
 SPARSE_MEMBERS = frozenset({"indices", "values", "shape"})
 RAGGED_MEMBERS = frozenset({"values", "row_splits"})
 IN_PARTS = (SPARSE_MEMBERS, RAGGED_MEMBERS)
+#: The dtypes in which arrays are sent as they are.
+SENT_AS_IS = frozenset(np.dtype(name) for name in DTYPES)
 
 
 def encode_variables(variables: Any, field: str = "variables") -> dict[str, Any]:
@@ -50,8 +52,9 @@ def encode_variables(variables: Any, field: str = "variables") -> dict[str, Any]
 
 def encode(value: Any, name: str) -> Any:
     """The document of a nested value that is called ``name``."""
-    if type(value) is np.ndarray and value.ndim:
-        return _encode_leaf(value, name)
+    kind = type(value)
+    if kind is float or (kind is np.ndarray and value.ndim and value.dtype in SENT_AS_IS):
+        return value  # nearly all that is ever sent
     parts = _in_parts(value)
     if parts is not None:
         return parts

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
-
-import numpy as np
 
 from gradwire.steps import Answerable, Fetch, Steps, Work
 from gradwire.tracing.libraries import substitute_of, substitutes
 from gradwire.tracing.outside import Outside
 from gradwire.tracing.recipes import Recipe, placed, record
 from gradwire.tracing.replaced import REPLACEMENTS
+from gradwire.tracing.signatures import signature
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
 from gradwire.tracing.traces import current
 
@@ -97,10 +96,10 @@ class Function(Generic[P, T]):
 
     def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
         """The requests that a call makes: one, once it was recorded."""
-        leaves, structure = flatten((self._prepared(args), kwargs))
-        outcomes: list[Any] = []
+        leaves, known = self._known(args, kwargs)
+        outcomes: Sequence[Any] = ()
         while True:
-            recipe = yield from self._path(leaves, structure, outcomes)
+            recipe = yield from self._path(known, args, kwargs, outcomes)
             with placed(recipe.written):
                 answer = yield from recipe.call(leaves)
             outcomes = recipe.outcomes(answer.outputs)
@@ -109,29 +108,31 @@ class Function(Generic[P, T]):
 
     def recipe(self, *args: Any, **kwargs: Any) -> Steps[tuple[Recipe, list[Any]]]:
         """What would be sent for these arguments: the program, and the arguments' leaves."""
-        leaves, structure = flatten((self._prepared(args), kwargs))
-        recipe = yield from self._path(leaves, structure, [])
-        return recipe, leaves
+        leaves, known = self._known(args, kwargs)
+        return (yield from self._path(known, args, kwargs, ())), leaves
 
     def path(self, args: tuple[Any, ...], outcomes: Sequence[Any]) -> Steps[Recipe]:
         """The recording for arguments of which so much was decided."""
-        leaves, structure = flatten((self._prepared(args), {}))
-        return (yield from self._path(leaves, structure, outcomes))
+        _, known = self._known(args, {})
+        return (yield from self._path(known, args, {}, outcomes))
 
     def _path(
-        self, leaves: Sequence[Any], structure: Structure, outcomes: Sequence[Any]
+        self,
+        known: list[Recipe],
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        outcomes: Sequence[Any],
     ) -> Steps[Recipe]:
-        known = self._known((structure, *map(_kind, leaves)))
-        for recipe in reversed(known):
-            if recipe.holds(outcomes):
-                return recipe
-        recipe = yield from self._record(structure, leaves, outcomes)
-        known.append(recipe)
+        recipe = _holding(known, outcomes)
+        if recipe is None:
+            recipe = yield from self._record(args, kwargs, outcomes)
+            known.append(recipe)
         return recipe
 
     def _record(
-        self, structure: Structure, leaves: Sequence[Any], outcomes: Sequence[Any]
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], outcomes: Sequence[Any]
     ) -> Work[Recipe]:
+        leaves, structure = flatten((self._prepared(args), kwargs))
         names = self._names or leaf_names(self._python, structure)
 
         def recorded(fetch: Fetch) -> Recipe:
@@ -140,10 +141,17 @@ class Function(Generic[P, T]):
 
         return Work(recorded)
 
-    def _known(self, key: Any) -> list[Recipe]:
+    def _known(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], list[Recipe]]:
+        """The leaves of arguments, and the recordings for such."""
+        leaves, key = signature(args, kwargs, self._differentiated)
         if self._outside.changed() or len(self._recipes) > MOST_RECIPES:
             self._recipes = {}
-        return self._recipes.setdefault(key, [])
+        known = self._recipes.get(key)
+        if known is None:
+            known = self._recipes[key] = []
+        return leaves, known
 
     def _prepared(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         if not self._differentiated:
@@ -171,14 +179,12 @@ def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
     return python if recorded is None else recorded
 
 
-def _kind(leaf: Any) -> Any:
-    """What a recording depends on of a leaf."""
-    if isinstance(leaf, np.ndarray):
-        return leaf.dtype, leaf.shape
-    if type(leaf) in (float, complex):
-        return type(leaf)
-    array = np.asarray(leaf)
-    return array.dtype, array.shape
+def _holding(known: Sequence[Recipe], outcomes: Sequence[Any]) -> Recipe | None:
+    """The recording, the newest first, that was decided like this."""
+    for recipe in reversed(known):
+        if recipe.holds(outcomes):
+            return recipe
+    return None
 
 
 def _floats(value: Any) -> Any:

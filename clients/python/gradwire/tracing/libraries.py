@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from gradwire.tracing.calls import record_call
-from gradwire.tracing.replaced import Spot
+from gradwire.tracing.replaced import Spot, Substitute
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, current, not_traceable
@@ -42,8 +42,6 @@ DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
 }
 #: Objects with methods of their own.
 VECTOR_DISTRIBUTIONS = ("multivariate_normal", "dirichlet", "multinomial")
-
-Substitute = tuple[Spot, Any, Any]
 
 
 def substitutes() -> tuple[Substitute, ...]:
@@ -84,15 +82,15 @@ def _by_original(loaded: tuple[ModuleType | None, ...]) -> dict[Any, Any]:
 def _of_numpy() -> Iterator[Substitute]:
     for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
         original = getattr(np, name)
-        yield Spot(np, name), original, _recording(original, _array)
-    yield Spot(np, "full"), np.full, _recording(np.full, _full)
+        yield Substitute(Spot(np, name), original, _recording(original, _array))
+    yield Substitute(Spot(np, "full"), np.full, _recording(np.full, _full))
     methods: list[tuple[type, str, Record]] = [
         (np.vectorize, "__call__", _vectorized),
         (type(np.r_).__mro__[1], "__getitem__", _joined),
     ]
     for kind, name, record in methods:
         original = getattr(kind, name)
-        yield Spot(kind, name), original, _recording(original, record)
+        yield Substitute(Spot(kind, name), original, _recording(original, record))
 
 
 def _of_math() -> Iterator[Substitute]:
@@ -100,7 +98,9 @@ def _of_math() -> Iterator[Substitute]:
         home = RENAMED.get(f"math.{name}", f"np.{name}")
         known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
         if callable(original) and known:
-            yield Spot(math, name), original, _recording(original, partial(_written, home))
+            yield Substitute(
+                Spot(math, name), original, _recording(original, partial(_written, home))
+            )
 
 
 def _of_scipy(home: str, module: ModuleType) -> Iterator[Substitute]:
@@ -111,7 +111,7 @@ def _of_scipy(home: str, module: ModuleType) -> Iterator[Substitute]:
         if name in VECTOR_DISTRIBUTIONS or hasattr(original, "logcdf"):
             continue
         record = IN_OTHER_WORDS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
-        yield Spot(module, name), original, _recording(original, record)
+        yield Substitute(Spot(module, name), original, _recording(original, record))
 
 
 def _of_distributions(stats: ModuleType) -> Iterator[Substitute]:
@@ -119,13 +119,13 @@ def _of_distributions(stats: ModuleType) -> Iterator[Substitute]:
         for method in methods:
             original = getattr(getattr(stats, base), method)
             substitute = _recording(original, partial(_of_distribution, method))
-            yield Spot(getattr(stats, base), method), original, substitute
+            yield Substitute(Spot(getattr(stats, base), method), original, substitute)
     for name in VECTOR_DISTRIBUTIONS:
         kind = type(getattr(stats, name))
         for method in {"pdf", "logpdf", "pmf", "logpmf"} & set(vars(kind)):
             original = getattr(kind, method)
             substitute = _recording(original, partial(_of_vectors, f"{name}.{method}"))
-            yield Spot(kind, method), original, substitute
+            yield Substitute(Spot(kind, method), original, substitute)
 
 
 Record = Callable[[Trace, Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]

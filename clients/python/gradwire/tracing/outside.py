@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.libraries import Substitute, substitute_of
-from gradwire.tracing.replaced import REPLACEMENTS, Spot
+from gradwire.tracing.libraries import substitute_of
+from gradwire.tracing.replaced import REPLACEMENTS, Spot, Substitute
 
 #: Functions of the standard library, of what is installed, and of ours are not looked into.
 _LIBRARIES = (
@@ -51,8 +51,8 @@ class Outside:
 
     def of_libraries(self) -> list[Substitute]:
         """What is to stand for the libraries' functions that it has by names of its own."""
-        found = [(spot, value, substitute_of(value)) for spot, value in self._seen or ()]
-        return [each for each in found if each[2] is not None]
+        found = [Substitute(spot, value, substitute_of(value)) for spot, value in self._seen or ()]
+        return [each for each in found if each.substitute is not None]
 
 
 def _reads(python: Any) -> list[tuple[Spot, Any]]:
@@ -69,17 +69,17 @@ def _reads(python: Any) -> list[tuple[Spot, Any]]:
             value = REPLACEMENTS.original(spot)
             if isinstance(value, ModuleType):
                 continue
-            found[id(spot.holder), spot.name] = spot, value
+            found[spot.key] = spot, value
             stack.append(value)
     return list(found.values())
 
 
 def _plain(value: Any) -> FunctionType | None:
     """The user's function that a value calls, if it is one."""
-    while True:
+    for _ in range(100):  # no more decorators than that
         if isinstance(value, partial):
             value = value.func
-        elif hasattr(value, "__wrapped__") and callable(value):
+        elif callable(value) and hasattr(value, "__wrapped__"):
             value = value.__wrapped__
         else:
             break

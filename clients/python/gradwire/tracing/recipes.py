@@ -11,7 +11,7 @@ import numpy as np
 from gradwire import questions
 from gradwire.call import Call
 from gradwire.errors import APIError
-from gradwire.requests import point
+from gradwire.requests import Subject
 from gradwire.results import Evaluation
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, unflatten
@@ -19,6 +19,7 @@ from gradwire.tracing.terms import Leaf, Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Guard, Trace
 from gradwire.tracing.writing import Written, write
+from gradwire.values import encode
 
 #: How a recording gets an answer while it runs.
 Ask = Callable[[Call[Any]], Any]
@@ -52,6 +53,8 @@ class Recipe:
 
     def outcomes(self, outputs: Sequence[Any]) -> list[Any]:
         """What was decided for the arguments of an answer, up to the first difference."""
+        if not self.guards:
+            return []
         looked_at = outputs[len(self.outputs) - len(self.guards) :]
         found = []
         for guard, value in zip(self.guards, looked_at, strict=True):
@@ -62,6 +65,8 @@ class Recipe:
 
     def holds(self, outcomes: Sequence[Any]) -> bool:
         """Whether it was recorded for decisions that begin like these."""
+        if not outcomes:
+            return True
         own = [guard.outcome for guard in self.guards[: len(outcomes)]]
         return own == list(outcomes)
 
@@ -122,7 +127,11 @@ def evaluation(
     written: Written, variables: Mapping[str, Any], outputs: Sequence[str]
 ) -> Call[Evaluation]:
     """The request for some values of a program."""
-    return questions.evaluation(point(written.text, variables), {"outputs": list(outputs)})
+    sent = {name: encode(value, name) for name, value in variables.items()}
+    document = {"program": written.text, "variables": sent}
+    return questions.evaluation(
+        Subject("/v1", document, written.text, None), {"outputs": list(outputs)}
+    )
 
 
 class placed:  # noqa: N801 - a context, like suppress

@@ -14,15 +14,19 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 
-class Spot(NamedTuple):
+class Spot:
     """Where a function is looked up: an attribute of a module, class or cell; a key of globals."""
 
-    holder: Any
-    name: str
+    __slots__ = ("holder", "key", "name")
+
+    def __init__(self, holder: Any, name: str) -> None:
+        self.holder: Any = holder
+        self.name: str = name
+        self.key: tuple[int, str] = id(holder), name
 
     def read(self) -> Any:
         """What is there; ``None`` for nothing."""
-        if isinstance(self.holder, dict):
+        if type(self.holder) is dict:
             return self.holder.get(self.name)
         try:
             return getattr(self.holder, self.name, None)
@@ -31,66 +35,77 @@ class Spot(NamedTuple):
 
     def write(self, value: Any) -> None:
         """Put something there."""
-        if isinstance(self.holder, dict):
+        if type(self.holder) is dict:
             self.holder[self.name] = value
         else:
             setattr(self.holder, self.name, value)
 
 
-class _Standing:
-    __slots__ = ("count", "original", "spot", "substitute")
+class Substitute(NamedTuple):
+    """A function that stands for another at a spot."""
 
-    def __init__(self, spot: Spot, original: Any, substitute: Any) -> None:
-        self.spot, self.original, self.substitute, self.count = spot, original, substitute, 0
+    spot: Spot
+    original: Any
+    substitute: Any
+
+
+class _Standing:
+    __slots__ = ("count", "what")
+
+    def __init__(self, what: Substitute) -> None:
+        self.what = what
+        #: For how many recordings it stands.
+        self.count = 1
 
 
 class Replacements:
-    """What stands in the place of something else now, for how many recordings."""
+    """What stands in the place of something else now."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._standing: dict[tuple[int, str], _Standing] = {}
 
     @contextmanager
-    def during(self, wanted: Iterable[tuple[Spot, Any, Any]]) -> Iterator[None]:
-        """Have substitutes stand for originals at some spots: ``(spot, original, substitute)``."""
-        keys: list[tuple[int, str]] = []
+    def during(self, wanted: Iterable[Substitute]) -> Iterator[None]:
+        """Have substitutes stand for originals."""
+        entered: list[_Standing] = []
         try:
             with self._lock:
-                for spot, original, substitute in wanted:
-                    self._enter(spot, original, substitute, keys)
+                self._enter(wanted, entered)
             yield
         finally:
             with self._lock:
-                for key in keys:
-                    self._leave(key)
+                self._leave(entered)
 
     def original(self, spot: Spot) -> Any:
-        """What stands at a spot when nothing is recorded."""
+        """What is at a spot when nothing is recorded."""
         value = spot.read()
-        standing = self._standing.get((id(spot.holder), spot.name))
-        return standing.original if standing and standing.substitute is value else value
+        standing = self._standing.get(spot.key)
+        if standing is not None and standing.what.substitute is value:
+            return standing.what.original
+        return value
 
-    def _enter(
-        self, spot: Spot, original: Any, substitute: Any, keys: list[tuple[int, str]]
-    ) -> None:
-        key = id(spot.holder), spot.name
-        standing = self._standing.get(key)
-        if standing is None:
-            if spot.read() is not original:  # replaced by somebody else meanwhile
-                return
-            standing = self._standing[key] = _Standing(spot, original, substitute)
-            spot.write(substitute)
-        standing.count += 1
-        keys.append(key)
+    def _enter(self, wanted: Iterable[Substitute], entered: list[_Standing]) -> None:
+        for what in wanted:
+            spot, original, substitute = what
+            standing = self._standing.get(spot.key)
+            if standing is not None:
+                standing.count += 1
+            elif spot.read() is original:  # else somebody has put something else there
+                standing = self._standing[spot.key] = _Standing(what)
+                spot.write(substitute)
+            else:
+                continue
+            entered.append(standing)
 
-    def _leave(self, key: tuple[int, str]) -> None:
-        standing = self._standing[key]
-        standing.count -= 1
-        if not standing.count:
-            del self._standing[key]
-            if standing.spot.read() is standing.substitute:  # else it was set anew: let it be
-                standing.spot.write(standing.original)
+    def _leave(self, entered: Iterable[_Standing]) -> None:
+        for standing in entered:
+            standing.count -= 1
+            if not standing.count:
+                spot, original, substitute = standing.what
+                del self._standing[spot.key]
+                if spot.read() is substitute:  # else it was set anew: let it be
+                    spot.write(original)
 
 
 REPLACEMENTS = Replacements()

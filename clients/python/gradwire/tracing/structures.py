@@ -64,6 +64,8 @@ def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
     if isinstance(structure, Static):
         return structure.value
     kind: Any = structure.kind
+    if kind is tuple:
+        return tuple([unflatten(part, leaves) for part in structure.parts])
     parts = [unflatten(part, leaves) for part in structure.parts]
     if issubclass(kind, Mapping):
         pairs = dict(zip(structure.keys, parts, strict=True))

@@ -1,0 +1,104 @@
+"""What a recording depends on of a call's arguments, in one pass: this is done at every call."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradwire.tracing.structures import is_array_like
+
+#: The levels' types and keys, the leaves' dtypes and shapes, and all other values themselves.
+Signature: TypeAlias = "tuple[Any, ...]"
+
+
+class _Itself:
+    """A value that cannot be hashed, equal to itself alone."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def signature(
+    args: Sequence[Any], kwargs: Mapping[str, Any], numbers: Collection[int] = ()
+) -> tuple[list[Any], Signature]:
+    """The leaves of arguments, as ``structures.flatten`` has them, and their signature.
+
+    In the positional arguments ``numbers``, an ``int`` is a leaf: the ``float`` that is as large.
+    """
+    leaves: list[Any] = []
+    tokens: list[Any] = [len(args)]
+    for i, arg in enumerate(args):
+        _walk(arg, leaves, tokens, i in numbers)
+    for name, arg in kwargs.items():
+        tokens.append(name)
+        _walk(arg, leaves, tokens, False)
+    return leaves, tuple(tokens)
+
+
+def _walk(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool) -> None:
+    kind = type(value)
+    if kind is np.ndarray:
+        leaves.append(value)
+        tokens += (value.dtype, value.shape)
+    elif kind is float or kind is complex:
+        leaves.append(value)
+        tokens.append(kind)
+    elif kind is tuple or kind is list:
+        tokens += (kind, len(value))
+        for part in value:
+            _walk(part, leaves, tokens, numbers)
+    elif kind is dict:
+        tokens += (dict, *value, None)
+        for part in value.values():
+            _walk(part, leaves, tokens, numbers)
+    elif numbers and kind is int:
+        leaves.append(float(value))
+        tokens.append(float)
+    elif kind is int or kind is str or kind is bool or value is None:
+        tokens += (kind, value)
+    else:
+        _walk_other(value, leaves, tokens, numbers)
+
+
+def _walk_other(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool) -> None:
+    if is_array_like(value):
+        leaves.append(value)
+        if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
+            tokens.append(float if isinstance(value, float) else complex)
+        else:
+            array = np.asarray(value)
+            tokens += (array.dtype, array.shape)
+        return
+    parts: Sequence[Any]
+    if isinstance(value, Mapping):
+        keys, parts = tuple(value), list(value.values())
+    elif isinstance(value, (tuple, list)):
+        keys, parts = (len(value),), value
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        keys = tuple(field.name for field in dataclasses.fields(value))
+        parts = [getattr(value, name) for name in keys]
+    else:
+        tokens += (type(value), _hashable(value))
+        return
+    tokens += (type(value), keys)
+    for part in parts:
+        _walk(part, leaves, tokens, numbers)
+
+
+def _hashable(value: Any) -> Any:
+    try:
+        hash(value)
+    except TypeError:
+        return _Itself(value)
+    return value
