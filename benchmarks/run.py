@@ -17,6 +17,7 @@ NAMES = (
     "sparse",
     "tapes",
     "wire",
+    "tracing",
     "batching",
     "sharing",
     "gradbench.timings",

@@ -370,17 +370,22 @@ class Tracer(Operators, Methods):
 def to_term(value: Any, trace: Trace) -> Term | None:
     """What a value is computed by; ``None`` for what is written out."""
     if isinstance(value, Tracer):
-        if value._trace is not trace:
-            raise not_traceable(
-                "a recorded array was kept from another recording, where it has its value",
-                "pass it as an argument, or return it",
-            )
-        return value._term
+        return to_own_term(value, trace)
     if isinstance(value, np.ndarray):
         return trace.constant(value)
     if hasattr(value, "__array__") and not isinstance(value, (np.generic, type)):
         return trace.constant(np.asarray(value))
     return None
+
+
+def to_own_term(value: Tracer, trace: Trace) -> Term:
+    """What a recorded array is computed by, in the recording that it is of."""
+    if value._trace is not trace:
+        raise not_traceable(
+            "a recorded array was kept from another recording, where it has its value",
+            "pass it as an argument, or return it",
+        )
+    return value._term
 
 
 def is_basic(key: Any) -> bool:

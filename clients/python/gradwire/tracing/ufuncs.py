@@ -13,7 +13,7 @@ from gradwire.tracing import literals
 from gradwire.tracing.calls import into, part
 from gradwire.tracing.shapes import elementwise
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer, to_term
+from gradwire.tracing.tracer import Tracer, to_own_term, to_term
 from gradwire.tracing.traces import Trace, not_traceable
 
 INFIX: dict[np.ufunc, str] = {
@@ -88,7 +88,12 @@ def _applied(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
     symbol = INFIX.get(ufunc)
     if symbol is not None:
-        term = literals.infix(symbol, given[0], given[1], term_of)
+        left, right = given
+        if isinstance(left, Tracer) and isinstance(right, Tracer):  # most are, so without detours
+            between = ("", f" {symbol} ", "")
+            term = Term(between, (to_own_term(left, trace), to_own_term(right, trace)))
+        else:
+            term = literals.infix(symbol, left, right, term_of)
     elif ufunc is np.negative:
         phrase = literals.Phrase(term_of)
         phrase.text("-")
