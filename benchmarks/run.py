@@ -18,6 +18,7 @@ NAMES = (
     "tapes",
     "wire",
     "tracing",
+    "sdk",
     "batching",
     "sharing",
     "gradbench.timings",

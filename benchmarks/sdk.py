@@ -1,0 +1,196 @@
+"""Calls by the Python SDK beside requests written by hand with httpx, and beside other SDKs."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import subprocess
+from collections.abc import Callable, Sequence
+from statistics import median
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import gradwire
+import httpx
+import numpy as np
+import orjson
+from gradwire_service.wire.unpacking import unpack
+from measure import Figures, Row, compared, interleave, shown, table
+from peers.by_hand import Array, rosenbrock
+from peers.interpreters import environment, installed, interpreter
+from peers.workloads import ROSENBROCK
+from servers import GRADWIRE, JSON, Server, running
+from wire.forms import MESSAGEPACK, from_leaf, to_json, to_messagepack
+from wire.others import PEERS, SERVERS
+from wire.sizes import points
+
+#: A value and its gradient at a point.
+Ask = Callable[[Array], tuple[Any, Any]]
+
+_PATH = "/v1/gradient"
+_SIZES = (10, 100_000)
+_LINEAR = "mean((data @ w)**2)"
+
+
+class Both(NamedTuple):
+    """The rounds' figures of the SDK and of what stands beside it."""
+
+    ours: Figures
+    theirs: Figures
+
+    def row(self, what: str, **bars: float) -> Row:
+        """Their medians."""
+        return Row.of(what, self.ours, self.theirs, "us", **bars)
+
+
+def report(*, quick: bool) -> list[str]:
+    """What a call takes from NumPy to NumPy: encode, send, wait, decode."""
+    rounds = 8 if quick else 40
+    with running(GRADWIRE) as server, gradwire.Client(_url(server)) as client:
+        rows = [*_waiting(server, client, rounds), *_awaiting(server, rounds)]
+        rows.append(_again(server, rounds))
+    title = "Value and gradient from NumPy to NumPy by the SDK, of Rosenbrock's function"
+    return [compared(title, "by hand", rows), _others(quick=quick)]
+
+
+def _waiting(server: Server, client: gradwire.Client, rounds: int) -> list[Row]:
+    """``Client`` beside ``httpx.Client``."""
+    with httpx.Client(base_url=_url(server)) as http:
+
+        def by_hand(body: bytes, media_type: str) -> bytes:
+            return http.post(_PATH, content=body, headers={"Content-Type": media_type}).content
+
+        def in_json(x: Array) -> tuple[Any, Any]:
+            return _read_json(by_hand(_json(x), JSON))
+
+        def in_messagepack(x: Array) -> tuple[Any, Any]:
+            return _read_messagepack(by_hand(_messagepack(x), MESSAGEPACK))
+
+        def ours(x: Array) -> tuple[Any, Any]:
+            return _read(client.gradient(ROSENBROCK, {"x": x}, sources="x"))
+
+        small = _latencies(rounds, 10, 50, ours, in_json)
+        large = _latencies(rounds, 100_000, 5, ours, in_messagepack)
+    return [
+        Row.of("10 numbers, beside JSON", small.ours, small.theirs, "us", ratio_bar=1.3),
+        Row.of(
+            "100,000 numbers, beside MessagePack", large.ours, large.theirs, "us", ratio_bar=1.5
+        ),
+        Row.of("100,000 numbers", large.ours, large.theirs, "us", figure_bar=3000),
+    ]
+
+
+def _awaiting(server: Server, rounds: int) -> list[Row]:
+    """``AsyncClient`` beside ``httpx.AsyncClient``."""
+    with asyncio.Runner() as runner:
+        http = httpx.AsyncClient(base_url=_url(server))
+        client = gradwire.AsyncClient(_url(server))
+
+        async def by_hand(x: Array) -> tuple[Any, Any]:
+            answer = await http.post(_PATH, content=_json(x), headers={"Content-Type": JSON})
+            return _read_json(answer.content)
+
+        async def sdk(x: Array) -> tuple[Any, Any]:
+            return _read(await client.gradient(ROSENBROCK, {"x": x}, sources="x"))
+
+        small = _latencies(
+            rounds, 10, 50, lambda x: runner.run(sdk(x)), lambda x: runner.run(by_hand(x))
+        )
+        runner.run(http.aclose())
+        runner.run(client.close())
+    return [
+        Row.of("10 numbers, awaited, beside JSON", small.ours, small.theirs, "us", ratio_bar=1.3)
+    ]
+
+
+def _again(server: Server, rounds: int) -> Row:
+    """What comes again goes by reference; beside it a client that is told not to."""
+    data, w = np.random.default_rng(0).normal(size=(10_000, 100)), np.ones(100)
+
+    def asking(client: gradwire.Client) -> Callable[[int], float]:
+        def ask(number: int) -> float:
+            begin = perf_counter()
+            client.gradient(_LINEAR, {"data": data, "w": w + number}, sources="w")
+            return (perf_counter() - begin) * 1e6
+
+        for number in range(4):
+            ask(-number)
+        return ask
+
+    url = _url(server)
+    with gradwire.Client(url) as client, gradwire.Client(url, references=False) as plain:
+        figures = interleave(rounds, asking(client), asking(plain))
+    return Both(*figures).row("in 100 weights, 8 MB of data again, beside all sent")
+
+
+def _latencies(rounds: int, size: int, count: int, ours: Ask, theirs: Ask) -> Both:
+    """The median microseconds of both in each round, after their answers were checked."""
+    (start,) = points(size, 1)
+    for ask in (ours, theirs):
+        for value, expected in zip(ask(start), rosenbrock(start), strict=True):
+            np.testing.assert_allclose(value, expected, rtol=1e-9)
+    numbers = itertools.count(1)
+
+    def timed(ask: Ask) -> Callable[[int], float]:
+        def latency() -> float:
+            x = start + 1e-9 * next(numbers)  # no point comes again
+            begin = perf_counter()
+            ask(x)
+            return (perf_counter() - begin) * 1e6
+
+        return lambda _: median(latency() for _ in range(count))
+
+    return Both(*interleave(rounds, timed(ours), timed(theirs)))
+
+
+def _json(x: Array) -> bytes:
+    return to_json({"program": ROSENBROCK, "variables": {"x": x}, "sources": "x"})
+
+
+def _messagepack(x: Array) -> bytes:
+    return to_messagepack({"program": ROSENBROCK, "variables": {"x": x}, "sources": "x"})
+
+
+def _read(answer: gradwire.Gradient) -> tuple[Any, Any]:
+    return answer.value, answer.gradients
+
+
+def _read_json(body: bytes) -> tuple[Any, Any]:
+    document = orjson.loads(body)
+    return document["value"], np.array(document["gradients"])
+
+
+def _read_messagepack(body: bytes) -> tuple[Any, Any]:
+    document = unpack(body)
+    return from_leaf(document["value"]), from_leaf(document["gradients"])
+
+
+def _url(server: Server) -> str:
+    return f"http://127.0.0.1:{server.port}"
+
+
+def _others(*, quick: bool) -> str:
+    """Other services by their own SDKs, which ask twice; each skipped where it is not installed."""
+    found: dict[str, Sequence[float]] = {}
+    for name in ("gradwire", *PEERS):
+        if name == "gradwire" or installed(name):
+            with SERVERS[name]() as server:
+                found[name] = _asked_there(name, server, 20 if quick else 200)
+    missing = [name for name in PEERS if name not in found]
+    skipped = f"; not installed: {', '.join(missing)}" if missing else ""
+    rows = [
+        [f"{size:,} numbers, us", *[shown(figures[i]) for figures in found.values()]]
+        for i, size in enumerate(_SIZES)
+    ]
+    return table(f"Value and gradient by the SDKs of others{skipped}", ["", *found], rows)
+
+
+def _asked_there(name: str, server: Server, count: int) -> list[float]:
+    """The median microseconds for each size, by a process that has the SDK."""
+    command = [interpreter(name), "-m", "peers.sdks", name, _url(server), str(count)]
+    sizes = [str(size) for size in _SIZES]
+    around = environment()
+    done = subprocess.run([*command, *sizes], env=around, check=True, capture_output=True)
+    figures: list[float] = json.loads(done.stdout)
+    return figures

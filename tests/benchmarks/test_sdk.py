@@ -1,0 +1,65 @@
+"""Both sides of the SDK's benchmark answer rightly, and no point is asked about again."""
+
+import numpy as np
+import pytest
+import sdk
+from peers import sdks
+from peers.by_hand import rosenbrock
+from peers.interpreters import installed
+from servers import GRADWIRE, running
+from wire.others import PEERS, SERVERS
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running(GRADWIRE) as server:
+        yield server
+
+
+def test_each_round_has_a_latency_of_both():
+    asked = []
+
+    def ask(x):
+        asked.append(x.tobytes())
+        return rosenbrock(x)
+
+    found = sdk._latencies(3, 10, 4, ask, ask)
+    assert [len(found.ours), len(found.theirs)] == [3, 3]
+    assert min(*found.ours, *found.theirs) > 0
+    assert len(set(asked)) == len(asked) - 1 == 2 * 3 * 4 + 1
+
+
+def test_a_wrong_answer_is_not_timed():
+    def wrong(x):
+        value, gradient = rosenbrock(x)
+        return value, gradient + 1e-3
+
+    with pytest.raises(AssertionError):
+        sdk._latencies(1, 10, 1, rosenbrock, wrong)
+
+
+def test_the_sdk_and_what_is_by_hand_are_compared(server):
+    import gradwire
+
+    with gradwire.Client(sdk._url(server)) as client:
+        rows = [*sdk._waiting(server, client, 1), *sdk._awaiting(server, 1), sdk._again(server, 1)]
+    assert [row.ratio_bar for row in rows] == [1.3, 1.5, None, 1.3, None]
+    assert all(row.figure > 0 for row in rows)
+
+
+def test_the_sdk_of_gradwire_is_asked_in_a_process_of_its_own(server):
+    assert all(figure > 0 for figure in sdk._asked_there("gradwire", server, 5))
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_the_sdks_of_others_answer(name):
+    if not installed(name):
+        pytest.skip(f"{name} is not installed")
+    with SERVERS[name]() as server:
+        assert all(figure > 0 for figure in sdk._asked_there(name, server, 5))
+
+
+def test_latency_is_of_answers_that_are_right():
+    assert sdks.latency(rosenbrock, 10, 3) > 0
+    with pytest.raises(AssertionError):
+        sdks.latency(lambda x: (0.0, np.zeros_like(x)), 10, 3)
