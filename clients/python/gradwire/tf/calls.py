@@ -27,6 +27,8 @@ from gradwire.tracing.terms import Leaf, Term
 #: Numbers that are written with no more characters than this are part of a program; longer ones
 #: were computed, and are values that it is given: so it is the same program next time.
 LONGEST_LITERAL: int = 8
+#: Chains of operations are computed when they are so long, so that programs do not grow for ever.
+LONGEST_CHAIN: int = 1000
 
 
 def call(
@@ -68,7 +70,7 @@ def finished(phrase: Phrase, spec: Spec = UNKNOWN, now: bool = False) -> Tensor:
     """The tensor of an operation that was written."""
     node = record(Node(*phrase.pieces(), spec))
     result = Tensor(node)
-    if now:
+    if now or (node.depth > LONGEST_CHAIN and node.scope is None):
         fetch([node])
     return result
 

@@ -12,7 +12,7 @@ from gradwire.tf.nodes import Node, Spec, known, record
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tracing.terms import Term
 
-__all__ = ["constant", "convert_to_tensor", "register_tensor_conversion_function"]
+__all__ = ["constant", "register_tensor_conversion_function"]
 
 #: Types that know how to be a tensor, with what makes them one: ``register`` adds to them.
 _CONVERSIONS: list[tuple[type, Any]] = []
@@ -191,7 +191,7 @@ def _converts(found: DType, dtype: DType, value: Any) -> bool:
     """Whether Python's values, of a type that they would have, may be of another."""
     if found == dtype or (isinstance(value, (list, tuple)) and np.size(value) == 0):
         return True
-    if found.is_integer:
+    if found.is_integer or found.is_bool:
         return dtype.is_numeric or dtype.is_quantized
     if found.is_floating:
         return dtype.is_floating or dtype.is_complex

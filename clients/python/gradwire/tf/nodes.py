@@ -28,7 +28,7 @@ UNKNOWN: Spec = Spec()
 class Node(Term):
     """A value that the service computes, or that is known already."""
 
-    __slots__ = ("dtype", "hint", "kept", "owner", "rows", "shape", "value")
+    __slots__ = ("depth", "dtype", "hint", "kept", "owner", "rows", "shape", "value")
 
     def __init__(
         self, parts: tuple[str, ...], operands: tuple[Term, ...] = (), spec: Spec = UNKNOWN
@@ -37,6 +37,11 @@ class Node(Term):
         self.dtype: DType | None = spec.dtype
         self.shape: Shape = spec.shape
         self.value: Any = None
+        #: How many operations one after another lead to it from known values.
+        self.depth: int = 1 + max(
+            [each.depth for each in operands if isinstance(each, Node) and each.value is None],
+            default=0,
+        )
         self.hint: str = "c"
         #: How many tapes need its operands though the value may be known.
         self.kept: int = 0
@@ -77,7 +82,7 @@ def known(value: Any, dtype: DType, hint: str = "c") -> Node:
     node.parts, node.operands, node.scope, node.place = (), (), None, None
     node.dtype, node.shape = dtype, np.shape(value)
     node.value, node.hint, node.kept, node.owner = value, hint, 0, None
-    node.rows = None
+    node.rows, node.depth = None, 0
     return node
 
 

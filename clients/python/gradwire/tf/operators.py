@@ -82,12 +82,21 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x / y`` rounded down, element by element."""
+    _refuse_zero("FloorDiv", x, y)
     return binary("FloorDiv", "//", x, y)
 
 
 def mod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """What is left of ``x`` after ``y`` was taken away a whole number of times."""
+    _refuse_zero("FloorMod", x, y)
     return binary("FloorMod", "%", x, y)
+
+
+def _refuse_zero(op: str, x: Any, y: Any) -> None:
+    """Integers have no value to say that they were divided by zero."""
+    dtype = next((each._dtype() for each in (x, y) if isinstance(each, Operand)), None)
+    if dtype is not None and dtype.is_integer and not np.all(np.asarray(y)):
+        raise invalid(f"Integer division by zero [Op:{op}] name: ")
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:

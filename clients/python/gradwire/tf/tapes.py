@@ -13,6 +13,7 @@ import numpy as np
 
 from gradwire.tf import nest
 from gradwire.tf.calls import call
+from gradwire.tf.checks import broadcast, mismatch
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import invalid
@@ -235,7 +236,7 @@ class GradientTape:
         experimental_use_pfor: bool = True,
     ) -> Any:
         """The Jacobians of the rows of a target in the same rows of a source."""
-        recording = self._begin(" to")
+        recording = self._begin("")
         if not (self._persistent or experimental_use_pfor):
             raise RuntimeError(NOT_PERSISTENT.format("batch_jacobian"))
         _check_tensors([target], "target")
@@ -313,22 +314,31 @@ def _seeds(output_gradients: Any, targets: Sequence[Any]) -> list[Tensor | None]
     given = nest.flatten(output_gradients, expand_composites=True)
     for i, (seed, target) in enumerate(zip(given, targets, strict=False)):
         dtype = target._dtype()
-        seeds[i] = tensor = convert_to_tensor(seed, None if isinstance(seed, Operand) else dtype)
+        own = isinstance(seed, (Operand, np.ndarray, np.generic))
+        tensor = convert_to_tensor(seed, None if own else dtype)
         if tensor.dtype != dtype:
-            raise invalid(
-                f"output gradient #{i} was expected to be a {dtype.name} tensor, as its target, "
-                f"but is a {tensor.dtype.name} tensor"
-            )
+            raise mismatch("Mul", tensor.dtype, dtype)
+        seeds[i] = _broadcast(tensor, convert_to_tensor(target)._lengths())
     return seeds
+
+
+def _broadcast(seed: Tensor, lengths: tuple[int, ...]) -> Tensor:
+    """A seed in its target's shape."""
+    if seed._lengths() == lengths:
+        return seed
+    if broadcast("Mul", seed._lengths(), lengths) != lengths:
+        raise invalid(
+            f"an output gradient of shape {list(seed._lengths())} does not fit a target of shape "
+            f"{list(lengths)}"
+        )
+    return call("broadcast_to", seed, lengths, spec=Spec(seed.dtype, lengths))
 
 
 def _is_zero(option: Any) -> bool:
     try:
         return UnconnectedGradients(option) is UnconnectedGradients.ZERO
     except ValueError:
-        raise ValueError(
-            f"Unknown value for unconnected_gradients: {option!r}; expected one of 'none', 'zero'"
-        ) from None
+        raise ValueError(f"Unknown value for unconnected_gradients: {option!r}") from None
 
 
 def _zeros(source: Any, before: tuple[int, ...] = ()) -> Tensor:

@@ -71,7 +71,8 @@ class Operand:
         return np.array(value, dtype) if copy or copy is None else np.asarray(value, dtype)
 
     def __bool__(self) -> bool:
-        return bool(self._value())
+        value = self._value()
+        return bool(value) if value.size else False
 
     def __float__(self) -> float:
         return float(self._scalar())
@@ -183,7 +184,7 @@ class Operand:
         return METHODS["differs"](self, other)
 
     def __hash__(self) -> int:
-        kind = type(self).__name__
+        kind = "Tensor" if isinstance(self, Tensor) else "Variable"
         raise TypeError(f"{kind} is unhashable. Instead, use {kind.lower()}.ref() as the key.")
 
     def __neg__(self) -> Any:
@@ -327,3 +328,7 @@ def _restored(value: Any, dtype: str) -> Tensor:
     from gradwire.tf.conversion import constant
 
     return constant(value, dtype)
+
+
+# What ``type(x).__name__`` is in TensorFlow.
+Tensor.__name__ = "EagerTensor"

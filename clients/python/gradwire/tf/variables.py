@@ -10,14 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf.conversion import convert_to_tensor, register_tensor_conversion_function
-from gradwire.tf.dtypes import DType, as_dtype
+from gradwire.tf.conversion import convert_to_tensor as as_tensor
+from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import invalid
 from gradwire.tf.indexing import getitem, static_key
 from gradwire.tf.nodes import Node, Spec, active, known, paused, record
+from gradwire.tf.scattering import Scattered
 from gradwire.tf.scopes import scoped
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import METHODS, Operand, Tensor, shown
+
+__all__ = [
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
+    "convert_to_tensor",
+]
 
 _numbers = itertools.count()
 
@@ -40,7 +48,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable(Operand):
+class Variable(Scattered):
     """A value that may be assigned anew; tapes watch it where it is read if it is ``trainable``.
 
     >>> w = tf.Variable([1.0, 2.0], name="w")
@@ -72,7 +80,10 @@ class Variable(Operand):
         if callable(initial_value) and not isinstance(initial_value, Operand):
             initial_value = initial_value()
         with paused():
-            initial = convert_to_tensor(initial_value, dtype)
+            try:
+                initial = as_tensor(initial_value, dtype)
+            except ValueError as error:
+                raise ValueError(f"initial_value: {error}") from None
         self._stem: str = scoped(name or "Variable")
         self._trainable: bool = True if trainable is None else bool(trainable)
         self._of: DType = initial.dtype
@@ -80,7 +91,7 @@ class Variable(Operand):
         if not self._declared.is_compatible_with(initial.shape):
             raise ValueError(
                 f"In this `tf.Variable` creation, the initial value's shape ({initial.shape}) is "
-                f"not compatible with the explicitly supplied `shape` argument ({self._declared})."
+                f"not compatible with the explicitly supplied `shape` argument ({shape})."
             )
         self._number: int = next(_numbers)
         self.constraint: Any = constraint
@@ -162,7 +173,7 @@ class Variable(Operand):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """True: every variable has a value."""
-        return convert_to_tensor(True)
+        return as_tensor(True)
 
     def read_value(self) -> Tensor:
         """A tensor of the value that it has now."""
@@ -179,10 +190,10 @@ class Variable(Operand):
 
     def assign(
         self, value: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Variable | None:
         """Give it another value, of its dtype and shape."""
         with paused():
-            tensor = convert_to_tensor(value, self._of)
+            tensor = as_tensor(value, self._of)
         lengths = tensor._lengths()
         if not self._declared.is_compatible_with(lengths):
             raise ValueError(
@@ -191,23 +202,25 @@ class Variable(Operand):
                 f"{TensorShape(lengths)} are incompatible."
             )
         self._set(tensor)
-        return self
+        return self if read_value else None
 
     def assign_add(
         self, delta: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Variable | None:
         """Add to its value."""
-        return self._moved("add", "AssignAddVariableOp", delta)
+        self._move("add", "AssignAddVariableOp", delta)
+        return self if read_value else None
 
     def assign_sub(
         self, delta: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
-    ) -> Variable:
+    ) -> Variable | None:
         """Subtract from its value."""
-        return self._moved("subtract", "AssignSubVariableOp", delta)
+        self._move("subtract", "AssignSubVariableOp", delta)
+        return self if read_value else None
 
-    def _moved(self, method: str, op: str, delta: Any) -> Variable:
+    def _move(self, method: str, op: str, delta: Any) -> None:
         with paused():
-            change = convert_to_tensor(delta, self._of)
+            change = as_tensor(delta, self._of)
             of = Tensor(self._node)
             if change._lengths() != of._lengths():
                 mine, given = (
@@ -218,66 +231,6 @@ class Variable(Operand):
                     f"shapes must be equal. [Op:{op}] name: "
                 )
             self._set(METHODS[method](of, change))
-        return self
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Replace the rows at indices."""
-        return self._scattered(sparse_delta, lambda rows, new: new)
-
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Add to the rows at indices."""
-        return self._scattered(sparse_delta, np.add)
-
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Subtract from the rows at indices."""
-        return self._scattered(sparse_delta, np.subtract)
-
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Multiply the rows at indices."""
-        return self._scattered(sparse_delta, np.multiply)
-
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Divide the rows at indices."""
-        return self._scattered(sparse_delta, np.divide)
-
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Make the rows at indices at least as large."""
-        return self._scattered(sparse_delta, np.maximum)
-
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
-        """Make the rows at indices at most as large."""
-        return self._scattered(sparse_delta, np.minimum)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        """Replace the slices at indices."""
-        return self._scattered_nd(indices, updates, lambda rows, new: new)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        """Add to the slices at indices."""
-        return self._scattered_nd(indices, updates, np.add)
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
-        """Subtract from the slices at indices."""
-        return self._scattered_nd(indices, updates, np.subtract)
-
-    def _scattered(self, slices: Any, change: Any) -> Variable:
-        indices = np.asarray(slices.indices).reshape(-1)
-        values = np.asarray(convert_to_tensor(slices.values, self._of))
-        return self._changed([(int(i),) for i in indices], values, change)
-
-    def _scattered_nd(self, indices: Any, updates: Any, change: Any) -> Variable:
-        where = np.asarray(indices)
-        values = np.asarray(convert_to_tensor(updates, self._of))
-        rows = where.reshape(-1, where.shape[-1])
-        values = values.reshape(len(rows), *values.shape[where.ndim - 1 :])
-        return self._changed([tuple(row.tolist()) for row in rows], values, change)
-
-    def _changed(self, places: list[tuple[int, ...]], values: Any, change: Any) -> Variable:
-        array = np.array(self._value())
-        values = np.broadcast_to(values, (len(places), *values.shape[1:]))
-        for place, value in zip(places, values, strict=True):
-            array[place] = change(array[place], value)
-        return self.assign(array)
 
     def count_up_to(self, limit: int) -> Tensor:
         """Its value, which is then one more."""
@@ -295,9 +248,6 @@ class Variable(Operand):
 
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self._to_tensor())
-
-    def __len__(self) -> int:
-        return len(self._to_tensor())
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError("'ResourceVariable' object does not support item assignment")
@@ -347,7 +297,7 @@ class VariableSlice(Tensor):
 
     def _changed(self, value: Any, change: Any) -> Variable:
         with paused():
-            given = convert_to_tensor(value, self._variable.dtype)
+            given = as_tensor(value, self._variable.dtype)
         array = np.array(self._variable._value())
         key = self._key if isinstance(self._key, np.ndarray) else static_key(self._key)
         if array[key].shape != given._lengths():
@@ -356,15 +306,26 @@ class VariableSlice(Tensor):
                 f"{list(given._lengths())} [Op:ResourceStridedSliceAssign] name: "
             )
         array[key] = change(array[key], given._value())
-        return self._variable.assign(array)
+        self._variable.assign(array)
+        return self._variable
 
 
-register_tensor_conversion_function(VariableSlice, lambda value, *_: Tensor(value._node))
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    dtype_hint: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+) -> Tensor:
+    """Anything that is an array, as a tensor; of a variable, what it is now."""
+    return as_tensor(
+        value.read_value() if isinstance(value, Variable) else value,
+        dtype,
+        dtype_hint,
+        name,
+        preferred_dtype,
+    )
 
-__all__ = [
-    "Variable",
-    "VariableAggregation",
-    "VariableSlice",
-    "VariableSynchronization",
-    "as_dtype",
-]
+
+# What ``type(x).__name__`` is in TensorFlow.
+Variable.__name__ = "ResourceVariable"
