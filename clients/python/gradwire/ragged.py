@@ -29,6 +29,11 @@ class RaggedArray:
         splits = np.cumsum([0, *map(len, arrays)])
         return cls(np.concatenate([a for a in arrays if len(a)] or [np.zeros(0)]), splits)
 
+    def _repr_html_(self) -> str:
+        from gradwire.notebook.cards import array_card
+
+        return array_card(self)
+
     def __len__(self) -> int:
         return len(self.row_splits) - 1
 

@@ -36,6 +36,11 @@ class SparseArray:
         coo = array.tocoo()
         return cls(np.stack(coo.coords, axis=-1).astype(np.int64), coo.data, coo.shape)
 
+    def _repr_html_(self) -> str:
+        from gradwire.notebook.cards import array_card
+
+        return array_card(self)
+
     def toarray(self) -> NDArray[Any]:
         """The whole array."""
         ahead = self.indices.shape[1]

@@ -1,6 +1,5 @@
 import gc
 import re
-from html.parser import HTMLParser
 
 import gradwire
 import numpy as np
@@ -9,47 +8,7 @@ from gradwire.notebook.markup import Markup, element
 from hypothesis import given
 from hypothesis import strategies as st
 
-VOID = {"img", "br", "col", "hr", "input", "meta", "link"}
-ALLOWED = set("div span style table thead tbody tr th td img details summary pre".split())
-
-
-class Page(HTMLParser):
-    """Reads HTML strictly: what is opened is closed, and nothing runs or loads anything."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.words: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-        self.images = 0
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        assert tag in ALLOWED, tag
-        self.attributes += attrs
-        for name, value in attrs:
-            assert not name.startswith("on"), name
-            if name in ("src", "href"):
-                assert value.startswith("data:image/png;base64,")
-                self.images += 1
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.words.append(data)
-        else:
-            assert "url(" not in data
-            assert "@import" not in data
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.words).split())
+from tests.clients.notebook.pages import Page
 
 
 def page(answer) -> Page:

@@ -8,7 +8,7 @@ from gradwire.nodes import Node
 from gradwire.notebook import words
 from gradwire.notebook.asked import Asked
 from gradwire.notebook.blocks import is_drawn, matrix_table
-from gradwire.notebook.figures import digits
+from gradwire.notebook.figures import digits, type_of
 from gradwire.notebook.leaves import leaf_cell
 from gradwire.notebook.markup import Markup, element, joined
 from gradwire.notebook.matrices import Matrix, matrix
@@ -16,7 +16,9 @@ from gradwire.notebook.rows import level
 from gradwire.notebook.sections import sections
 from gradwire.notebook.style import STYLE
 from gradwire.notebook.tables import section_table
+from gradwire.ragged import RaggedArray
 from gradwire.results import Check, Derivative, Instruction, Jvp, Recording, Result
+from gradwire.sparse import SparseArray
 from gradwire.tapes import Recorded
 
 #: Of warnings, and of instructions; more are counted.
@@ -32,6 +34,21 @@ def card(shown: Result | Recording) -> str:
     """What an answer says, as HTML of at most some hundred kilobytes."""
     parts = _recording(shown) if isinstance(shown, Recording) else _result(shown)
     return str(element("div", STYLE, *parts, class_="gw"))
+
+
+def array_card(array: SparseArray | RaggedArray) -> str:
+    """An array that is not one of NumPy's: its type, and its elements."""
+    type_ = element("span", type_of(array), class_="gw-type")
+    name = element("span", type(array).__name__, class_="gw-title")
+    return str(
+        element(
+            "div",
+            STYLE,
+            element("div", name, type_, class_="gw-head"),
+            leaf_cell(array),
+            class_="gw",
+        )
+    )
 
 
 def _result(result: Result) -> Iterator[Markup]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradwire.call import Call, Reply
 from gradwire.notebook.figures import type_of
-from gradwire.notebook.markup import element
+from gradwire.notebook.markup import Markup, element
 from gradwire.requests import Program
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
@@ -46,7 +46,10 @@ class Drawing:
         return self._svg
 
     def _repr_html_(self) -> str:
-        # In an image of its own, since the rules of its style would hold for the page's others.
+        return str(self.image())
+
+    def image(self) -> Markup:
+        """The picture in an image of its own: its style would hold for others of the page."""
         source = base64.b64encode(self._svg.encode()).decode("ascii")
         return element(
             "img",
@@ -68,6 +71,7 @@ def drawing(
         function = program if isinstance(program, Function) else Function(program)
         recipe, leaves = yield from function.recipe(*point)
         program, variables = recipe.text, recipe.variables(leaves)
+        target = recipe.returned if target is None else target
     elif len(point) > 1:
         raise TypeError(f"a program has one point, its variables by name, not {len(point)}")
     known = yield from _registered(program)

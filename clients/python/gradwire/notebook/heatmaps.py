@@ -39,6 +39,7 @@ def picture(shown: Cells, scale: float, most: tuple[int, int], least: int = 14) 
         width=width,
         height=height,
         alt=f"heat-map of {shown.shape[0]} × {shown.shape[1]} elements",
+        style=f"width:{width}px;height:{height}px",  # pages have images keep proportions
         class_="gw-map",
     )
 

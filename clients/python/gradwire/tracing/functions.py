@@ -67,6 +67,11 @@ class Function(Generic[P, T]):
     def __repr__(self) -> str:
         return f"<gradwire function {getattr(self, '__name__', '?')}>"
 
+    def _repr_html_(self) -> str:
+        from gradwire.notebook.functions import function_card
+
+        return function_card(self)
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """Its value, computed by the service; nested as the function nests it."""
         if current() is not None:
@@ -88,6 +93,11 @@ class Function(Generic[P, T]):
     def own_client(self) -> Runs | None:
         """The client that it was given, if any."""
         return self._client
+
+    @property
+    def recordings(self) -> list[Recipe]:
+        """What was recorded of it so far."""
+        return [recipe for known in self._recipes.values() for recipe in known]
 
     @property
     def inline(self) -> Callable[..., Any]:

@@ -43,6 +43,11 @@ class Recipe:
         """The program."""
         return self.written.text
 
+    @property
+    def returned(self) -> Sequence[str]:
+        """The names of what the function returns, without those that guards look at."""
+        return self.outputs[: len(self.outputs) - len(self.guards)]
+
     def variables(self, leaves: Sequence[Any]) -> dict[str, Any]:
         """What the program is sent for these arguments."""
         return {name: leaves[i] for name, i in self.arguments.items()} | dict(self.constants)

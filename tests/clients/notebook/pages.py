@@ -1,0 +1,46 @@
+"""HTML, read as strictly as a page's author would."""
+
+import re
+from html.parser import HTMLParser
+
+VOID = {"img", "br", "col", "hr", "input", "meta", "link"}
+ALLOWED = set("div span style table thead tbody tr th td img details summary pre".split())
+
+
+class Page(HTMLParser):
+    """Reads HTML strictly: what is opened is closed, and nothing runs or loads anything."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.images = 0
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        assert tag in ALLOWED, tag
+        self.attributes += attrs
+        for name, value in attrs:
+            assert not name.startswith("on"), name
+            if name in ("src", "href"):
+                assert re.match(r"data:image/(png|svg\+xml);base64,", value)
+                self.images += 1
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.words.append(data)
+        else:
+            assert "url(" not in data
+            assert "@import" not in data
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
