@@ -103,7 +103,7 @@ def png(image: NDArray[np.uint8]) -> bytes:
     head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
     unfiltered = np.zeros((height, 1 + 4 * width), np.uint8)  # each line begins with its filter
     unfiltered[:, 1:] = image.reshape(height, -1)
-    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(unfiltered.tobytes(), 9)), (b"IEND", b""))
+    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(unfiltered.tobytes())), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(content))
         + kind

@@ -46,7 +46,7 @@ def extent(told: Summary) -> str:
     """Least, mean and greatest element, and how many are not finite: ``0.1 … 0.9, mean 0.4``."""
     parts = [f"{told.nonfinite:,} not finite"] if told.nonfinite else []
     if told.min is not None and told.mean is not None and told.max is not None:
-        least, mean, most = digits(told.min), digits(told.mean), digits(told.max)
+        least, mean, most = (digits(each, 3) for each in (told.min, told.mean, told.max))
         same = "all " if told.size > 1 and not told.nonfinite else ""
         range_ = f"{same}{least}" if least == most else f"{least} … {most}, mean {mean}"
         parts.insert(0, f"|·| {range_}" if told.is_complex else range_)
