@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import gradwire
 import numpy as np
+from gradwire.tracing.shapes import Aval
+from hypothesis import given
+from hypothesis.extra import numpy as hnp
 
 RNG = np.random.default_rng(5)
 A = RNG.uniform(-1.0, 1.0, (3, 4))
@@ -12,6 +16,7 @@ P = RNG.uniform(0.2, 1.0, (2, 3, 4))
 I = np.array([2, 0, 1, 2])  # noqa: E741 - an index
 M = np.array([True, False, True])
 T = 0.7
+UNANSWERED = gradwire.Client("http://127.0.0.1:1", max_retries=0)
 
 OPERATIONS = (
     "reshape, ravel, expand/squeeze, broadcast_to, concatenate, stack, split, tile, repeat, roll, "
@@ -382,3 +387,13 @@ def test_shapes_and_indices_are_numpy_s(case, check):
 
 def test_every_operation_is_checked():
     assert {case[0] for case in CASES} >= set(OPERATIONS)
+
+
+@given(hnp.mutually_broadcastable_shapes(signature=np.matmul.signature, max_dims=4, max_side=3))
+def test_the_shape_of_a_product_is_known_without_the_service(shapes):
+    left, right = shapes.input_shapes
+    a, b = np.ones(left, np.float32), np.ones(right)
+    known = gradwire.Function(lambda a, b: {(a @ b).aval}).recipe(a, b)
+    recipe, _ = UNANSWERED.run(known)
+    product = a @ b
+    assert recipe.result([]) == {Aval(product.shape, product.dtype)}

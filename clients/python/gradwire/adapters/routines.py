@@ -53,8 +53,9 @@ class Routine:
         self._made: dict[Any, Routine] = {}
 
     def __call__(self, *arrays: Any) -> tuple[NDArray[Any], ...]:
-        """What it gives for these arrays, by one request."""
-        answer = self._function(*[np.asarray(array) for array in arrays])
+        """What it gives for these arrays, and numbers of Python's, by one request."""
+        plain = (float, complex)
+        answer = self._function(*[a if type(a) in plain else np.asarray(a) for a in arrays])
         return tuple([np.asarray(part) for part in answer])
 
     def with_gradient(self, sources: Positions) -> Routine:

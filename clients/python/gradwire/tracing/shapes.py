@@ -29,16 +29,24 @@ class Aval(NamedTuple):
 
 
 def elementwise(ufunc: np.ufunc, inputs: tuple[Any, ...], output: int = 0) -> Aval | None:
-    """What a ufunc without a signature of its own gives, by broadcasting."""
-    if ufunc.signature is not None:
+    """What a ufunc gives, by broadcasting; of those with a signature of their own, ``matmul``."""
+    if ufunc.signature is not None and ufunc is not np.matmul:
         return None
     shapes = [np.shape(value) if not _is_traced(value) else value.shape for value in inputs]
     kinds = tuple([_kind(value) for value in inputs])
     try:
         dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
-        return Aval(np.broadcast_shapes(*shapes), dtypes[len(inputs) + output])
+        shape = _product_shape(*shapes) if ufunc is np.matmul else np.broadcast_shapes(*shapes)
+        return Aval(shape, dtypes[len(inputs) + output])
     except (TypeError, ValueError):
         return None  # the service will say what is wrong
+
+
+def _product_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of ``left @ right``."""
+    if left[-1:] != right[-2:][:1]:  # what is summed over: the last axis, the last but one
+        raise ValueError(f"no product of {left} and {right}")
+    return (*np.broadcast_shapes(left[:-2], right[:-2]), *left[-2:-1], *right[1:][-1:])
 
 
 def item_aval(array: Tracer, key: Any) -> Aval | None:

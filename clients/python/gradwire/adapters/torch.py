@@ -1,0 +1,171 @@
+"""PyTorch: functions that a service evaluates, as ones that autograd and ``torch.func`` know.
+
+>>> loss = gradwire.adapters.torch.function(loss)
+>>> loss(w, x, y).backward()
+
+A request is an ``autograd.Function``, and so is its derivative, to any order. What gives one number
+has its gradient come along where it will be wanted.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradwire.adapters.missing import needs
+from gradwire.adapters.routines import Nested, Routine
+from gradwire.adapters.waiting import waiting_client
+from gradwire.tracing.functions import Runs, leaf_names
+from gradwire.tracing.shapes import Aval
+from gradwire.tracing.structures import flatten, unflatten
+
+with needs("torch"):
+    import torch
+
+
+def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
+    """A Python function, or one of Gradwire's, as a function of nested tensors.
+
+    What it gives is where its first tensor is.
+
+    >>> torch.func.vmap(torch.func.grad(gradwire.adapters.torch.function(loss)), (None, 0, 0))
+    """
+    own = waiting_client(f, client)
+    kinds: dict[Any, Nested] = {}
+
+    @functools.wraps(f)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten((args, kwargs))
+        nested = kinds.get(structure)
+        if nested is None:
+            nested = kinds[structure] = Nested(
+                f,
+                own,
+                lambda leaves: unflatten(structure, iter(leaves)),
+                leaf_names(f, structure),
+            )
+        leaves = [leaf if _is_plain(leaf) else torch.as_tensor(leaf) for leaf in leaves]
+        avals = tuple([_aval(leaf) for leaf in leaves])
+        types = nested.routine.types(avals)
+        one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind == "f"
+        results = (_number if one else _Request.apply)(nested.routine, *leaves)
+        return unflatten(nested.structure(avals), iter(results))
+
+    return called
+
+
+def _number(routine: Routine, *leaves: Any) -> tuple[Any, ...]:
+    """What gives one number: where it is differentiated, its gradient is of the same request."""
+    wanted = torch.is_grad_enabled()
+    sources = tuple([i for i, leaf in enumerate(leaves) if wanted and _is_source(leaf)])
+    if not sources:
+        only: tuple[Any, ...] = _Request.apply(routine, *leaves)
+        return only
+    value, *gradients = _Request.apply(routine.with_gradient(sources), *leaves)
+    return (_Number.apply(value.detach(), *gradients, *[leaves[i] for i in sources]),)
+
+
+class _Request(torch.autograd.Function):  # type: ignore[misc]
+    """What a routine gives for tensors."""
+
+    @staticmethod
+    def forward(routine: Routine, *leaves: Any) -> tuple[Any, ...]:
+        device = next((leaf.device for leaf in leaves if not _is_plain(leaf)), None)
+        given = [leaf if _is_plain(leaf) else leaf.numpy(force=True) for leaf in leaves]
+        return tuple([torch.from_numpy(_own(part)).to(device) for part in routine(*given)])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+        ctx.routine, *leaves = inputs
+        ctx.plain = [leaf if _is_plain(leaf) else None for leaf in leaves]
+        tensors = [None if _is_plain(leaf) else leaf for leaf in leaves]
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        ctx.mark_non_differentiable(*[part for part in output if not _is_inexact(part)])
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+        sources = tuple([i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed])
+        targets = tuple([i for i, part in enumerate(cotangents) if part is not None])
+        if not targets:
+            return (None,) * (1 + len(ctx.plain))
+        weights = [cotangents[i] for i in targets]
+        pulled = ctx.routine.pulled(sources, targets)
+        gradients = iter(_Request.apply(pulled, *_leaves(ctx), *weights))
+        return None, *[next(gradients) if i in sources else None for i in range(len(ctx.plain))]
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> tuple[Any, ...]:
+        sources = tuple([i for i, part in enumerate(tangents) if part is not None])
+        types = ctx.routine.types(tuple([_aval(leaf) for leaf in _leaves(ctx)]))
+        targets = tuple([i for i, aval in enumerate(types) if aval.dtype.kind in "fc"])
+        moving = [tangents[i] for i in sources]
+        along = iter(_Request.apply(ctx.routine.pushed(sources, targets), *_leaves(ctx), *moving))
+        return tuple([next(along) if i in targets else None for i in range(len(types))])
+
+    @staticmethod
+    def vmap(_: Any, axes: tuple[int | None, ...], routine: Routine, *leaves: Any) -> Any:
+        results = _Request.apply(routine.mapped(axes[1:]), *leaves)
+        return results, (0,) * len(results)
+
+
+class _Number(torch.autograd.Function):  # type: ignore[misc]
+    """A number whose gradients in some tensors are known: ``(value, *gradients, *tensors)``."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(value: Any, *_: Any) -> Any:
+        return value.clone()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        gradients = inputs[1 : 1 + len(inputs) // 2]
+        ctx.save_for_backward(*gradients)
+        ctx.save_for_forward(*gradients)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+        gradients = ctx.saved_tensors
+        weighted = [cotangents[0] * gradient for gradient in gradients]
+        return None, *[None] * len(gradients), *weighted
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        gradients = ctx.saved_tensors
+        pairs = zip(gradients, tangents[len(gradients) :], strict=True)
+        return sum((gradient.conj() * moved).sum().real for gradient, moved in pairs)
+
+
+def _leaves(ctx: Any) -> list[Any]:
+    """The arguments that a request was made for."""
+    pairs = zip(ctx.plain, ctx.saved_tensors, strict=True)
+    return [plain if tensor is None else tensor for plain, tensor in pairs]
+
+
+def _is_plain(leaf: Any) -> bool:
+    """Whether a leaf is a number of Python's, which takes the dtype of what it meets."""
+    return type(leaf) in (float, complex)
+
+
+def _is_source(leaf: Any) -> bool:
+    return not _is_plain(leaf) and bool(leaf.requires_grad)
+
+
+def _is_inexact(tensor: Any) -> bool:
+    return bool(tensor.is_floating_point() or tensor.is_complex())
+
+
+def _aval(leaf: Any) -> Aval:
+    if _is_plain(leaf):
+        return Aval((), np.asarray(leaf).dtype)
+    return Aval(tuple(leaf.shape), np.dtype(str(leaf.dtype).removeprefix("torch.")))
+
+
+def _own(array: Any) -> Any:
+    """An array that may be written to, as tensors may."""
+    return array if array.flags.writeable else array.copy()
