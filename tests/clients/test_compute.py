@@ -117,3 +117,15 @@ def test_work_ends_when_its_time_has_passed(client):
     program = "s = x\nwhile s >= 0:\n    s = s * 0.5 + 1"
     with pytest.raises(gradwire.DeadlineExceeded):
         client.evaluate(program, {"x": 1.0}, timeout_ms=50)
+
+
+async def test_anything_of_the_protocol_can_be_asked_for(client, awaiting_client):
+    registered = client.request("POST", "/v1/programs", {"program": "x + 1"})
+    assert registered.response.status_code in (200, 201)
+    again = await awaiting_client.request("POST", "/v1/programs", {"program": "x + 1"})
+    assert again.document["id"] == registered.document["id"]
+    assert client.request("GET", "/v1/ops").response.headers["Content-Type"] == "application/json"
+    deleted = client.request("DELETE", f"/v1/programs/{registered.document['id']}")
+    assert (deleted.document, deleted.response.status_code) == (None, 204)
+    with pytest.raises(gradwire.NotFound):
+        client.request("GET", "/v1/nowhere")

@@ -361,9 +361,9 @@ def test_a_wrong_gradient_is_found(client):
 METHODS = [name for name in vars(Derivatives) if not name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", [*METHODS, "evaluate", "tape"])
+@pytest.mark.parametrize("name", [*METHODS, "evaluate", "tape", "map", "request"])
 def test_the_examples_of_the_methods_are_true(client, name):
-    shown = {"client": client, "np": np, "scipy": scipy}
+    shown = {"client": client, "gradwire": gradwire, "np": np, "scipy": scipy}
     (example,) = doctest.DocTestFinder(recurse=False).find(getattr(client, name), name, globs=shown)
     assert example.examples
     report: list[str] = []

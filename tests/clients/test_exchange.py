@@ -179,6 +179,8 @@ def test_a_problem_becomes_its_error():
     assert (error.hint, error.pointer) == ("did you mean qr?", "/program")
     assert error.node == gradwire.Node(op="q", line=1, column=5)
     assert error.problem == document
+    assert error.raw is not None
+    assert error.raw.json() == document
     assert "  line 1: y = q(x)\n              ^" in str(error)
 
 

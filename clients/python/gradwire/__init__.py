@@ -10,6 +10,7 @@
 >>> gradwire.value_and_grad(loss)(w, x, y)
 """
 
+from gradwire.call import Reply
 from gradwire.client import AsyncClient, Client
 from gradwire.errors import (
     APIError,
@@ -156,6 +157,7 @@ __all__ = [
     "Range",
     "RateLimited",
     "Recording",
+    "Reply",
     "RequestTimeout",
     "Result",
     "ServerError",

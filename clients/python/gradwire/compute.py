@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 from gradwire import questions
-from gradwire.call import Call, sent
+from gradwire.call import Call, Reply, sent
 from gradwire.derivatives import Derivatives
 from gradwire.mapping import MappedFunction, MappedProgram, mapped, progress_of
 from gradwire.notebook.drawings import Drawing, drawing
@@ -32,6 +32,15 @@ class Compute(Derivatives):
         np.float64(5.0)
         """
         return questions.evaluation(point(program, variables), options)
+
+    @sent
+    def request(self, method: str, path: str, document: Any = None) -> Call[Reply]:
+        """Anything of the protocol: what is answered, and the response as it came.
+
+        >>> client.request("GET", "/v1/limits").document["body_bytes"]
+        67108864
+        """
+        return Call(method, path, document, lambda reply: reply)
 
     @sent
     def map(

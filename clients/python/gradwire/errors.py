@@ -55,6 +55,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import httpx
+
 from gradwire.nodes import Node
 
 
@@ -116,6 +118,7 @@ class APIError(GradwireError):
         retry_after_seconds: float | None = None,
         problem: Mapping[str, Any] | None = None,
         source: str | None = None,
+        raw: httpx.Response | None = None,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
@@ -128,6 +131,8 @@ class APIError(GradwireError):
         self.retry_after_seconds = retry_after_seconds
         self.problem: dict[str, Any] = dict(problem or {})
         self.source = source
+        #: The response as it came.
+        self.raw = raw
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.detail, self.status, self.__dict__)

@@ -210,6 +210,7 @@ def _refusal(response: httpx.Response, source: str | None) -> APIError:
         retry_after_seconds=_retry_after_seconds(response),
         problem=problem,
         source=source,
+        raw=response,
     )
 
 
