@@ -20,6 +20,7 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared, WhiteKernel
+from threadpoolctl import threadpool_limits
 
 client = gradwire.Client() if "GRADWIRE_URL" in os.environ else gradwire.Client.local()
 
@@ -69,10 +70,11 @@ trend, season = ConstantKernel() * RBF(), ConstantKernel() * ExpSineSquared() * 
 process = GaussianProcessRegressor(trend + season + WhiteKernel(), alpha=0, optimizer=None)
 process.fit(t[:, None], y)
 value, slope = value_and_grad(guess, t, y)
-begin = perf_counter()
-for _ in range(10):
-    expected, expected_slope = process.log_marginal_likelihood(guess, eval_gradient=True)
-seconds_by_hand = (perf_counter() - begin) / 10
+with threadpool_limits(1):  # as the service has it
+    begin = perf_counter()
+    for _ in range(10):
+        expected, expected_slope = process.log_marginal_likelihood(guess, eval_gradient=True)
+    seconds_by_hand = (perf_counter() - begin) / 10
 errors = abs(value / expected - 1), np.abs(slope / expected_slope - 1).max()
 
 names = ["trend", "its scale", "rhythm", "its shape", "period", "drift", "noise"]
