@@ -55,14 +55,10 @@ class _Accumulated(Recording):
             self.tangents[node] = self.of_variables[id(variable)]
 
     def _outer(self) -> list[Recorder]:
-        """Tapes, and the accumulators that were entered before this one."""
+        """Who was entered before this one."""
         stack = active()
         own = next((i for i, each in enumerate(stack) if each is self), len(stack))
-        return [
-            each
-            for i, each in enumerate(stack)
-            if each is not self and (i < own or not isinstance(each, _Accumulated))
-        ]
+        return stack[:own]
 
 
 class ForwardAccumulator:

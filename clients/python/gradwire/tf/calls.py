@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf.conversion import array_of, convert_to_tensor
-from gradwire.tf.dtypes import DType
+from gradwire.tf.dtypes import DType, of_numpy
 from gradwire.tf.fetching import fetch
 from gradwire.tf.nodes import UNKNOWN, Node, Spec, record
 from gradwire.tf.shapes import TensorShape
@@ -50,10 +50,18 @@ def calls(
     phrase.text(f"{function}(")
     phrase.arguments(args, kwargs)
     phrase.text(")")
-    whole = record(Node(*phrase.pieces()))
-    parts = [Tensor(record(Node(("", f"[{i}]"), (whole,), spec))) for i, spec in enumerate(specs)]
-    if now:
+    whole = Node(*phrase.pieces())
+    key = _kind(whole)
+    found = list(specs)
+    unknown = not now and not all(map(_is_complete, found))
+    if unknown and key in _specs:
+        found, unknown = _specs[key], False
+    record(whole)
+    parts = [Tensor(record(Node(("", f"[{i}]"), (whole,), spec))) for i, spec in enumerate(found)]
+    if whole.scope is None and (now or unknown):
         fetch([part._node for part in parts])
+        if unknown:
+            _learn(key, [part._node.spec for part in parts])
     return parts
 
 
@@ -68,11 +76,54 @@ def infix(operator: str, left: Any, right: Any, spec: Spec = UNKNOWN) -> Tensor:
 
 def finished(phrase: Phrase, spec: Spec = UNKNOWN, now: bool = False) -> Tensor:
     """The tensor of an operation that was written."""
-    node = record(Node(*phrase.pieces(), spec))
+    node = Node(*phrase.pieces(), spec)
     result = Tensor(node)
-    if now or (node.depth > LONGEST_CHAIN and node.scope is None):
+    key = None
+    unknown = not now and not _is_complete(spec)
+    if unknown:
+        key = _kind(node)
+        learned = _specs.get(key)
+        if learned is not None:
+            node.dtype, node.shape = learned[0]
+            unknown = False
+    record(node)
+    if node.scope is None and (now or unknown or node.depth > LONGEST_CHAIN):
         fetch([node])
+        if unknown:
+            _learn(key, [node.spec])
     return result
+
+
+#: What operations gave of which nothing was known here, by their text and operands' specs.
+_specs: dict[Any, list[Spec]] = {}
+LONGEST_MEMORY: int = 4096
+
+
+def _is_complete(spec: Spec) -> bool:
+    return spec.dtype is not None and spec.shape is not None
+
+
+def _kind(node: Node) -> Any:
+    """What decides an operation's dtype and shape; ``None`` where values may."""
+    operands: list[Spec] = []
+    for each in node.operands:
+        if isinstance(each, Leaf):
+            operands.append(Spec(of_numpy(each.value.dtype), each.value.shape))
+        elif isinstance(each, Node):
+            operands.append(each.spec)
+        else:
+            return None
+    for dtype, shape in operands:
+        if dtype is None or shape is None or not dtype.is_differentiable:
+            return None
+    return node.parts, tuple(operands)
+
+
+def _learn(kind: Any, specs: list[Spec]) -> None:
+    if kind is not None:
+        if len(_specs) >= LONGEST_MEMORY:
+            _specs.clear()
+        _specs[kind] = specs
 
 
 def operand(value: Any) -> Term | None:

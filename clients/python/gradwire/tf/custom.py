@@ -107,6 +107,9 @@ class _Reads:
     def note_crossing(self, crossing: Crossing) -> None:
         """An operation is none of its business."""
 
+    def note_made(self, variable: Any) -> None:
+        """A variable is of interest once it is read."""
+
     def note_read(self, variable: Any, node: Node) -> None:
         """A variable was read."""
         if variable.trainable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -100,6 +101,12 @@ class Trace(Recording):
     def __init__(self) -> None:
         super().__init__()
         self.known: set[Term] = _Everything()
+        #: The variables that were made, for as long as they live.
+        self.made: list[weakref.ref[Any]] = []
+
+    def note_made(self, variable: Any) -> None:
+        """Note that a variable was made."""
+        self.made.append(weakref.ref(variable))
 
     def note(self, node: Node) -> None:
         """Record an operation."""
@@ -163,6 +170,11 @@ class Function:
             stack[:] = [each for each in stack if each is not trace]
             _running.traces.remove(trace)
             trace.release()
+        if trace.made and (self._calls > 1 or any(made() is None for made in trace.made)):
+            raise ValueError(
+                "tf.function only supports singleton tf.Variables created on the first call. Make "
+                "sure the tf.Variable is only created once or created outside tf.function."
+            )
         return nest.map_structure(_as_result, result)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

@@ -85,33 +85,53 @@ def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raise ``ValueError`` or ``TypeError`` unless both are nested alike."""
-    if is_nested(nest1) != is_nested(nest2):
-        raise ValueError(
+    found = _difference(nest1, nest2, check_types)
+    if found is not None:
+        kind, difference = found
+        raise kind(
             "The two structures don't have the same nested structure.\n\n"
-            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
-            f"Second structure: type={type(nest2).__name__} str={nest2}"
+            f"First structure: {_told(nest1)}\n\nSecond structure: {_told(nest2)}\n\n"
+            f"More specifically: {difference}"
         )
-    if not is_nested(nest1):
-        return
-    if (
-        check_types
-        and type(nest1) is not type(nest2)
-        and not (isinstance(nest1, Mapping) and isinstance(nest2, Mapping))
-    ):
-        raise TypeError(
-            "The two structures don't have the same sequence type. Input structure has type "
-            f"{type(nest1)}, while shallow structure has type {type(nest2)}."
+
+
+def _difference(one: Any, other: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+    """Where two structures are nested unlike, and the class of the error for it."""
+    if is_nested(one) != is_nested(other):
+        first, second = (one, other) if is_nested(one) else (other, one)
+        return ValueError, (
+            f'Substructure "{_told(first)}" is a sequence, while substructure '
+            f'"{_told(second)}" is not'
         )
-    first, second = _items(nest1), _items(nest2)
-    if isinstance(nest1, Mapping) and {key for key, _ in first} != {key for key, _ in second}:
-        raise ValueError("The two dictionaries don't have the same set of keys.")
-    if len(first) != len(second):
-        raise ValueError(
-            "The two structures don't have the same number of elements.\n\n"
-            f"First structure: {nest1}\n\nSecond structure: {nest2}"
+    if not is_nested(one):
+        return None
+    alike = type(one) is type(other) or (isinstance(one, Mapping) and isinstance(other, Mapping))
+    if check_types and not alike:
+        return TypeError, (
+            f"The two namedtuples don't have the same sequence type. First structure {_told(one)} "
+            f"has type {type(one).__name__}, while second structure {_told(other)} has type "
+            f"{type(other).__name__}"
         )
-    for (_, one), (_, other) in zip(first, second, strict=True):
-        assert_same_structure(one, other, check_types, expand_composites)
+    parts, others = _items(one), _items(other)
+    if isinstance(one, Mapping):
+        keys, other_keys = [key for key, _ in parts], [key for key, _ in others]
+        if keys != other_keys:
+            return ValueError, (
+                "The two dictionaries don't have the same set of keys. First structure has keys "
+                f"{_told(keys)}, while second structure has keys {_told(other_keys)}"
+            )
+    if len(parts) != len(others):
+        return ValueError, (
+            "The two structures don't have the same number of elements. First structure: "
+            f"{_told(one)}. Second structure: {_told(other)}"
+        )
+    pairs = zip(parts, others, strict=True)
+    found = (_difference(part, its, check_types) for (_, part), (_, its) in pairs)
+    return next((difference for difference in found if difference is not None), None)
+
+
+def _told(structure: Any) -> str:
+    return f"type={type(structure).__name__} str={structure}"
 
 
 def _items(structure: Any) -> list[tuple[Any, Any]]:

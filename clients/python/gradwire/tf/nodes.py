@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gradwire.tf.dtypes import DType, rounded
+from gradwire.tf.dtypes import DType, of_numpy, rounded
 from gradwire.tracing.terms import Leaf, Term
 
 #: ``None`` where it is not known without asking the service.
@@ -66,6 +66,8 @@ class Node(Term):
             array.dtype != self.dtype.storage or self.dtype.name == "bfloat16"
         ):
             array = rounded(array, self.dtype)
+        if self.dtype is None:
+            self.dtype = of_numpy(array.dtype)
         self.value = array
         self.shape = array.shape
         self.cut()
@@ -94,6 +96,9 @@ class Recorder(Protocol):
 
     def note_crossing(self, crossing: Any) -> None:
         """An operation with a gradient of the user's own was called."""
+
+    def note_made(self, variable: Any) -> None:
+        """A variable was made."""
 
     def note_read(self, variable: Any, node: Node) -> None:
         """A variable was read, of whose value this is the node."""

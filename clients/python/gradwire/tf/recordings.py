@@ -56,6 +56,9 @@ class Recording:
             else:
                 self.note(node)
 
+    def note_made(self, variable: Any) -> None:
+        """A variable is of interest once it is read."""
+
     def note_read(self, variable: Any, node: Node) -> None:
         """Watch a variable's value where it is read."""
         entry = self._variables.get(id(variable))
@@ -91,6 +94,7 @@ class Recording:
                 node.kept -= 1
                 node.cut()
         self.recorded.clear()
+        self._variables.clear()
         self.known.clear()
 
     def __del__(self) -> None:

@@ -109,7 +109,8 @@ class TensorShape:
     def merge_with(self, other: Any) -> TensorShape:
         """What is known by either; ``ValueError`` where they contradict."""
         theirs = as_shape(other)
-        self.assert_is_compatible_with(theirs)
+        if not self.is_compatible_with(theirs):
+            raise ValueError(f"Shapes {self} and {theirs} are not compatible")
         if self._dims is None:
             return theirs
         if theirs._dims is None:

@@ -99,6 +99,8 @@ class Variable(Scattered):
         self.aggregation: VariableAggregation = aggregation
         self._node: Node
         self._set(initial)
+        for recorder in active():
+            recorder.note_made(self)
 
     def _set(self, tensor: Tensor) -> None:
         """Make a tensor's value the current one, a fresh leaf to every tape."""
