@@ -12,6 +12,7 @@ from gradwire.tf import autodiff as autodiff
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
 from gradwire.tf import nest as nest
+from gradwire.tf import ragged as ragged
 from gradwire.tf import sparse as sparse
 from gradwire.tf.conversion import *
 from gradwire.tf.custom import *
@@ -20,6 +21,7 @@ from gradwire.tf.dtypes import DType, bool_
 from gradwire.tf.functions import *
 from gradwire.tf.modules import *
 from gradwire.tf.operators import *
+from gradwire.tf.ragged_tensors import *
 from gradwire.tf.scopes import *
 from gradwire.tf.shapes import *
 from gradwire.tf.slices import *

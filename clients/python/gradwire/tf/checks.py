@@ -12,6 +12,7 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import DType, bool_
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Shape, Spec
+from gradwire.tf.rowwise import elementwise
 from gradwire.tf.tensors import Operand, Tensor
 
 FLOATS: tuple[str, ...] = ("bfloat16", "half", "float", "double")
@@ -28,6 +29,7 @@ INTEGERS: tuple[str, ...] = (
 )
 
 
+@elementwise
 def unary(op: str, function: str, x: Any, allowed: Sequence[str] = INEXACT) -> Tensor:
     """An operation on each element, which keeps dtype and shape."""
     tensor = convert_to_tensor(x)
@@ -35,6 +37,7 @@ def unary(op: str, function: str, x: Any, allowed: Sequence[str] = INEXACT) -> T
     return call(function, tensor, spec=Spec(tensor.dtype, tensor._node.shape))
 
 
+@elementwise
 def binary(
     op: str,
     function: str,

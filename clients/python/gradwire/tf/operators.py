@@ -12,6 +12,7 @@ from gradwire.tf.checks import binary, comparison
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import InvalidArgumentError, invalid
 from gradwire.tf.nodes import Spec
+from gradwire.tf.rowwise import elementwise
 from gradwire.tf.tensors import METHODS, Operand, Tensor
 from gradwire.tracing.literals import Phrase
 
@@ -53,6 +54,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     return binary("Mul", "*", x, y)
 
 
+@elementwise
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x / y``, element by element; of small integers float32, of others float64."""
     left, right, dtype = x, y, None
@@ -171,6 +173,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     return call("copy", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
 
 
+@elementwise
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
     """The elements converted to another dtype; the tensor itself where it has that dtype."""
     wanted = dtypes.as_dtype(dtype)

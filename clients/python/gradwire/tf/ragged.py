@@ -1,0 +1,177 @@
+"""``tf.ragged``: tensors whose rows have any lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf.calls import call
+from gradwire.tf.conversion import constant as dense_constant
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.nodes import Spec
+from gradwire.tf.placing import Integers, integers
+from gradwire.tf.ragged_parts import is_ragged, part, positions
+from gradwire.tf.ragged_tensors import RaggedTensor
+from gradwire.tf.tensors import Operand, Tensor
+
+__all__ = [
+    "RaggedTensor",
+    "boolean_mask",
+    "constant",
+    "map_flat_values",
+    "range",
+    "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits",
+    "stack",
+]
+
+
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = None,
+) -> Any:
+    """Nested lists, of any lengths, of values at one depth."""
+    depth, exact = _depth(pylist)
+    if not exact and inner_shape is None and ragged_rank is None:
+        depth = max(depth, 1)
+    if depth == 0:
+        return dense_constant(pylist, dtype)
+    inner = 0 if inner_shape is None else len(tuple(inner_shape))
+    rank = depth - 1 - inner if ragged_rank is None else ragged_rank
+    if rank <= 0:
+        return dense_constant(pylist, dtype)
+    splits, rows = [], list(pylist)
+    for _ in np.arange(rank):
+        splits.append(np.cumsum([0, *(len(row) for row in rows)]))
+        rows = [item for row in rows for item in row]
+    flat = dense_constant(rows, dtype)
+    return RaggedTensor.from_nested_row_splits(flat, splits)
+
+
+def _depth(value: Any) -> tuple[int, bool]:
+    """How deep values are nested, and whether there are any: empty lists may be deeper."""
+    if isinstance(value, np.ndarray):
+        return value.ndim, bool(value.size)
+    if not isinstance(value, (list, tuple)):
+        return 0, True
+    found = [_depth(item) for item in value]
+    exact = {depth for depth, certain in found if certain}
+    at_least = max((depth for depth, _ in found), default=0)
+    if len(exact) > 1 or (exact and at_least > max(exact)):
+        raise ValueError("all scalar values must have the same nesting depth")
+    return at_least + 1, bool(exact)
+
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a function gives for the flat values of ragged tensors that have the same rows."""
+    rows = [each for each in [*args, *kwargs.values()] if is_ragged(each)]
+    if not rows:
+        return op(*args, **kwargs)
+    flat = {name: _flat(each) for name, each in kwargs.items()}
+    return rows[0].with_flat_values(op(*map(_flat, args), **flat))
+
+
+def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
+    """Tensors, ragged or not, as rows of one that is ragged."""
+    if axis != 0:
+        raise ValueError("ragged tensors are stacked along axis 0")
+    given = [each if is_ragged(each) else convert_to_tensor(each) for each in values]
+    lengths = [len(each) if is_ragged(each) else each._lengths()[0] for each in given]
+    return RaggedTensor.from_row_lengths(joined(given), lengths)
+
+
+def joined(values: Sequence[Any]) -> Any:
+    """Tensors, ragged or not, one after another."""
+    if not any(is_ragged(each) for each in values):
+        lengths = [each._lengths() for each in values]
+        shape = (sum(length[0] for length in lengths), *lengths[0][1:])
+        if not values[0].dtype.is_numeric:
+            arrays = [each._value() for each in values]
+            return tensor_of(np.concatenate(arrays), values[0].dtype)
+        return call("concatenate", list(values), spec=Spec(values[0].dtype, shape))
+    rows = [each if is_ragged(each) else RaggedTensor.from_tensor(each) for each in values]
+    lengths_of = np.concatenate([each._lengths() for each in rows])
+    return RaggedTensor.from_row_lengths(joined([each.values for each in rows]), lengths_of)
+
+
+def concatenated(values: Sequence[Any], axis: int) -> Any:
+    """The same along any axis."""
+    given = [each if is_ragged(each) else convert_to_tensor(each) for each in values]
+    if axis < 0:
+        axis += len(next(each for each in given if is_ragged(each)).shape)
+    if axis == 0:
+        return joined(given)
+    rows: list[Any] = [
+        each if is_ragged(each) else RaggedTensor.from_tensor(each) for each in given
+    ]
+    if axis > 1:
+        return rows[0].with_values(concatenated([each.values for each in rows], axis - 1))
+    lengths = np.stack([each._lengths() for each in rows])
+    starts = (
+        np.cumsum([0, *lengths.sum(axis=1)])[:-1, None]
+        + np.cumsum(np.pad(lengths, [(0, 0), (1, 0)]), axis=1)[:, :-1]
+    )
+    each_length, each_start = lengths.T.ravel(), starts.T.ravel()
+    order = np.repeat(each_start, each_length) + positions(each_length)
+    values_of = part(joined([each.values for each in rows]), order)
+    return RaggedTensor.from_row_lengths(values_of, lengths.sum(axis=0))
+
+
+def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+    """The rows, or with a ragged mask the elements, where the mask is true."""
+    if is_ragged(mask):
+        keep = np.flatnonzero(mask.flat_values._value())
+        rows = np.bincount(mask._rowids()[keep], minlength=len(mask))
+        return RaggedTensor.from_row_lengths(part(_flat(data), keep), rows)
+    true = np.asarray(convert_to_tensor(mask)._value())
+    if true.ndim == 2:
+        keep = np.flatnonzero(true.ravel())
+        rows = RaggedTensor.from_tensor(data)
+        return RaggedTensor.from_row_lengths(part(rows.values, keep), true.sum(axis=1))
+    given = data if is_ragged(data) else convert_to_tensor(data)
+    return part(given, np.flatnonzero(true))
+
+
+def range(
+    starts: Any,
+    limits: Any = None,
+    deltas: Any = 1,
+    dtype: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = None,
+) -> Any:
+    """Rows of numbers from starts (0) up to limits."""
+    first, last = (0, starts) if limits is None else (starts, limits)
+    parts = [convert_to_tensor(each)._value() for each in (first, last, deltas)]
+    rows = [
+        np.arange(*row)
+        for row in zip(*np.broadcast_arrays(*map(np.atleast_1d, parts)), strict=True)
+    ]
+    kind = np.result_type(*parts) if isinstance(starts, Operand) else parts[1].dtype
+    flat = np.concatenate([*rows, np.zeros(0, kind)]).astype(kind)
+    return RaggedTensor.from_row_lengths(tensor_of(flat), [len(row) for row in rows])
+
+
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+    """The row of each value."""
+    lengths = np.diff(integers(splits))
+    return tensor_of(np.repeat(np.arange(len(lengths)), lengths))
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Tensor:
+    """Where rows begin and end, of the row of each value."""
+    ids: Integers = integers(segment_ids)
+    count = int(ids.max(initial=-1)) + 1 if num_segments is None else int(num_segments)
+    return tensor_of(np.cumsum([0, *np.bincount(ids, minlength=count)]))
+
+
+def _flat(value: Any) -> Any:
+    return value.flat_values if is_ragged(value) else value

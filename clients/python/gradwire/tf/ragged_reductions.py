@@ -1,0 +1,74 @@
+"""Sums and the like of ragged tensors: of all, of each row, or across rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.errors import invalid
+from gradwire.tf.placing import Integers, integers, summed
+from gradwire.tf.ragged_parts import is_ragged, positions
+from gradwire.tf.tensors import METHODS, Tensor
+
+#: How elements at one place become one, by the name of a reduction.
+HOW: dict[str, str] = {
+    "reduce_sum": "sum",
+    "reduce_mean": "mean",
+    "reduce_prod": "prod",
+    "reduce_max": "max",
+    "reduce_min": "min",
+    "reduce_any": "any",
+    "reduce_all": "all",
+    "reduce_variance": "variance",
+    "reduce_std": "std",
+}
+
+
+def reduced(rows: Any, function: Callable[..., Any], axis: Any, keepdims: bool) -> Any:
+    """What a reduction gives along axes."""
+    rank = len(rows.shape)
+    axes = sorted({int(a) % rank for a in integers(axis).ravel()}) if axis is not None else None
+    if axes is None or axes == list(range(rows.ragged_rank + 1)):
+        return function(rows.flat_values, axis=None if axes is None else 0)
+    for each in reversed(axes):
+        rows = _along(rows, function, each) if is_ragged(rows) else function(rows, axis=each)
+    if keepdims:
+        for each in axes:
+            rows = METHODS["getitem"](rows, (slice(None),) * each + (None,))
+    return rows
+
+
+def _along(rows: Any, function: Callable[..., Any], axis: int) -> Any:
+    values = rows._values
+    if axis > 1:
+        inner = values._reduced(function, axis - 1) if is_ragged(values) else None
+        return rows.with_values(function(values, axis=axis - 1) if inner is None else inner)
+    if is_ragged(values):
+        raise invalid(f"axis {axis} of rows of rows cannot be reduced before those within it")
+    lengths = rows._lengths()
+    if axis == 1:
+        return _at_places(function, values, rows._rowids(), len(rows))
+    return _at_places(function, values, positions(lengths), int(lengths.max(initial=0)))
+
+
+def _at_places(function: Callable[..., Any], values: Tensor, places: Integers, count: int) -> Any:
+    how = HOW.get(function.__name__)
+    if how is None:
+        raise TypeError(f"{function.__name__} is not for ragged tensors")
+    if how in ("any", "all"):
+        combine = np.logical_or if how == "any" else np.logical_and
+        found = np.full(count, how == "all")
+        combine.at(found, places, values._value())
+        return tensor_of(found)
+    if how in ("sum", "prod", "max", "min"):
+        return summed(values, places, count, how)
+    counts = np.bincount(places, minlength=count).astype(values.dtype.storage)
+    counts = counts.reshape(count, *[1] * (len(values._lengths()) - 1))
+    mean = summed(values, places, count) / convert_to_tensor(counts)
+    if how == "mean":
+        return mean
+    variance = summed(values * values, places, count) / convert_to_tensor(counts) - mean * mean
+    return variance if how == "variance" else METHODS["pow"](variance, 0.5)
