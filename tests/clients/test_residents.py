@@ -194,6 +194,18 @@ def test_what_the_service_has_lost_is_stored_again(observed):
         assert observed.paths() == ["POST /v1/evaluate", again, "POST /v1/evaluate"]
 
 
+def test_what_a_tape_refers_to_is_stored_again_when_it_is_gone():
+    x = np.linspace(0.0, 1.0, 10_000)
+    with gradwire.Client.local(tape_values_bytes=0) as client:  # each question runs it anew
+        for _ in range(4):
+            tape = client.tape("sum(w * x**2)", {"x": x, "w": 2.0}, persistent=True)
+        assert len(tape.raw.request.content) < 500
+        line = b"float64 10000\n"
+        delete(client, f"/v1/tensors/sha256:{hashlib.sha256(line + x.tobytes()).hexdigest()}")
+        threading.Event().wait(1.1)  # for so long a process uses what it has at hand
+        assert tape.gradient(sources="w").gradients == pytest.approx((x**2).sum())
+
+
 def test_a_reference_of_the_callers_own_is_their_concern(observed):
     unknown = {"ref": f"sha256:{0:064x}"}
     variables = {"rows": ROWS, "other": unknown}
@@ -301,6 +313,19 @@ def test_a_service_that_stores_nothing_is_not_bothered_for_a_while(trouble, monk
     for _ in range(3):
         ask(memory, shelf, x)
     assert shelf.sent[-1] < 200
+
+
+def test_a_call_that_names_nothing_is_not_repeated_where_the_store_cannot_be_had():
+    asked = []
+
+    def send(call):
+        asked.append(call)
+        raise gradwire.StoreUnavailable("no", status=503, code="store_unavailable")
+
+    call = Call("POST", "/v1/tapes/t/gradient", {"sources": "x"}, outputs)
+    with pytest.raises(gradwire.StoreUnavailable):
+        follow(Residents().conversation(call), send)
+    assert len(asked) == 1
 
 
 def test_a_service_that_never_holds_what_it_took_is_sent_everything():

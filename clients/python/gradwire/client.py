@@ -34,6 +34,11 @@ T = TypeVar("T")
 Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 
 
+#: How many requests may be under way at once, and how long idle connections are kept: for less
+#: than servers and proxies keep them, so that none is used that is just being closed.
+LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=30.0)
+
+
 class Connection(Compute, ABC, Generic[Http]):
     """What both clients share: their methods, their options and a pool of connections.
 
@@ -166,7 +171,7 @@ class Client(Connection[httpx.Client]):
 
     @staticmethod
     def _open_pool(transport: LocalTransport | None = None) -> httpx.Client:
-        return httpx.Client(transport=transport)
+        return httpx.Client(transport=transport, limits=LIMITS)
 
 
 class AsyncClient(Connection[httpx.AsyncClient]):
@@ -226,4 +231,4 @@ class AsyncClient(Connection[httpx.AsyncClient]):
 
     @staticmethod
     def _open_pool(transport: LocalTransport | None = None) -> httpx.AsyncClient:
-        return httpx.AsyncClient(transport=transport)
+        return httpx.AsyncClient(transport=transport, limits=LIMITS)

@@ -97,7 +97,7 @@ class Residents:
 
     def conversation(self, call: Call[T]) -> Steps[T]:
         """The steps by which a call is answered: what is sent is what its values are now."""
-        if call.method != "POST":
+        if call.method != "POST" or not isinstance(call.document, Mapping):
             return iter(call)
         named: dict[str, Resident] = {}
 
@@ -116,7 +116,7 @@ class Residents:
             content = codec.encode(asked.document, refer)
         read = _telling(asked.read, named, call.source) if named else asked.read
         packed = Call(asked.method, asked.path, None, read, asked.source, content)
-        return self._referring(call, packed, named) if named else iter(packed)
+        return self._referring(call, packed, named)
 
     def _referring(self, call: Call[T], packed: Call[T], named: Mapping[str, Resident]) -> Steps[T]:
         absent = [resident for resident in named.values() if not resident.stored]
@@ -126,10 +126,13 @@ class Residents:
             try:
                 return (yield from packed)
             except UnknownRef as error:
-                if not error.missing or not named.keys() >= set(error.missing):
+                known = {**self._known(), **named}  # what a tape refers to is not named again
+                if not error.missing or not known.keys() >= set(error.missing):
                     raise  # the caller has references of its own
-                absent = [named[ref] for ref in error.missing]
+                absent = [known[ref] for ref in error.missing]
             except StoreUnavailable:
+                if not named:
+                    raise
                 self._pause()
                 break
         return (yield from call)
@@ -210,6 +213,12 @@ class Residents:
                 while self._bytes > self._most_bytes:
                     self._drop_oldest()
         return resident
+
+    def _known(self) -> dict[str, Resident]:
+        """What can be stored again, by reference."""
+        with self._lock:
+            residents = [seen.resident for seen in self._seen.values()]
+        return {resident.ref: resident for resident in residents if resident is not None}
 
     def _forget(self, seen: Seen) -> None:
         """Begin anew with what has changed where its sample has not."""
