@@ -9,10 +9,17 @@
 """
 
 from gradwire.tf import autodiff as autodiff
+from gradwire.tf import bitwise as bitwise
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
+from gradwire.tf import image as image
+from gradwire.tf import linalg as linalg
+from gradwire.tf import math as math
 from gradwire.tf import nest as nest
+from gradwire.tf import nn as nn
 from gradwire.tf import ragged as ragged
+from gradwire.tf import random as random
+from gradwire.tf import signal as signal
 from gradwire.tf import sparse as sparse
 from gradwire.tf.conversion import *
 from gradwire.tf.custom import *
@@ -28,6 +35,7 @@ from gradwire.tf.slices import *
 from gradwire.tf.sparse_tensors import *
 from gradwire.tf.tapes import *
 from gradwire.tf.tensors import *
+from gradwire.tf.toplevel import *
 from gradwire.tf.variables import *
 
 bool: DType = bool_

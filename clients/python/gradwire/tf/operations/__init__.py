@@ -1,0 +1,1 @@
+"""Functions of ``gradwire.tf`` that pass their arguments on, and what is known of their results."""

@@ -1,0 +1,393 @@
+"""What an operation gives: its dtype and shape as far as they are known before it is computed.
+
+Every rule takes the function's name in the language, the operation's in messages, and the dtypes
+that it takes, then its tensors and what is written into the program, by parameter.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import checks
+from gradwire.tf.calls import argument, call, calls, integers
+from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.dtypes import DType, as_dtype, bool_
+from gradwire.tf.errors import invalid
+from gradwire.tf.nodes import UNKNOWN, Spec
+from gradwire.tf.shapes import TensorShape
+from gradwire.tf.tensors import Operand, Tensor
+
+#: Dtypes by TensorFlow's names in messages, in its order.
+Kinds = Sequence[str] | None
+Tensors = Mapping[str, Any]
+Static = Mapping[str, Any]
+
+REAL = FLOATS = checks.FLOATS
+INEXACT = checks.INEXACT
+INTEGER = INTEGERS = checks.INTEGERS
+BOOL = ("bool",)
+COMPLEX = ("complex64", "complex128")
+LAYER = ("half", "bfloat16", "float", "double")
+FLOAT_DOUBLE = ("float", "double")
+CONVOLVED = (*LAYER, "int32")
+SIGNED = (*FLOATS, "int8", "int16", "int32", "int64", *COMPLEX)
+ARITHMETIC = (*FLOATS, *INTEGERS, *COMPLEX)
+DIVISIBLE = ("half", "float", "bfloat16", "double", *COMPLEX)
+LOGARITHMIC = (*LAYER, *COMPLEX)
+MULTIPLIABLE = (
+    *FLOATS,
+    *("uint8", "int8", "uint16", "int16", "int32", "uint32", "uint64", "int64"),
+    *COMPLEX,
+)
+TRUNCATED = ("int32", "int64", *FLOATS)
+ORDERED_BINARY = (
+    *FLOATS,
+    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+)
+DIFFERENCES = (*FLOATS, "int32", "int64", *COMPLEX)
+ORDERED = (
+    *("float", "double", "int32", "uint8", "int16", "int8", "int64"),
+    *("bfloat16", "uint16", "half", "uint32", "uint64"),
+)
+RECTIFIED = (*ORDERED, "qint8")
+SUMS = (
+    *("float", "double", "int32", "uint8", "int16", "int8", "complex64", "int64"),
+    *("qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16"),
+    *("uint16", "complex128", "half", "uint32", "uint64"),
+)
+EXTREMES = (*ORDERED, "qint8", "quint8", "qint32", "qint16", "quint16")
+NUMBER = ARITHMETIC
+PRODUCTS = ARITHMETIC
+SOLVABLE = ("double", "float", "half", *COMPLEX)
+DETERMINABLE = ("half", "float", "double", *COMPLEX)
+
+#: What the language computes of narrow integers as NumPy does, in wider ones.
+_WIDENING = frozenset(
+    f"tf.{name}" for name in "reduce_sum reduce_prod reduce_mean cumsum math.cumprod".split()
+)
+
+
+def unary(function: str, op: str, kinds: Kinds, x: Any) -> Tensor:
+    """Of each element, one of the same dtype."""
+    tensor = operand_of(x, op, kinds)
+    return call(function, tensor, spec=Spec(tensor.dtype, tensor._node.shape))
+
+
+def bool_unary(function: str, op: str, kinds: Kinds, x: Any) -> Tensor:
+    """Of each element, whether something is so."""
+    tensor = operand_of(x, op, kinds)
+    return call(function, tensor, spec=Spec(bool_, tensor._node.shape))
+
+
+def binary(function: str, op: str, kinds: Kinds, x: Any, y: Any) -> Tensor:
+    """Of pairs of elements, one of their dtype."""
+    return checks.binary(op, function, x, y, allowed=kinds or ())
+
+
+def ternary(function: str, op: str, kinds: Kinds, x: Any, y: Any, z: Any) -> Tensor:
+    """Of three elements each, one of their dtype."""
+    given = _operands(op, kinds, {"x": x, "y": y, "z": z}, ())
+    shape: tuple[int, ...] | None = ()
+    for value in given.values():
+        known = value._node.shape if isinstance(value, Tensor) else ()
+        shape = checks.broadcast(op, shape, known)
+    return call(function, *given.values(), spec=Spec(_dtype(given), shape))
+
+
+def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+    """The elements along some axes as one."""
+    ((_, value),) = tensors.items()
+    tensor = operand_of(value, op, kinds)
+    axis, keepdims = axes(static["axis"]), bool(static["keepdims"])
+    shape = checks.reduced_shape(op, tensor._node.shape, axis, keepdims)
+    given: dict[str, Any] = {} if axis is None else {"axis": axis}
+    if keepdims:
+        given["keepdims"] = True
+    return _kept(function, tensor, given, shape)
+
+
+def scan(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+    """The elements so far along an axis as one, at each place."""
+    ((_, value),) = tensors.items()
+    tensor = operand_of(value, op, kinds)
+    (axis,) = integers(static["axis"])
+    rank = len(tensor._lengths())
+    if not -rank <= axis < rank:
+        raise invalid(
+            f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {axis} "
+            f"[Op:{op}] name: "
+        )
+    given = {"axis": axis} | {name: True for name in ("exclusive", "reverse") if static[name]}
+    return _kept(function, tensor, given, tensor._node.shape)
+
+
+def same(
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    places: Sequence[str] = (),
+    refuses: bool = False,
+) -> Tensor:
+    """Dtype and shape of the first tensor."""
+    given = _operands(op, kinds, tensors, places)
+    first = next(value for value in given.values() if isinstance(value, Tensor))
+    return _called(function, given, static, Spec(first.dtype, first._node.shape), refuses)
+
+
+def like(
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    places: Sequence[str] = (),
+    refuses: bool = False,
+) -> Tensor:
+    """Dtype of the tensors, and a shape of its own."""
+    given = _operands(op, kinds, tensors, places)
+    return _called(function, given, static, Spec(_dtype(given)), refuses)
+
+
+def real_like(
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    refuses: bool = False,
+) -> Tensor:
+    """Dtype of the real parts, and a shape of its own."""
+    given = _operands(op, kinds, tensors, ())
+    return _called(function, given, static, Spec(_dtype(given).real_dtype), refuses)
+
+
+def complex(
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    refuses: bool = False,
+) -> Tensor:
+    """Complex numbers, and a shape of its own."""
+    given = _operands(op, kinds, tensors, ())
+    return _called(function, given, static, Spec(complex_of(_dtype(given))), refuses)
+
+
+def typed(
+    dtype: str,
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    places: Sequence[str] = (),
+) -> Tensor:
+    """One dtype always, and a shape of its own."""
+    given = _operands(op, kinds, tensors, places)
+    result = _called(function, given, static, UNKNOWN, False)
+    return call("cast", result, dtype, spec=Spec(as_dtype(dtype)))
+
+
+def any(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+    """Found out by asking."""
+    return _called(function, _operands(op, kinds, tensors, ()), static, UNKNOWN, False)
+
+
+def scalar(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+    """One element."""
+    given = _operands(op, kinds, tensors, ())
+    return _called(function, given, static, Spec(_dtype(given), ()), False)
+
+
+def batch(
+    inner: int,
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    refuses: bool = False,
+) -> Tensor:
+    """One element for each array in the last ``inner`` axes."""
+    given = _operands(op, kinds, tensors, ())
+    (tensor,) = given.values()
+    shape = tensor._lengths()
+    if len(shape) < inner:
+        raise invalid(f"Input tensor 0 must have rank >= {inner}, got {len(shape)} [Op:{op}]")
+    return _called(function, given, static, Spec(tensor.dtype, shape[:-inner]), refuses)
+
+
+def real_reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+    """A length of the elements along some axes."""
+    ((_, value),) = tensors.items()
+    order, along = static["ord"], static["axis"]
+    matrix = isinstance(along, (tuple, builtins.list)) and len(along) == 2
+    if (
+        not matrix
+        and order not in ("euclidean", np.inf)
+        and (isinstance(order, str) or not order > 0)
+    ):
+        raise ValueError(f"'ord' must be a supported vector norm, got {order}")
+    tensor = operand_of(value, op, kinds)
+    axis, keepdims = axes(static["axis"]), bool(static["keepdims"])
+    shape = checks.reduced_shape(op, tensor._node.shape, axis, keepdims)
+    spec = Spec(tensor.dtype.real_dtype, shape)
+    given = {**static, "axis": axis, "keepdims": keepdims}
+    return _called(function, {"tensor": tensor}, given, spec, False)
+
+
+def list(
+    count: int,
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    refuses: bool = False,
+) -> builtins.list[Tensor]:
+    """So many tensors of the first one's dtype."""
+    given = _operands(op, kinds, tensors, ())
+    return _listed(function, given, static, [Spec(_dtype(given))] * count, refuses)
+
+
+def spectrum(
+    count: int,
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    refuses: bool = False,
+) -> builtins.list[Tensor]:
+    """Real numbers, and a tensor of the first one's dtype."""
+    given = _operands(op, kinds, tensors, ())
+    dtype = _dtype(given)
+    return _listed(function, given, static, [Spec(dtype.real_dtype), Spec(dtype)], refuses)
+
+
+def complex_list(
+    count: int,
+    function: str,
+    op: str,
+    kinds: Kinds,
+    tensors: Tensors,
+    static: Static,
+    *,
+    refuses: bool = False,
+) -> builtins.list[Tensor]:
+    """So many complex tensors."""
+    given = _operands(op, kinds, tensors, ())
+    return _listed(function, given, static, [Spec(complex_of(_dtype(given)))] * count, refuses)
+
+
+def operand_of(value: Any, op: str, kinds: Kinds) -> Tensor:
+    """A value as a tensor of one of the dtypes."""
+    tensor = convert_to_tensor(value)
+    if kinds == BOOL and tensor.dtype != bool_:
+        raise checks.mismatch(op, bool_, tensor.dtype, 0)
+    if kinds is not None:
+        checks.check_allowed(op, tensor.dtype, kinds)
+    return tensor
+
+
+def complex_of(dtype: DType) -> DType:
+    """The complex dtype of a precision."""
+    if dtype.is_complex:
+        return dtype
+    return as_dtype("complex128" if dtype.name == "float64" else "complex64")
+
+
+def axes(axis: Any) -> int | builtins.list[int] | None:
+    """Axes as numbers."""
+    if axis is None:
+        return None
+    if isinstance(axis, Operand):
+        axis = axis._value()
+    found = integers(axis)
+    return found[0] if np.ndim(axis) == 0 else found
+
+
+def written(value: Any) -> Any:
+    """A parameter that is no tensor as it is written into the program."""
+    if isinstance(value, DType):
+        return value.storage.name
+    if isinstance(value, TensorShape):
+        return value.as_list()
+    if isinstance(value, Operand):
+        return value._value().tolist()
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, (tuple, builtins.list)):
+        return [written(item) for item in value]
+    return value
+
+
+def _kept(
+    function: str, tensor: Tensor, given: Mapping[str, Any], shape: tuple[int, ...] | None
+) -> Tensor:
+    """A result of the tensor's own dtype, also where the language takes a wider one."""
+    spec = Spec(tensor.dtype, shape)
+    if function not in _WIDENING or not tensor.dtype.is_integer:
+        return call(function, tensor, **given, spec=spec)
+    wide = call(function, tensor, **given, spec=Spec(None, shape))
+    return call("cast", wide, tensor.dtype.name, spec=spec)
+
+
+def _operands(op: str, kinds: Kinds, tensors: Tensors, places: Sequence[str]) -> dict[str, Any]:
+    """The tensors of one dtype, that of the first which has one; numbers are written out."""
+    own = {name: value for name, value in tensors.items() if name not in places} or tensors
+    first = next((v for v in own.values() if isinstance(v, (Operand, np.ndarray))), None)
+    if first is None:
+        first = next(value for value in own.values() if value is not None)
+    dtype = convert_to_tensor(first).dtype
+    if kinds is not None:
+        checks.check_allowed(op, dtype, kinds)
+    given: dict[str, Any] = {}
+    for position, (name, value) in enumerate(tensors.items()):
+        if value is None:
+            given[name] = None
+        elif name in places:
+            given[name] = convert_to_tensor(value)
+        else:
+            converted = convert_to_tensor(value) if position == 0 and value is first else None
+            given[name] = argument(value, dtype) if converted is None else converted
+            found = given[name]
+            if isinstance(found, Tensor) and found.dtype != dtype:
+                raise checks.mismatch(op, dtype, found.dtype, position)
+    head = next(iter(given))
+    if head not in places and not isinstance(given[head], Tensor):
+        given[head] = convert_to_tensor(given[head], dtype)
+    return given
+
+
+def _dtype(given: Mapping[str, Any]) -> DType:
+    return next(value.dtype for value in given.values() if isinstance(value, Tensor))
+
+
+def _called(
+    function: str, given: Mapping[str, Any], static: Static, spec: Spec, refuses: bool
+) -> Tensor:
+    text = {name: written(value) for name, value in static.items()}
+    return call(function, **given, **text, spec=spec, now=refuses)
+
+
+def _listed(
+    function: str, given: Mapping[str, Any], static: Static, specs: Sequence[Spec], refuses: bool
+) -> builtins.list[Tensor]:
+    text = {name: written(value) for name, value in static.items()}
+    return calls(function, **given, **text, specs=specs, now=refuses)

@@ -1,0 +1,45 @@
+"""What parameters of operations may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwire.tf.dtypes import DType
+from gradwire.tf.shapes import TensorShape
+from gradwire.tf.tensors import Operand
+
+
+class SupportsArray(Protocol):
+    """What says itself which array it is."""
+
+    def __array__(self) -> NDArray[Any]:
+        """The array."""
+
+
+#: A tensor or variable, or what becomes one: an array, a number, nested lists of these.
+TensorLike: TypeAlias = "Operand | SupportsArray | complex | str | bytes | Sequence[Any]"
+Ints: TypeAlias = "int | Sequence[int] | NDArray[Any] | Operand"
+Floats: TypeAlias = Sequence[float]
+Axis: TypeAlias = "Ints | None"
+Shape: TypeAlias = "Ints | TensorShape"
+DTypeLike: TypeAlias = "DType | str | np.dtype[Any] | type[Any]"
+#: ``"SAME"``, ``"VALID"``, or pairs for each axis.
+Padding: TypeAlias = "str | Sequence[Sequence[int]]"
+#: Which norm: ``"euclidean"``, ``"fro"``, 1, 2, ``np.inf``.
+Order: TypeAlias = "str | float"
+
+__all__ = [
+    "Axis",
+    "DTypeLike",
+    "Floats",
+    "Ints",
+    "Order",
+    "Padding",
+    "Shape",
+    "SupportsArray",
+    "TensorLike",
+]

@@ -1,0 +1,29 @@
+"""Operations whose derivative TensorFlow does not know: gradients that come to them are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.nodes import active, paused
+from gradwire.tf.recordings import Crossing
+from gradwire.tf.tensors import Tensor
+
+T = TypeVar("T")
+
+
+def unregistered(op: str, inputs: Sequence[Any], compute: Callable[[], T]) -> T:
+    """What ``compute`` gives, one tensor or a tuple of them, with no way back for gradients."""
+    nodes = tuple([convert_to_tensor(each)._node for each in inputs])
+    with paused():
+        result = compute()
+    outputs = result if isinstance(result, tuple) else (result,)
+
+    def refused(*upstream: Any) -> Sequence[Any]:
+        raise LookupError(f"gradient registry has no entry for: {op}")
+
+    made = tuple([each._node for each in outputs if isinstance(each, Tensor)])
+    for recorder in active():
+        recorder.note_crossing(Crossing(nodes, made, refused))
+    return result
