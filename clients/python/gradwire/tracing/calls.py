@@ -97,6 +97,8 @@ def into(out: Any, result: Any) -> Any:
 def _is_left_out(name: str, value: Any) -> bool:
     if value is np._NoValue or name in OF_NO_CONSEQUENCE:
         return True
+    if name == "dtype" and value is None:
+        return True
     return name == "order" and value in ("C", "K", "A", None)
 
 

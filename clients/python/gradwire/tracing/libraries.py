@@ -15,16 +15,18 @@ from typing import Any, cast
 
 import numpy as np
 
+from gradwire.tracing import literals
 from gradwire.tracing.calls import record_call
 from gradwire.tracing.replaced import Spot, Substitute
+from gradwire.tracing.shapes import elementwise
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.tracing.traces import Trace, current, not_traceable
 
 #: Modules of SciPy whose public functions are recorded by their names.
 SCIPY = (
     "scipy.linalg", "scipy.special", "scipy.fft", "scipy.signal", "scipy.integrate",
-    "scipy.ndimage", "scipy.spatial.distance", "scipy.stats", "scipy.sparse.linalg",
+    "scipy.ndimage", "scipy.spatial.distance", "scipy.stats", "scipy.sparse", "scipy.sparse.linalg",
 )  # fmt: skip
 #: The same in the language, where it is called otherwise there.
 RENAMED = {
@@ -67,6 +69,9 @@ def _substitutes(loaded: tuple[ModuleType | None, ...]) -> tuple[Substitute, ...
     stats = loaded[SCIPY.index("scipy.stats")]
     if stats is not None:
         found += _of_distributions(stats)
+    sparse = loaded[SCIPY.index("scipy.sparse")]
+    if sparse is not None:
+        found += _of_sparse(sparse)
     return tuple(found)
 
 
@@ -112,6 +117,15 @@ def _of_scipy(home: str, module: ModuleType) -> Iterator[Substitute]:
             continue
         record = IN_OTHER_WORDS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
         yield Substitute(Spot(module, name), original, _recording(original, record))
+
+
+def _of_sparse(sparse: ModuleType) -> Iterator[Substitute]:
+    """Products of sparse matrices with recorded arrays."""
+    for kind in sparse.csr_array.__mro__:  # what all formats have
+        for name in ("__matmul__", "dot"):
+            original = vars(kind).get(name)
+            if original is not None:
+                yield Substitute(Spot(kind, name), original, _recording(original, _product))
 
 
 def _of_distributions(stats: ModuleType) -> Iterator[Substitute]:
@@ -228,6 +242,15 @@ def _joined(
     if joining is np.c_:
         rows = [np.reshape(row, (-1, 1)) if np.ndim(row) == 1 else row for row in rows]
     return np.concatenate(rows, axis=-1 if joining is np.c_ else 0)
+
+
+def _product(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    matrix, other = args
+    term = literals.infix("@", matrix, other, lambda value: to_term(value, trace))
+    stand_in = np.broadcast_to(np.ones((), matrix.dtype), matrix.shape)
+    return Tracer(term, trace, infer=lambda: elementwise(np.matmul, (stand_in, other)))
 
 
 def _of_distribution(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
     from gradwire.tracing.traces import Trace
 
 #: Elements of the largest stand-ins that a function is tried on, only to see what it returns.
-LARGEST_STAND_IN = 100_000
+LARGEST_STAND_IN = 1_000_000
+#: Of functions whose time is more than the number of elements.
+LARGEST_MATRIX = 40_000
+#: The axes of each array in a signature.
+_CORE = re.compile(r"\(([^)]*)\)")
 
 
 class Aval(NamedTuple):
@@ -29,24 +34,36 @@ class Aval(NamedTuple):
 
 
 def elementwise(ufunc: np.ufunc, inputs: tuple[Any, ...], output: int = 0) -> Aval | None:
-    """What a ufunc gives, by broadcasting; of those with a signature of their own, ``matmul``."""
-    if ufunc.signature is not None and ufunc is not np.matmul:
-        return None
+    """What a ufunc gives, by broadcasting."""
     shapes = [np.shape(value) if not _is_traced(value) else value.shape for value in inputs]
     kinds = tuple([_kind(value) for value in inputs])
     try:
         dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
-        shape = _product_shape(*shapes) if ufunc is np.matmul else np.broadcast_shapes(*shapes)
+        if ufunc.signature is None:
+            shape = np.broadcast_shapes(*shapes)
+        else:
+            shape = _contracted(ufunc.signature, shapes, output)
         return Aval(shape, dtypes[len(inputs) + output])
     except (TypeError, ValueError):
         return None  # the service will say what is wrong
 
 
-def _product_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of ``left @ right``."""
-    if left[-1:] != right[-2:][:1]:  # what is summed over: the last axis, the last but one
-        raise ValueError(f"no product of {left} and {right}")
-    return (*np.broadcast_shapes(left[:-2], right[:-2]), *left[-2:-1], *right[1:][-1:])
+def _contracted(signature: str, shapes: Sequence[tuple[int, ...]], output: int) -> tuple[int, ...]:
+    """The shape by a signature like ``(n?,k),(k,m?)->(n?,m?)``: axes may be absent for ``?``."""
+    given, made = [_CORE.findall(side) for side in signature.split("->")]
+    lengths: dict[str, int] = {}
+    loops = []
+    for shape, core in zip(shapes, given, strict=True):
+        names = core.split(",")
+        while len(names) > len(shape):
+            names.remove(next(name for name in names if name.endswith("?")))
+        loops.append(shape[: len(shape) - len(names)])
+        for name, length in zip(names, shape[len(shape) - len(names) :], strict=True):
+            if lengths.setdefault(name.rstrip("?"), length) != length:
+                raise ValueError("unequal lengths")
+    names = [name for name in made[output].split(",") if name]
+    core_shape = [lengths[name.rstrip("?")] for name in names if name.rstrip("?") in lengths]
+    return (*np.broadcast_shapes(*loops), *core_shape)
 
 
 def item_aval(array: Tracer, key: Any) -> Aval | None:
@@ -64,9 +81,12 @@ def item_aval(array: Tracer, key: Any) -> Aval | None:
 
 def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """What a NumPy function gives for arrays like its arguments; ``None`` if that is not known."""
+    module = getattr(function, "__module__", None) or "scipy"
+    heavy = "linalg" in module or module.startswith("scipy")
+    largest = LARGEST_MATRIX if heavy else LARGEST_STAND_IN
     try:
         with np.errstate(all="ignore"):
-            return function(*_stand_ins(args), **_stand_ins(dict(kwargs)))
+            return function(*_stand_ins(args, largest), **_stand_ins(dict(kwargs), largest))
     except Exception:  # noqa: BLE001 - whatever is wrong, the service says it better
         return None
 
@@ -86,20 +106,20 @@ def stand_in(aval: Aval) -> NDArray[Any]:
     return np.broadcast_to(np.ones((), aval.dtype), aval.shape)
 
 
-def _stand_ins(value: Any) -> Any:
+def _stand_ins(value: Any, largest: int) -> Any:
     if _is_traced(value):
         aval = value.aval
-        if value.size > LARGEST_STAND_IN:
+        if value.size > largest:
             raise ValueError("too large to be tried")
         square = value.ndim > 1 and aval.shape[-1] == aval.shape[-2]
         if square:  # an identity can be inverted
             return np.broadcast_to(np.eye(aval.shape[-1], dtype=aval.dtype), aval.shape)
         return stand_in(aval)
     if isinstance(value, (list, tuple)):
-        items = [_stand_ins(item) for item in value]
+        items = [_stand_ins(item, largest) for item in value]
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, dict):
-        return {name: _stand_ins(item) for name, item in value.items()}
+        return {name: _stand_ins(item, largest) for name, item in value.items()}
     return value
 
 
@@ -113,7 +133,7 @@ def _kind(value: Any) -> Any:
     if isinstance(value, (bool, np.generic, np.ndarray)) or not isinstance(
         value, (int, float, complex)
     ):
-        return np.asarray(value).dtype
+        return value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
     return type(value)
 
 

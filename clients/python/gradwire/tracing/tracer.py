@@ -373,6 +373,8 @@ def to_term(value: Any, trace: Trace) -> Term | None:
         return to_own_term(value, trace)
     if isinstance(value, np.ndarray):
         return trace.constant(value)
+    if hasattr(value, "tocoo"):
+        return trace.constant(value)
     if hasattr(value, "__array__") and not isinstance(value, (np.generic, type)):
         return trace.constant(np.asarray(value))
     return None

@@ -30,6 +30,8 @@ class Guard:
     outcome: Any
 
 
+#: What makes a sparse array.
+_PARTS = ("row", "col", "data")
 _CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)
 
 
@@ -46,7 +48,10 @@ class Trace:
         self.scope: Scope | None = None
 
     def constant(self, array: Any) -> Leaf:
-        """The leaf of an array that the function has from elsewhere; one for each array."""
+        """The leaf of an array that the function has from elsewhere; one for each array.
+
+        It may be one of SciPy's sparse arrays, too.
+        """
         known = self._constants.get(id(array))
         if known is not None and _same(array, known[1]):
             return known[0]
@@ -99,6 +104,9 @@ class Trace:
 
 
 def _same(array: Any, other: Any) -> bool:
+    if not isinstance(array, np.ndarray):
+        array, other = array.tocoo(), other.tocoo()
+        return all(_same(getattr(array, part), getattr(other, part)) for part in _PARTS)
     return bool(np.array_equal(array, other, equal_nan=array.dtype.kind in "fc"))
 
 
