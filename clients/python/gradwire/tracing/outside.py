@@ -51,8 +51,18 @@ class Outside:
 
     def of_libraries(self) -> list[Substitute]:
         """What is to stand for the libraries' functions that it has by names of its own."""
-        found = [Substitute(spot, value, substitute_of(value)) for spot, value in self._seen or ()]
+        found = [Substitute(spot, value, _replaced(value)) for spot, value in self._seen or ()]
         return [each for each in found if each.substitute is not None]
+
+
+def _replaced(value: Any) -> Any:
+    """What is to stand for a value: for a library's function, and for defaults that hold some."""
+    if type(value) is not tuple:
+        return substitute_of(value)
+    parts = [substitute_of(part) for part in value]
+    if all(part is None for part in parts):
+        return None
+    return tuple([old if new is None else new for old, new in zip(value, parts, strict=True)])
 
 
 def _reads(python: Any) -> list[tuple[Spot, Any]]:

@@ -1,0 +1,66 @@
+from functools import partial, wraps
+
+import gradwire
+import pytest
+
+SCALE = 2.0
+
+
+def scaled(x):
+    return SCALE * x
+
+
+def through_another(x):
+    return scaled(x) + 1.0
+
+
+def decorated(f):
+    @wraps(f)
+    def wrapper(x):
+        return f(x)
+
+    return wrapper
+
+
+class Model:
+    def __init__(self, power):
+        self.power = power
+
+    def value(self, x):
+        return x**self.power
+
+
+@pytest.mark.parametrize(
+    "f", [scaled, through_another, decorated(through_another)], ids=["itself", "called", "wrapped"]
+)
+def test_a_global_is_read_anew_also_by_what_is_called(f, client, monkeypatch):
+    slope = gradwire.grad(f, client=client)
+    assert slope(1.0) == 2.0
+    monkeypatch.setitem(scaled.__globals__, "SCALE", 5.0)
+    assert slope(1.0) == 5.0
+
+
+def test_a_helper_may_be_replaced(client, monkeypatch):
+    slope = gradwire.grad(through_another, client=client)
+    assert slope(1.0) == 2.0
+    monkeypatch.setitem(through_another.__globals__, "scaled", lambda x: x**3)
+    assert slope(2.0) == 12.0
+
+
+def test_methods_and_partial_functions_are_functions(client):
+    assert gradwire.grad(Model(3).value, client=client)(2.0) == 12.0
+    assert gradwire.grad(partial(lambda k, x: k * x, 4.0), client=client)(2.0) == 4.0
+
+
+def test_equal_numbers_are_no_change(client, monkeypatch):
+    recorded = []
+
+    def f(x):
+        recorded.append(x)
+        return scaled(x)
+
+    slope = gradwire.grad(f, client=client)
+    slope(1.0)
+    monkeypatch.setitem(scaled.__globals__, "SCALE", float("2.0"))
+    slope(3.0)
+    assert len(recorded) == 1
