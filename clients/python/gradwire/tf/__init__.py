@@ -10,6 +10,9 @@
 
 from gradwire.tf import autodiff as autodiff
 from gradwire.tf import bitwise as bitwise
+from gradwire.tf import config as config
+from gradwire.tf import data as data
+from gradwire.tf import debugging as debugging
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
 from gradwire.tf import image as image
@@ -21,6 +24,7 @@ from gradwire.tf import ragged as ragged
 from gradwire.tf import random as random
 from gradwire.tf import signal as signal
 from gradwire.tf import sparse as sparse
+from gradwire.tf import strings as strings
 from gradwire.tf.conversion import *
 from gradwire.tf.custom import *
 from gradwire.tf.dtypes import *
