@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import json
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from statistics import median
-from time import perf_counter
-from typing import Any, NamedTuple
+from time import perf_counter, process_time
+from typing import Any
 
 import gradwire
 import httpx
@@ -33,15 +35,19 @@ _SIZES = (10, 100_000)
 _LINEAR = "mean((data @ w)**2)"
 
 
-class Both(NamedTuple):
-    """The rounds' figures of the SDK and of what stands beside it."""
+@dataclass
+class Side:
+    """One way to ask, and the medians of each round: microseconds until the answer, and of CPU."""
 
-    ours: Figures
-    theirs: Figures
+    ask: Ask
+    latency: Figures = field(default_factory=list)
+    cpu: Figures = field(default_factory=list)
 
-    def row(self, what: str, **bars: float) -> Row:
-        """Their medians."""
-        return Row.of(what, self.ours, self.theirs, "us", **bars)
+    def once(self, x: Array) -> tuple[float, float]:
+        """What one call takes."""
+        begin, cpu = perf_counter(), process_time()
+        self.ask(x)
+        return (perf_counter() - begin) * 1e6, (process_time() - cpu) * 1e6
 
 
 def report(*, quick: bool) -> list[str]:
@@ -70,14 +76,21 @@ def _waiting(server: Server, client: gradwire.Client, rounds: int) -> list[Row]:
         def ours(x: Array) -> tuple[Any, Any]:
             return _read(client.gradient(ROSENBROCK, {"x": x}, sources="x"))
 
-        small = _latencies(rounds, 10, 50, ours, in_json)
-        large = _latencies(rounds, 100_000, 5, ours, in_messagepack)
+        small = alternate(rounds, 10, 50, ours, in_json)
+        large = alternate(rounds, 100_000, 5, ours, in_messagepack)
     return [
-        Row.of("10 numbers, beside JSON", small.ours, small.theirs, "us", ratio_bar=1.3),
+        *_rows("10 numbers, beside JSON", *small, 1.3),
+        *_rows("100,000 numbers, beside MessagePack", *large, 1.5),
         Row.of(
-            "100,000 numbers, beside MessagePack", large.ours, large.theirs, "us", ratio_bar=1.5
+            "100,000 numbers: latency", large[0].latency, large[1].latency, "us", figure_bar=3000
         ),
-        Row.of("100,000 numbers", large.ours, large.theirs, "us", figure_bar=3000),
+    ]
+
+
+def _rows(what: str, ours: Side, theirs: Side, most: float) -> list[Row]:
+    return [
+        Row.of(f"{what}: latency", ours.latency, theirs.latency, "us", ratio_bar=most),
+        Row.of(f"{what}: CPU", ours.cpu, theirs.cpu, "us"),
     ]
 
 
@@ -94,14 +107,12 @@ def _awaiting(server: Server, rounds: int) -> list[Row]:
         async def sdk(x: Array) -> tuple[Any, Any]:
             return _read(await client.gradient(ROSENBROCK, {"x": x}, sources="x"))
 
-        small = _latencies(
+        sides = alternate(
             rounds, 10, 50, lambda x: runner.run(sdk(x)), lambda x: runner.run(by_hand(x))
         )
         runner.run(http.aclose())
         runner.run(client.close())
-    return [
-        Row.of("10 numbers, awaited, beside JSON", small.ours, small.theirs, "us", ratio_bar=1.3)
-    ]
+    return _rows("10 numbers, awaited, beside JSON", *sides, 1.3)
 
 
 def _again(server: Server, rounds: int) -> Row:
@@ -121,27 +132,30 @@ def _again(server: Server, rounds: int) -> Row:
     url = _url(server)
     with gradwire.Client(url) as client, gradwire.Client(url, references=False) as plain:
         figures = interleave(rounds, asking(client), asking(plain))
-    return Both(*figures).row("in 100 weights, 8 MB of data again, beside all sent")
+    what = "in 100 weights, 8 MB of data again, beside all sent: latency"
+    return Row.of(what, figures[0], figures[1], "us")
 
 
-def _latencies(rounds: int, size: int, count: int, ours: Ask, theirs: Ask) -> Both:
-    """The median microseconds of both in each round, after their answers were checked."""
+def alternate(rounds: int, size: int, count: int, ours: Ask, theirs: Ask) -> tuple[Side, Side]:
+    """Both in turn, call by call, after their answers were checked."""
     (start,) = points(size, 1)
-    for ask in (ours, theirs):
-        for value, expected in zip(ask(start), rosenbrock(start), strict=True):
+    sides = Side(ours), Side(theirs)
+    for side in sides:
+        for value, expected in zip(side.ask(start), rosenbrock(start), strict=True):
             np.testing.assert_allclose(value, expected, rtol=1e-9)
     numbers = itertools.count(1)
-
-    def timed(ask: Ask) -> Callable[[int], float]:
-        def latency() -> float:
-            x = start + 1e-9 * next(numbers)  # no point comes again
-            begin = perf_counter()
-            ask(x)
-            return (perf_counter() - begin) * 1e6
-
-        return lambda _: median(latency() for _ in range(count))
-
-    return Both(*interleave(rounds, timed(ours), timed(theirs)))
+    for _ in range(rounds):
+        gc.collect()
+        found: list[list[tuple[float, float]]] = [[], []]
+        for turn in range(count):
+            for i in (turn % 2, 1 - turn % 2):
+                x = start + 1e-9 * next(numbers)  # no point comes again
+                found[i].append(sides[i].once(x))
+        for side, figures in zip(sides, found, strict=True):
+            latencies, cpu = zip(*figures, strict=True)
+            side.latency.append(median(latencies))
+            side.cpu.append(median(cpu))
+    return sides
 
 
 def _json(x: Array) -> bytes:
