@@ -1,0 +1,49 @@
+"""Keras's names for what is trained on a tape, written in ``gradwire.tf`` itself."""
+
+
+
+from gradwire.tf.keras import (
+    activations,
+    backend,
+    initializers,
+    layers,
+    losses,
+    metrics,
+    models,
+    optimizers,
+    regularizers,
+    schedules,
+    utils,
+)
+from gradwire.tf.keras.initializers import Initializer
+from gradwire.tf.keras.layers import Input, Layer
+from gradwire.tf.keras.losses import Loss
+from gradwire.tf.keras.metrics import Metric
+from gradwire.tf.keras.models import Model, Sequential
+from gradwire.tf.keras.optimizers import Optimizer
+from gradwire.tf.keras.regularizers import Regularizer
+from gradwire.tf.keras.symbolic import KerasTensor
+
+__all__ = [
+    "Initializer",
+    "Input",
+    "KerasTensor",
+    "Layer",
+    "Loss",
+    "Metric",
+    "Model",
+    "Optimizer",
+    "Regularizer",
+    "Sequential",
+    "activations",
+    "backend",
+    "initializers",
+    "layers",
+    "losses",
+    "metrics",
+    "models",
+    "optimizers",
+    "regularizers",
+    "schedules",
+    "utils",
+]

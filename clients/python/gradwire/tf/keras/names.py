@@ -1,0 +1,26 @@
+"""Names that Keras makes up: ``dense``, ``dense_1``, …"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_GIVEN: Counter[str] = Counter()
+
+
+def snake_case(name: str) -> str:
+    """``LayerNormalization`` as ``layer_normalization``."""
+    split = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", split).lower()
+
+
+def unique_name(stem: str) -> str:
+    """The stem, with a number from its second use on."""
+    count = _GIVEN[stem]
+    _GIVEN[stem] += 1
+    return f"{stem}_{count}" if count else stem
+
+
+def clear_session() -> None:
+    """Begin to count names anew."""
+    _GIVEN.clear()

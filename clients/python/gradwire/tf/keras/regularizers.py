@@ -1,0 +1,63 @@
+"""Penalties on weights, added to a layer's ``losses``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradwire.tf as tf
+
+
+class Regularizer:
+    """A function of a weight that gives its penalty."""
+
+    def __call__(self, x: Any) -> Any:
+        """The penalty."""
+        raise NotImplementedError(f"{type(self).__name__} must be callable")
+
+
+class L1L2(Regularizer):
+    """``l1 sum(|x|) + l2 sum(x^2)``."""
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
+        self.l1: float = float(l1)
+        self.l2: float = float(l2)
+
+    def __call__(self, x: Any) -> Any:
+        value: Any = tf.constant(0.0, dtype=x.dtype)
+        if self.l1:
+            value = value + self.l1 * tf.reduce_sum(tf.abs(x))
+        if self.l2:
+            value = value + self.l2 * tf.reduce_sum(tf.square(x))
+        return value
+
+
+class L1(L1L2):
+    """``l1 sum(|x|)``."""
+
+    def __init__(self, l1: float = 0.01) -> None:
+        super().__init__(l1=l1)
+
+
+class L2(L1L2):
+    """``l2 sum(x^2)``."""
+
+    def __init__(self, l2: float = 0.01) -> None:
+        super().__init__(l2=l2)
+
+
+l1, l2, L1_L2 = L1, L2, L1L2
+
+
+def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
+    """Both penalties."""
+    return L1L2(l1, l2)
+
+
+def get(identifier: Any) -> Any:
+    """A penalty by its name, or as it is."""
+    if identifier is None or callable(identifier):
+        return identifier
+    known = {"l1": L1, "l2": L2, "l1_l2": L1L2, "L1": L1, "L2": L2, "L1L2": L1L2}
+    if identifier not in known:
+        raise ValueError(f"Could not interpret regularizer identifier: {identifier}")
+    return known[identifier]()

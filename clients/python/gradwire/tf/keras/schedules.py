@@ -1,0 +1,130 @@
+"""Learning rates that depend on the step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import gradwire.tf as tf
+
+
+class LearningRateSchedule:
+    """A function of the step that gives the rate."""
+
+    def __call__(self, step: Any) -> Any:
+        """The rate at a step."""
+        return tf.constant(self.rate(_number(step)), dtype=tf.float32)
+
+    def rate(self, step: float) -> float:
+        """The same of a number."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method rate or __call__")
+
+
+class ExponentialDecay(LearningRateSchedule):
+    """``initial * decay_rate ** (step / decay_steps)``."""
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: float,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str = "ExponentialDecay",
+    ) -> None:
+        self.initial_learning_rate: float = initial_learning_rate
+        self.decay_steps: float = decay_steps
+        self.decay_rate: float = decay_rate
+        self.staircase: bool = staircase
+        self.name: str = name
+
+    def rate(self, step: float) -> float:
+        passed = step / self.decay_steps
+        passed = math.floor(passed) if self.staircase else passed
+        return float(self.initial_learning_rate * self.decay_rate**passed)
+
+
+class InverseTimeDecay(ExponentialDecay):
+    """``initial / (1 + decay_rate * step / decay_steps)``."""
+
+    def rate(self, step: float) -> float:
+        passed = step / self.decay_steps
+        passed = math.floor(passed) if self.staircase else passed
+        return float(self.initial_learning_rate / (1.0 + self.decay_rate * passed))
+
+
+class PolynomialDecay(LearningRateSchedule):
+    """From the initial to the end rate within ``decay_steps``, by a power."""
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: float,
+        end_learning_rate: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        name: str = "PolynomialDecay",
+    ) -> None:
+        self.initial_learning_rate: float = initial_learning_rate
+        self.decay_steps: float = decay_steps
+        self.end_learning_rate: float = end_learning_rate
+        self.power: float = power
+        self.cycle: bool = cycle
+        self.name: str = name
+
+    def rate(self, step: float) -> float:
+        steps = self.decay_steps
+        if self.cycle:
+            steps *= max(1.0, math.ceil(step / steps))
+        left = 1.0 - min(step, steps) / steps
+        span = self.initial_learning_rate - self.end_learning_rate
+        return float(span * left**self.power + self.end_learning_rate)
+
+
+class CosineDecay(LearningRateSchedule):
+    """Half a cosine from the initial rate to ``alpha`` times it."""
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: float,
+        alpha: float = 0.0,
+        name: str = "CosineDecay",
+        **_: Any,
+    ) -> None:
+        self.initial_learning_rate: float = initial_learning_rate
+        self.decay_steps: float = decay_steps
+        self.alpha: float = alpha
+        self.name: str = name
+
+    def rate(self, step: float) -> float:
+        passed = min(step, self.decay_steps) / self.decay_steps
+        cosine = 0.5 * (1.0 + math.cos(math.pi * passed))
+        return float(self.initial_learning_rate * ((1.0 - self.alpha) * cosine + self.alpha))
+
+
+class PiecewiseConstantDecay(LearningRateSchedule):
+    """One of ``values`` up to each of ``boundaries``, and the last beyond."""
+
+    def __init__(
+        self,
+        boundaries: Sequence[float],
+        values: Sequence[float],
+        name: str = "PiecewiseConstantDecay",
+    ) -> None:
+        if len(boundaries) != len(values) - 1:
+            raise ValueError(
+                "The length of boundaries should be 1 less than the length of values. Received: "
+                f"boundaries={boundaries} of length {len(boundaries)}, and values={values} of "
+                f"length {len(values)}."
+            )
+        self.boundaries: list[float] = list(boundaries)
+        self.values: list[float] = list(values)
+        self.name: str = name
+
+    def rate(self, step: float) -> float:
+        return float(self.values[sum(step > boundary for boundary in self.boundaries)])
+
+
+def _number(step: Any) -> float:
+    return float(step.numpy()) if hasattr(step, "numpy") else float(step)
