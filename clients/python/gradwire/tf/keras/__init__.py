@@ -1,7 +1,5 @@
 """Keras's names for what is trained on a tape, written in ``gradwire.tf`` itself."""
 
-
-
 from gradwire.tf.keras import (
     activations,
     backend,
@@ -10,6 +8,7 @@ from gradwire.tf.keras import (
     losses,
     metrics,
     models,
+    ops,
     optimizers,
     regularizers,
     schedules,
@@ -42,6 +41,7 @@ __all__ = [
     "losses",
     "metrics",
     "models",
+    "ops",
     "optimizers",
     "regularizers",
     "schedules",

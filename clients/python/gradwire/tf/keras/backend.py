@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradwire.tf.keras.names import clear_session as clear_session
+from gradwire.tf.keras.names import clear_session
 
 
 def epsilon() -> float:
@@ -13,3 +13,6 @@ def epsilon() -> float:
 def floatx() -> str:
     """The dtype of weights that are given none."""
     return "float32"
+
+
+__all__ = ["clear_session", "epsilon", "floatx"]

@@ -89,10 +89,10 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """The cosine of the angle between them; as a loss it is negated."""
+    """The cosine of the angle between them, negated: the less, the more alike."""
     y_true, y_pred = _pair(y_true, y_pred)
     first, second = (tf.math.l2_normalize(y, axis=axis) for y in (y_true, y_pred))
-    return tf.reduce_sum(first * second, axis=axis)
+    return -tf.reduce_sum(first * second, axis=axis)
 
 
 def binary_crossentropy(
@@ -272,7 +272,7 @@ class CosineSimilarity(_OfFunction):
     def __init__(self, axis: int = -1, **kwargs: Any) -> None:
         super().__init__(axis=axis, **kwargs)
 
-    _function = staticmethod(lambda y, p, axis=-1: -cosine_similarity(y, p, axis))
+    _function = staticmethod(cosine_similarity)
 
 
 class BinaryCrossentropy(_OfFunction):

@@ -177,7 +177,7 @@ class SparseCategoricalCrossentropy(_OfFunction):
 class CosineSimilarity(_OfFunction):
     """The mean cosine of the angles."""
 
-    _function = staticmethod(losses.cosine_similarity)
+    _function = staticmethod(lambda y, p, axis=-1: -losses.cosine_similarity(y, p, axis))
 
 
 class _Counted(Metric):

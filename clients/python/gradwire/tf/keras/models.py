@@ -88,9 +88,7 @@ class Model(Layer):
             predicted = self(x, training=True)
             loss = self._loss(y, predicted)
         variables = self.trainable_variables
-        self.optimizer.apply_gradients(
-            zip(tape.gradient(loss, variables), variables, strict=True)
-        )
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
         return self._figures(loss, y, predicted)
 
     def test_on_batch(self, x: Any, y: Any = None) -> dict[str, float]:
@@ -142,7 +140,9 @@ class Model(Layer):
             return figures
         return figures["loss"] if len(figures) == 1 else list(figures.values())
 
-    def predict(self, x: Any, batch_size: int | None = None, verbose: Any = "auto", **_: Any) -> Any:
+    def predict(
+        self, x: Any, batch_size: int | None = None, verbose: Any = "auto", **_: Any
+    ) -> Any:
         """The outputs for data, as an array."""
         found = [self(rows).numpy() for rows, _ in _batches(x, None, batch_size, False)]
         return np.concatenate(found, axis=0)

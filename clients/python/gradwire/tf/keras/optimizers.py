@@ -29,12 +29,8 @@ class Optimizer:
         **_: Any,
     ) -> None:
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
-        self.iterations: Any = tf.Variable(
-            0, dtype=tf.int64, trainable=False, name="iteration"
-        )
-        self._schedule = (
-            learning_rate if isinstance(learning_rate, LearningRateSchedule) else None
-        )
+        self.iterations: Any = tf.Variable(0, dtype=tf.int64, trainable=False, name="iteration")
+        self._schedule = learning_rate if isinstance(learning_rate, LearningRateSchedule) else None
         first = 0.0 if self._schedule is not None else learning_rate
         self._rate: Any = tf.Variable(
             first, dtype=tf.float32, trainable=False, name="learning_rate"
@@ -141,7 +137,11 @@ class SGD(Optimizer):
     """``v = momentum v - rate g``, ``w = w + v``; with Nesterov's, ``w + momentum v - rate g``."""
 
     def __init__(
-        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **kwargs: Any
+        self,
+        learning_rate: Any = 0.01,
+        momentum: float = 0.0,
+        nesterov: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate, **kwargs)
         self.momentum: float = momentum
@@ -199,7 +199,9 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decay of the weights."""
 
-    def __init__(self, learning_rate: Any = 0.001, weight_decay: float = 0.004, **kwargs: Any) -> None:
+    def __init__(
+        self, learning_rate: Any = 0.001, weight_decay: float = 0.004, **kwargs: Any
+    ) -> None:
         super().__init__(learning_rate, weight_decay=weight_decay, **kwargs)
 
 
@@ -333,9 +335,63 @@ class Nadam(Adam):
         variable.assign_sub(mean * rate / (tf.sqrt(variance) + self.epsilon))
 
 
+class Lion(Optimizer):
+    """Steps of one size, by the sign of a mean of the gradients."""
+
+    _slots = {"momentum": 0.0}
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.99, **kwargs: Any
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.beta_1: float = beta_1
+        self.beta_2: float = beta_2
+
+    def update_step(self, gradient: Any, variable: Any, rate: Any, slots: dict[str, Any]) -> None:
+        mean = slots["momentum"]
+        direction = tf.sign(mean * self.beta_1 + gradient * (1.0 - self.beta_1))
+        variable.assign_sub(rate * direction)
+        mean.assign(mean * self.beta_2 + gradient * (1.0 - self.beta_2))
+
+
+class Ftrl(Optimizer):
+    """McMahan's: follow the regularised leader."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        learning_rate_power: float = -0.5,
+        initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        l2_shrinkage_regularization_strength: float = 0.0,
+        beta: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self._power: float = learning_rate_power
+        self._l1: float = l1_regularization_strength
+        self._l2: float = l2_regularization_strength
+        self._shrinkage: float = l2_shrinkage_regularization_strength
+        self._beta: float = beta
+        self._slots = {"accumulator": initial_accumulator_value, "linear": 0.0}
+
+    def update_step(self, gradient: Any, variable: Any, rate: Any, slots: dict[str, Any]) -> None:
+        accumulator, linear = slots["accumulator"], slots["linear"]
+        l2 = rate * (2.0 * self._l2) + self._beta
+        shrunk = gradient + variable * (2.0 * self._shrinkage)
+        new = accumulator + tf.square(gradient)
+        after, before = new**-self._power, accumulator**-self._power
+        linear.assign_add(shrunk - (after - before) / rate * variable)
+        quadratic = after / rate + l2 / rate
+        clipped = tf.clip_by_value(linear, -self._l1, self._l1)
+        variable.assign((clipped - linear) / quadratic)
+        accumulator.assign(new)
+
+
 _BY_NAME: dict[str, type[Optimizer]] = {
     kind.__name__.lower(): kind
-    for kind in (SGD, Adam, AdamW, Adamax, RMSprop, Adagrad, Adadelta, Nadam)
+    for kind in (SGD, Adam, AdamW, Adamax, RMSprop, Adagrad, Adadelta, Nadam, Lion, Ftrl)
 }
 
 

@@ -21,6 +21,6 @@ def set_random_seed(seed: int) -> None:
     import gradwire.tf as tf
 
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - users draw by it
+    np.random.seed(seed)
     tf.random.set_seed(seed)
     _SHARED[0] = np.random.default_rng(seed)

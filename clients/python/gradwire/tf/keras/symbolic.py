@@ -26,9 +26,7 @@ class KerasTensor:
         examples = layer(*_examples(args), **_examples(kwargs))
         if isinstance(examples, (list, tuple)):
             whole = cls(None, layer, args, kwargs)
-            return [
-                cls(example, _Part(index), (whole,)) for index, example in enumerate(examples)
-            ]
+            return [cls(example, _Part(index), (whole,)) for index, example in enumerate(examples)]
         return cls(examples, layer, args, kwargs)
 
     @property

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf.keras.seeds import set_random_seed as set_random_seed
+from gradwire.tf.keras.seeds import set_random_seed
 
 
 def to_categorical(x: Any, num_classes: int | None = None) -> Any:
@@ -22,3 +22,6 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
     array = np.asarray(x)
     norms = np.linalg.norm(array, order, axis, keepdims=True)
     return array / np.where(norms == 0, 1, norms)
+
+
+__all__ = ["normalize", "set_random_seed", "to_categorical"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import gradwire.tf as tf
 from gradwire.tf.keras import initializers, regularizers
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.symbolic import KerasTensor, is_symbolic
+from gradwire.tf.keras.weights import Weight
 
 
 class Layer:
@@ -43,6 +45,12 @@ class Layer:
         self._dtype = tf.as_dtype(getattr(dtype, "name", dtype) or "float32")
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self.activity_regularizer: Any = regularizers.get(activity_regularizer)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        build = cls.__dict__.get("build")
+        if build is not None:
+            cls.build = _marking(build)  # type: ignore[method-assign]  # whoever calls it
 
     def _ready(self) -> None:
         """Set what tracking needs; subclasses may assign attributes before Layer.__init__."""
@@ -79,16 +87,16 @@ class Layer:
         """A new weight of this layer."""
         self._ready()
         kind = tf.as_dtype(dtype) if dtype is not None else self._dtype
-        made = initializers.get(
-            initializer or ("glorot_uniform" if kind.is_floating else "zeros")
-        )
+        made = initializers.get(initializer or ("glorot_uniform" if kind.is_floating else "zeros"))
         lengths = () if shape is None else tuple(int(length) for length in _as_list(shape))
         value = made(lengths, dtype=kind) if made is not None else tf.zeros(lengths, kind)
-        weight = tf.Variable(
-            tf.cast(value, kind), trainable=trainable, name=name or "variable"
+        weight = Weight(
+            tf.cast(value, kind),
+            trainable=trainable,
+            name=name or "variable",
+            constraint=constraint,
+            path=f"{self.name}/{name or 'variable'}",
         )
-        weight.path = f"{self.name}/{weight.name.removesuffix(':0')}"
-        weight.constraint = constraint
         self._weights.append(weight)
         penalty = regularizers.get(regularizer)
         if penalty is not None:
@@ -144,7 +152,11 @@ class Layer:
 
         if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
             return [leaf(part) for part in value]
-        return {key: leaf(part) for key, part in value.items()} if isinstance(value, dict) else leaf(value)
+        return (
+            {key: leaf(part) for key, part in value.items()}
+            if isinstance(value, dict)
+            else leaf(value)
+        )
 
     def _check(self, inputs: tuple[Any, ...]) -> None:
         if not inputs or not hasattr(inputs[0], "shape"):
@@ -251,6 +263,17 @@ class Lambda(Layer):
 
     def call(self, inputs: Any) -> Any:
         return self.function(inputs)
+
+
+def _marking(build: Callable[..., None]) -> Callable[..., None]:
+    """A build method after which the layer is built, by whomever it was called."""
+
+    @functools.wraps(build)
+    def marked(self: Layer, *args: Any, **kwargs: Any) -> None:
+        build(self, *args, **kwargs)
+        object.__setattr__(self, "built", True)
+
+    return marked
 
 
 def _layers_in(value: Any) -> Iterator[Layer]:

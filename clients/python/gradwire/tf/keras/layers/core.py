@@ -261,6 +261,18 @@ class GaussianNoise(Layer):
         return inputs + tf.constant(noise.astype(inputs.dtype.as_numpy_dtype))
 
 
+class Rescaling(Layer):
+    """``scale x + offset``."""
+
+    def __init__(self, scale: float, offset: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.scale: float = scale
+        self.offset: float = offset
+
+    def call(self, inputs: Any) -> Any:
+        return inputs * self.scale + self.offset
+
+
 class InputLayer(Layer):
     """The shape of examples, first in a Sequential."""
 

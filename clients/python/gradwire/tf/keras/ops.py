@@ -1,0 +1,51 @@
+"""Keras's operations, which are TensorFlow's by NumPy's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradwire.tf as tf
+
+#: What TensorFlow calls otherwise.
+_RENAMED = {
+    "absolute": "abs",
+    "all": "reduce_all",
+    "amax": "reduce_max",
+    "amin": "reduce_min",
+    "any": "reduce_any",
+    "arange": "range",
+    "arccos": "acos",
+    "arcsin": "asin",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "broadcast_to": "broadcast_to",
+    "clip": "clip_by_value",
+    "concatenate": "concat",
+    "convert_to_numpy": "get_static_value",
+    "divide": "divide",
+    "logsumexp": "reduce_logsumexp",
+    "max": "reduce_max",
+    "mean": "reduce_mean",
+    "min": "reduce_min",
+    "mod": "math.floormod",
+    "power": "pow",
+    "prod": "reduce_prod",
+    "std": "math.reduce_std",
+    "sum": "reduce_sum",
+    "take": "gather",
+    "var": "math.reduce_variance",
+}
+#: Where they are looked for, in this order.
+_PLACES = ("", "math", "nn", "linalg")
+
+
+def __getattr__(name: str) -> Any:
+    """The operation of a name."""
+    wanted = _RENAMED.get(name, name)
+    for place in _PLACES:
+        found: Any = tf
+        for part in f"{place}.{wanted}".strip(".").split("."):
+            found = getattr(found, part, None)
+        if found is not None:
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
