@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ class Optimizer:
     """Changes variables by their gradients: ``apply_gradients(zip(gradients, variables))``."""
 
     #: What is kept for each variable, by name, with its first value.
-    _slots: dict[str, float] = {}
+    _slots: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -164,7 +165,7 @@ class SGD(Optimizer):
 class Adam(Optimizer):
     """Kingma and Ba's: first and second moments, corrected for their first values."""
 
-    _slots = {"momentum": 0.0, "velocity": 0.0}
+    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
 
     def __init__(
         self,
@@ -208,7 +209,7 @@ class AdamW(Adam):
 class Adamax(Optimizer):
     """Adam by the greatest gradients."""
 
-    _slots = {"momentum": 0.0, "norm": 0.0}
+    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "norm": 0.0})
 
     def __init__(
         self,
@@ -235,7 +236,7 @@ class Adamax(Optimizer):
 class RMSprop(Optimizer):
     """Gradients divided by the root of a moving mean of their squares."""
 
-    _slots = {"velocity": 0.0}
+    _slots: Mapping[str, float] = MappingProxyType({"velocity": 0.0})
 
     def __init__(
         self,
@@ -294,7 +295,9 @@ class Adagrad(Optimizer):
 class Adadelta(Optimizer):
     """Steps in the units of the steps before."""
 
-    _slots = {"accumulated_grad": 0.0, "accumulated_delta_var": 0.0}
+    _slots: Mapping[str, float] = MappingProxyType(
+        {"accumulated_grad": 0.0, "accumulated_delta_var": 0.0}
+    )
 
     def __init__(
         self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **kwargs: Any
@@ -314,7 +317,7 @@ class Adadelta(Optimizer):
 class Nadam(Adam):
     """Adam with Nesterov's momentum."""
 
-    _slots = {"momentum": 0.0, "velocity": 0.0}
+    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
 
     def __init__(self, learning_rate: Any = 0.001, **kwargs: Any) -> None:
         super().__init__(learning_rate, **kwargs)
@@ -338,7 +341,7 @@ class Nadam(Adam):
 class Lion(Optimizer):
     """Steps of one size, by the sign of a mean of the gradients."""
 
-    _slots = {"momentum": 0.0}
+    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0})
 
     def __init__(
         self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.99, **kwargs: Any

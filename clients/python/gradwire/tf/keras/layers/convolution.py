@@ -171,7 +171,9 @@ class _GlobalPooling(Layer):
     _axes: tuple[int, ...] = (1, 2)
     _mean: bool = True
 
-    def __init__(self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any):
+    def __init__(
+        self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.keepdims: bool = keepdims
 

@@ -117,7 +117,7 @@ class Reshape(Layer):
         self.target_shape: tuple[int, ...] = tuple(target_shape)
 
     def call(self, inputs: Any) -> Any:
-        return tf.reshape(inputs, (tuple(inputs.shape)[0], *self.target_shape))
+        return tf.reshape(inputs, (inputs.shape[0], *self.target_shape))
 
 
 class Permute(Layer):
