@@ -93,7 +93,8 @@ class Optimizer:
             constraint = getattr(variable, "constraint", None)
             if constraint is not None:
                 variable.assign(constraint(variable))
-        self.iterations.assign_add(1)
+        # A number that is known here: adding to it would be asked of the service.
+        self.iterations.assign(int(self.iterations.numpy()) + 1)
 
     def minimize(self, loss: Any, var_list: Sequence[Any], tape: Any = None) -> Any:
         """One step on a loss: a function without arguments, or a value with its tape."""
