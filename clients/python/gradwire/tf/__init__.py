@@ -44,3 +44,6 @@ from gradwire.tf.variables import *
 
 bool: DType = bool_
 newaxis: None = None
+
+# Keras is written in these names, so it comes after them.
+from gradwire.tf import keras as keras  # noqa: E402

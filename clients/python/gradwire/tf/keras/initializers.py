@@ -61,7 +61,8 @@ class Identity(Initializer):
         self.gain: float = gain
 
     def drawn(self, shape: tuple[int, ...]) -> Any:
-        return self.gain * np.eye(*shape)
+        rows, columns = shape
+        return self.gain * np.eye(rows, columns)
 
 
 class RandomNormal(Initializer):
@@ -184,12 +185,21 @@ class LecunNormal(VarianceScaling):
 
 
 #: Keras's names in lower case, which initialisers may be given by.
-zeros, ones, constant, identity = Zeros, Ones, Constant, Identity
-random_normal, random_uniform, truncated_normal = RandomNormal, RandomUniform, TruncatedNormal
-orthogonal, variance_scaling = Orthogonal, VarianceScaling
-glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
-he_uniform, he_normal = HeUniform, HeNormal
-lecun_uniform, lecun_normal = LecunUniform, LecunNormal
+zeros = Zeros
+ones = Ones
+constant = Constant
+identity = Identity
+random_normal = RandomNormal
+random_uniform = RandomUniform
+truncated_normal = TruncatedNormal
+orthogonal = Orthogonal
+variance_scaling = VarianceScaling
+glorot_uniform = GlorotUniform
+glorot_normal = GlorotNormal
+he_uniform = HeUniform
+he_normal = HeNormal
+lecun_uniform = LecunUniform
+lecun_normal = LecunNormal
 
 _BY_NAME: dict[str, type[Initializer]] = {
     "zeros": Zeros, "zero": Zeros, "ones": Ones, "one": Ones, "constant": Constant,

@@ -313,11 +313,16 @@ class SparseCategoricalCrossentropy(_OfFunction):
         super().__init__(from_logits=from_logits, **kwargs)
 
 
-mse = MSE = mean_squared_error
-mae = MAE = mean_absolute_error
-mape = MAPE = mean_absolute_percentage_error
-msle = MSLE = mean_squared_logarithmic_error
-kld = KLD = kl_divergence
+mse = mean_squared_error
+MSE = mean_squared_error
+mae = mean_absolute_error
+MAE = mean_absolute_error
+mape = mean_absolute_percentage_error
+MAPE = mean_absolute_percentage_error
+msle = mean_squared_logarithmic_error
+MSLE = mean_squared_logarithmic_error
+kld = kl_divergence
+KLD = kl_divergence
 logcosh = log_cosh
 
 _CLASSES: dict[str, type[_OfFunction]] = {

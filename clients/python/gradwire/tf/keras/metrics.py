@@ -68,7 +68,7 @@ class Mean(Sum):
         return tf.constant(self._total / self._count if self._count else 0.0, dtype=tf.float32)
 
 
-class MeanMetricWrapper(Mean):
+class MeanMetricWrapper(Metric):
     """The mean of a function of truth and prediction."""
 
     def __init__(
@@ -77,9 +77,18 @@ class MeanMetricWrapper(Mean):
         super().__init__(name or getattr(fn, "__name__", None), dtype)
         self._fn = fn
         self._kwargs = kwargs
+        self._mean = Mean(name=self.name)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        super().update_state(self._fn(y_true, y_pred, **self._kwargs), sample_weight)
+        self._mean.update_state(self._fn(y_true, y_pred, **self._kwargs), sample_weight)
+
+    def result(self) -> Any:
+        return self._mean.result()
+
+    def reset_state(self) -> None:
+        self._mean.reset_state()
+
+    reset_states = reset_state
 
 
 class _OfFunction(MeanMetricWrapper):

@@ -106,7 +106,7 @@ class Model(Layer):
         validation_data: Any = None,
         shuffle: bool = True,
         callbacks: Any = None,
-        **_: Any,
+        **others: Any,
     ) -> History:
         """Train for some epochs."""
         if self.optimizer is None:
@@ -115,9 +115,8 @@ class Model(Layer):
         for epoch in range(epochs):
             figures = self._epoch(_batches(x, y, batch_size, shuffle), self.train_on_batch)
             if validation_data is not None:
-                seen = self._epoch(
-                    _batches(*validation_data[:2], batch_size, False), self.test_on_batch
-                )
+                rows, targets, *_ = validation_data
+                seen = self._epoch(_batches(rows, targets, batch_size, False), self.test_on_batch)
                 figures |= {f"val_{name}": value for name, value in seen.items()}
             history.add(epoch, figures)
             if verbose not in (0, "auto"):

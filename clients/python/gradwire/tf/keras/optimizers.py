@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras import schedules
 from gradwire.tf.keras.names import snake_case, unique_name
-from gradwire.tf.keras.schedules import LearningRateSchedule
 
 
 class Optimizer:
@@ -31,7 +31,9 @@ class Optimizer:
     ) -> None:
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self.iterations: Any = tf.Variable(0, dtype=tf.int64, trainable=False, name="iteration")
-        self._schedule = learning_rate if isinstance(learning_rate, LearningRateSchedule) else None
+        self._schedule = (
+            learning_rate if isinstance(learning_rate, schedules.LearningRateSchedule) else None
+        )
         first = 0.0 if self._schedule is not None else learning_rate
         self._rate: Any = tf.Variable(
             first, dtype=tf.float32, trainable=False, name="learning_rate"

@@ -68,9 +68,14 @@ from gradwire.tf.keras.layers.recurrent import (
 from gradwire.tf.keras.symbolic import Input
 
 #: Keras's other names for these.
-Convolution1D, Convolution2D, MaxPool1D, MaxPool2D = Conv1D, Conv2D, MaxPooling1D, MaxPooling2D
-AvgPool1D, AvgPool2D = AveragePooling1D, AveragePooling2D
-GlobalAvgPool1D, GlobalAvgPool2D = GlobalAveragePooling1D, GlobalAveragePooling2D
+Convolution1D = Conv1D
+Convolution2D = Conv2D
+MaxPool1D = MaxPooling1D
+MaxPool2D = MaxPooling2D
+AvgPool1D = AveragePooling1D
+AvgPool2D = AveragePooling2D
+GlobalAvgPool1D = GlobalAveragePooling1D
+GlobalAvgPool2D = GlobalAveragePooling2D
 
 __all__ = [
     "ELU",

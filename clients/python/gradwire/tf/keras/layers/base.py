@@ -24,6 +24,12 @@ class Layer:
     #: Axes that an input has at least, and at most.
     _min_ndim: int | None = None
     _ndim: int | None = None
+    #: Whether the weights that depend on the input's shape have been made.
+    built: bool
+    _weights: list[Any]
+    _tracked: list[Layer]
+    _penalties: list[tuple[Any, Any]]
+    _losses: list[Any]
 
     def __init__(
         self,
@@ -191,7 +197,8 @@ class Layer:
         """The name of the weights' dtype."""
         return self._dtype.name
 
-    compute_dtype = variable_dtype = dtype
+    compute_dtype = dtype
+    variable_dtype = dtype
 
     @property
     def weights(self) -> list[Any]:

@@ -105,7 +105,7 @@ class GRUCell(_Cell):
     _gates = 3
 
     def _add_bias(self, width: int, initializer: Any) -> None:
-        self.bias = self.add_weight((2, width), initializer, name="bias")
+        self.bias: Any = self.add_weight((2, width), initializer, name="bias")
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
