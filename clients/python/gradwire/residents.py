@@ -179,9 +179,10 @@ class Residents:
             return replace(call, document={**call.document, "program": {"ref": seen.resident.ref}})
 
         def read(reply: Reply) -> T:
-            document = {"program": text, "ref": reply.document["program"]}
-            registering = Call("POST", PROGRAMS, document, _nothing)
-            seen.resident = Resident(document["ref"], registering)
+            ref = reply.document.get("program")
+            if ref is not None:
+                document = {"program": text, "ref": ref}
+                seen.resident = Resident(ref, Call("POST", PROGRAMS, document, _nothing))
             return call.read(reply)
 
         return replace(call, read=read)
