@@ -1,0 +1,101 @@
+"""How often the service is asked, and with which programs."""
+
+import gc
+import weakref
+
+import gradwire.tf as tf
+import numpy as np
+import pytest
+from gradwire.tf import calls
+
+X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
+
+
+def squared_error(w, b):
+    residual = tf.constant(X) @ w + b - 1.0
+    return tf.constant([[1.0, 1.0, 1.0]]) @ residual**2
+
+
+def test_a_value_and_its_gradients_are_one_request(sent):
+    w, b = tf.Variable([[0.1], [0.2]]), tf.Variable(0.5)
+    with tf.GradientTape() as tape:
+        loss = squared_error(w, b)
+    assert not sent
+    gradients = tape.gradient(loss, [w, b])
+    residual = X @ w.numpy() + 0.5 - 1.0
+    assert np.allclose(gradients[0], 2 * X.T @ residual, rtol=1e-5)
+    assert np.allclose(loss, np.sum(residual**2), rtol=1e-5)
+    assert len(sent) == 1
+
+
+def test_what_was_fetched_is_not_asked_for_again(sent):
+    x = tf.constant(3.0)
+    y = x * x
+    z = y + 1.0
+    assert (float(z), float(y), float(z)) == (10.0, 9.0, 10.0)
+    assert len(sent) == 1
+
+
+def test_steps_of_training_are_one_request_each_of_one_program(sent):
+    w, b = tf.Variable([[0.1], [0.2]]), tf.Variable(0.5)
+    momentum = tf.constant([[0.0], [0.0]])
+    for _ in range(6):
+        with tf.GradientTape() as tape:
+            loss = squared_error(w, b)
+        of_w, of_b = tape.gradient(loss, [w, b])
+        momentum = 0.9 * momentum + of_w
+        w.assign_sub(0.01 * momentum)
+        b.assign_sub(0.01 * of_b)
+    assert len(sent) == 6
+    texts = [call.document["program"] for call in sent]
+    assert len(set(map(str, texts[1:]))) == 1
+
+
+def test_a_sum_over_steps_does_not_grow_the_programs(sent):
+    total, w = tf.constant(0.0), tf.Variable(1.0)
+    for _ in range(3 * calls.LONGEST_CHAIN):
+        total = total + w * 2.0
+    assert float(total) == 6.0 * calls.LONGEST_CHAIN
+    assert 3 <= len(sent) <= 5
+
+
+def test_numbers_that_were_computed_do_not_make_another_program(sent):
+    x = tf.constant(2.0)
+    for number in np.linspace(0.1, 0.9, 5).tolist():
+        assert float(x * (number / 7)) == pytest.approx(2 * number / 7)
+    assert len({str(call.document["program"]) for call in sent}) <= 2
+
+
+def test_an_operation_of_which_nothing_is_known_here_is_learned(sent):
+    x = tf.constant([1.0, 2.0])
+    first = calls.call("arctanh", x * 0.3)
+    assert first.shape == (2,)
+    assert len(sent) == 1
+    second = calls.call("arctanh", x * 0.1)
+    assert second.shape == (2,)
+    assert second.dtype == tf.float32
+    assert len(sent) == 1
+
+
+def test_what_nobody_needs_any_more_is_forgotten():
+    class Big(np.ndarray):
+        pass
+
+    data = np.ones(4, np.float32).view(Big)
+    alive = weakref.ref(data)
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        loss = x * tf.constant([[1.0, 1.0, 1.0, 1.0]]) @ tf.constant(data.reshape(4, 1))
+    slope = tape.gradient(loss, x)
+    assert float(slope) == 4.0
+    del data, loss
+    gc.collect()
+    assert alive() is None
+
+
+def test_errors_are_raised_where_an_operation_is_called():
+    x = tf.constant([1.0, 2.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+        x + tf.constant([1.0, 2.0, 3.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="mode"):
+        calls.call("pad", x, 1, mode="sideways")
