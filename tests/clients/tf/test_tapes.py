@@ -43,10 +43,13 @@ def differences(f, x, step=1e-6):
 def test_gradient_jacobian_and_jvp_agree_with_differences(program):
     at = np.array([0.7, -0.4])
     x = tf.constant(at)
-    with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, -2.0], tf.float64)) as accumulator:
-        with tf.GradientTape(persistent=True) as tape:
-            tape.watch(x)
-            y = computed(program, x)
+    direction = tf.constant([1.0, -2.0], tf.float64)
+    with (
+        tf.autodiff.ForwardAccumulator(x, direction) as accumulator,
+        tf.GradientTape(persistent=True) as tape,
+    ):
+        tape.watch(x)
+        y = computed(program, x)
     expected = differences(lambda x: computed(program, x), at)
     scale = 1 + np.abs(expected).max()
     found = tape.gradient(y, x)
@@ -160,6 +163,8 @@ def test_a_failed_request_leaves_a_tape_as_it_was(monkeypatch):
         with pytest.raises(tf.errors.UnavailableError):
             tape.gradient(y, x)
     assert float(tape.gradient(y, x)) == 6.0
+
+
 def test_rows_that_are_gathered_have_their_gradient_as_slices():
     table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     with tf.GradientTape(persistent=True) as tape:
@@ -175,3 +180,15 @@ def test_rows_that_are_gathered_have_their_gradient_as_slices():
     assert np.allclose(np.asarray(tape.gradient(z, table)), dense + 1.0)
 
 
+def test_slices_of_several_gathers_come_in_tensorflow_s_order():
+    table = tf.Variable([1.0, 2.0, 3.0, 4.0])
+
+    def order(f):
+        with tf.GradientTape() as tape:
+            y = f(*(tf.gather(table, [i]) for i in range(4)))
+        return tape.gradient(y, table).indices.numpy().tolist()
+
+    assert order(lambda a, b, c, d: a + b) == [0, 1]
+    assert order(lambda a, b, c, d: [a, b]) == [1, 0]
+    assert order(lambda a, b, c, d: a * b * c) == [2, 0, 1]
+    assert order(lambda a, b, c, d: a + b * 5.0 + c * 7.0 + d) == [3, 0, 2, 1]

@@ -50,7 +50,13 @@ def gather(
         return call("tf.gather", x, places, axis=along, batch_dims=count, spec=spec)
     if along:
         return call("tf.gather", x, places, axis=along, spec=spec)
-    return call("tf.gather", x, places, spec=spec)
+    return _rows(call("tf.gather", x, places, spec=spec), places)
+
+
+def _rows(result: Tensor, places: Tensor) -> Tensor:
+    """A result that is rows of its first operand, whose gradient may so be given by slices."""
+    result._node.rows = places._node
+    return result
 
 
 def _check_places(op: str, attribute: str, places: Tensor) -> None:
@@ -97,7 +103,10 @@ def gather_nd(
         )
     shape = of_places[:-1] + lengths[batch_dims + depth :]
     given: dict[str, Any] = {"batch_dims": batch_dims} if batch_dims else {}
-    return call("tf.gather_nd", x, places, **given, spec=Spec(x.dtype, shape))
+    result = call("tf.gather_nd", x, places, **given, spec=Spec(x.dtype, shape))
+    if not given and len(places._lengths()) == 2 and places._lengths()[1] == 1:
+        return _rows(result, places)
+    return result
 
 
 def scatter_nd(

@@ -176,14 +176,31 @@ def _ones(node: Node) -> Node:
 def _gathered(clones: Clones, source: Source, targets: Sequence[Node]) -> list[Node]:
     """The rows that are read of a source, where nothing else is done with it."""
     found: list[Node] = []
-    for node in source.nodes:
-        if node in targets or node in clones._recording.recorded:
+    pending = list(source.nodes)
+    if any(node in clones.recording.recorded for node in pending):
+        return []
+    while pending:
+        node = pending.pop()
+        if node in targets:
             return []
-        consumers = clones.consumers(node)
-        if any(each.rows is None or each.operands[0] is not node for each in consumers):
-            return []
-        found.extend(consumers)
-    return found
+        for each in clones.consumers(node):
+            if each.operands[0] is node and each.rows is not None:
+                found.append(each)
+            elif _passes(each, node):
+                pending.append(each)
+            else:
+                return []
+    return found if len(found) < 2 else [node for node in clones.backward(targets) if node in found]
+
+
+def _passes(each: Node, node: Node) -> bool:
+    """Whether an operation hands its gradient on as it is: a copy, or a number added."""
+    alone = each.operands == (node,) and each.shape == node.shape
+    return alone and (
+        each.parts == ("copy(", ")")
+        or each.parts[1][:3] in (" + ", " - ")
+        or each.parts[0].endswith(" + ")
+    )
 
 
 def _summed(parts: list[Tensor | None], source: Source) -> Any:
@@ -200,7 +217,7 @@ def _summed(parts: list[Tensor | None], source: Source) -> Any:
     return IndexedSlices(
         values[0] if len(values) == 1 else call("concatenate", values),
         np.concatenate(indices),
-        np.asarray(lengths, np.int64 if indices[0].dtype == np.int64 else np.int32),
+        np.asarray(lengths, np.int32),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -123,7 +124,7 @@ class Clones:
     def __init__(
         self, recording: Recording, targets: Iterable[Node], ends: Iterable[Term] = ()
     ) -> None:
-        self._recording: Recording = recording
+        self.recording: Recording = recording
         self._made: dict[Term, Term] = {}
         #: What is constant however it was computed.
         self._ends: set[Term] = set(ends)
@@ -132,17 +133,36 @@ class Clones:
 
     def crossings(self) -> list[Crossing]:
         """The gradients of the user's own on the way, in the order of their calls."""
-        recorded = (self._recording.recorded.get(term) for term in self.order)
+        recorded = (self.recording.recorded.get(term) for term in self.order)
         return list(dict.fromkeys([crossing for crossing in recorded if crossing is not None]))
 
     def consumers(self, node: Node) -> list[Node]:
         """The recorded operations that have a node as operand."""
         return [term for term in self.order if isinstance(term, Node) and node in term.operands]
 
+    def backward(self, targets: Sequence[Node]) -> list[Term]:
+        """What is recorded in the order in which TensorFlow goes back: breadth first."""
+        uses = Counter(
+            operand
+            for term in self.order
+            if term in self.recording.recorded
+            for operand in term.operands
+        )
+        waiting: deque[Term] = deque(term for term in reversed(targets) if not uses[term])
+        gone: list[Term] = []
+        while waiting:
+            term = waiting.popleft()
+            gone.append(term)
+            for operand in term.operands if term in self.recording.recorded else ():
+                uses[operand] -= 1
+                if not uses[operand]:
+                    waiting.append(operand)
+        return gone
+
     def make(self, sources: Iterable[Node], *, whole: Iterable[Node] = ()) -> None:
         """Clone for sources; those in ``whole`` are copied even where others lead to them."""
         wanted, leaves = set(sources), set(whole)
-        recorded = self._recording.recorded
+        recorded = self.recording.recorded
         for term in self.order:
             if term in leaves or term in self._ends or recorded.get(term) is not None:
                 if term in leaves or term in wanted:

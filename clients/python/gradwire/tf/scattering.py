@@ -21,6 +21,18 @@ class Scattered(Operand):
         """Give it another value."""
         raise NotImplementedError
 
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """The rows at indices."""
+        from gradwire.tf.gathering import gather
+
+        return gather(self, indices)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """The slices at indices."""
+        from gradwire.tf.gathering import gather_nd
+
+        return gather_nd(self, indices)
+
     def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
         """Replace the rows at indices."""
         return self._scattered(sparse_delta, lambda rows, new: new)

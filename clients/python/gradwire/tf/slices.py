@@ -95,5 +95,5 @@ class IndexedSlices:
         return np.asarray(self._to_tensor(), dtype)
 
     def __repr__(self) -> str:
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
