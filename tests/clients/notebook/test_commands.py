@@ -86,6 +86,14 @@ def test_what_was_referred_to_is_referred_to_again(service_url):
     same(json.loads(run(command))["gradients"], answer.gradients)
 
 
+def test_what_was_asked_in_this_process_is_asked_of_a_server(service_url):
+    with gradwire.Client.local() as client:
+        answer = client.gradient("sum(x**2)", {"x": [1.0, 2.0]})
+    assert '"${GRADWIRE_URL:-http://127.0.0.1:8000}"/v1/gradient' in answer.as_curl()
+    told = run(answer.as_curl(), GRADWIRE_URL=service_url)
+    same(json.loads(told)["gradients"], answer.gradients)
+
+
 def test_keys_stand_in_no_command(script):
     reply = b'{"outputs":1.0}'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"

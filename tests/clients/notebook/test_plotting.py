@@ -65,6 +65,14 @@ def test_many_steps_are_lines(client):
     assert np.isnan(lines["all"].get_ydata()[broken]).all()
 
 
+def test_steps_may_be_nested_arrays():
+    path = [{"w": np.full(4, 0.5**step), "b": None} for step in range(3)]
+    lines = axes_of(drawn(gradwire.plot_gradients(path, steps=True)))["norm"].lines
+    np.testing.assert_allclose(lines[0].get_ydata(), [2.0, 1.0, 0.5])
+    one = axes_of(drawn(gradwire.plot_gradients(path)))["norm"]
+    assert [label.get_text() for label in one.get_yticklabels()] == ["0.w", "1.w", "2.w"]
+
+
 def test_what_is_not_finite_is_said(client):
     figure = drawn(gradwire.plot_gradients({"a": np.array([np.nan, 1.0]), "b": [np.ones(3) * 1j]}))
     assert "1 not finite" in {text.get_text() for text in axes_of(figure)["norm"].texts}

@@ -57,8 +57,8 @@ def _result(result: Result) -> Iterator[Markup]:
     made = matrix(result, asked)
     made = made if made is not None and is_drawn(made) else None
     for i, section in enumerate(sections(result, asked)):
-        if i:
-            yield element("div", f"{section.of}s", class_="gw-section")
+        if section.title:
+            yield element("div", section.title, class_="gw-section")
         yield section_table(section, result, asked, (made.name,) if made else ())
         if i == 0 and made is not None:
             yield from _matrix(made)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.notebook.figures import coalesced
+from gradwire.notebook.figures import coalesced, sizes
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 
@@ -59,7 +59,7 @@ def cells(leaf: Any, most: tuple[int, int], row_axes: int | None = None) -> Cell
 
     odd = reduced(np.logical_or, ~finite)
     if kind is np.complex128:
-        largest = reduced(np.maximum, np.abs(values))
+        largest = reduced(np.maximum, sizes(values))
         return Cells(_with_phase(largest, reduced(np.add, values)), odd, shape)
     return Cells(_signed(reduced(np.maximum, values), reduced(np.minimum, values)), odd, shape)
 
@@ -105,7 +105,7 @@ def _scattered(
     values = np.where(finite, values, 0)
     if values.dtype.kind == "c":
         largest, total = np.zeros(counts), np.zeros(counts, np.complex128)
-        np.maximum.at(largest, at, np.abs(values))
+        np.maximum.at(largest, at, sizes(values))
         np.add.at(total, at, values)
         return Cells(_with_phase(largest, total), odd, shape)
     most_, least = np.zeros(counts), np.zeros(counts)

@@ -11,11 +11,15 @@ import httpx
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.local import LOCAL_URL
 from gradwire.notebook.asked import Asked
+from gradwire.options import DEFAULT_BASE_URL
 
 #: What the shell takes secrets from, so that they stand in no command.
 KEY = "$GRADWIRE_API_KEY"
 OTHER_CREDENTIALS = "$GRADWIRE_AUTHORIZATION"
+#: Where a service may be that answers what one within this process did.
+SERVICE = f"${{GRADWIRE_URL:-{DEFAULT_BASE_URL}}}"
 
 #: Members whose members have lines of their own.
 BY_NAME = frozenset({"variables", "tangents", "vectors"})
@@ -30,8 +34,7 @@ def curl(response: httpx.Response) -> str:
     words = ["curl", "--silent", "--show-error"]
     if request.method != "GET":
         words += ["--request", request.method]
-    url = request.url.copy_with(username=None, password=None)
-    lines = [shlex.join([*words, str(url)])]
+    lines = [f"{shlex.join(words)} {_address(request.url)}"]
     if "Authorization" in request.headers:
         bearer = request.headers["Authorization"].startswith("Bearer ")
         credentials = f"Bearer {KEY}" if bearer else OTHER_CREDENTIALS
@@ -40,6 +43,14 @@ def curl(response: httpx.Response) -> str:
         return " \\\n  ".join(lines)
     lines += ["--header 'Content-Type: application/json'", "--data-binary @- <<'JSON'"]
     return " \\\n  ".join(lines) + f"\n{_readable(Asked.of(response).document)}\nJSON"
+
+
+def _address(url: httpx.URL) -> str:
+    """Where to ask, without a password; a service within this process has no address."""
+    known = str(url.copy_with(username=None, password=None))
+    if known.startswith(LOCAL_URL):
+        return f'"{SERVICE}"{shlex.quote(known.removeprefix(LOCAL_URL))}'
+    return shlex.quote(known)
 
 
 def _readable(document: Mapping[str, Any]) -> str:

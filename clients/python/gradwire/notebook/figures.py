@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 
+#: The greatest number, which norms that are greater are told as.
+GREATEST = float(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -40,7 +43,7 @@ def summary(leaf: Any) -> Summary | None:
     finite = np.isfinite(values)
     nonfinite = values.size - int(np.count_nonzero(finite))
     kept = values[finite] if nonfinite else values.ravel()
-    real = np.abs(kept) if is_complex else kept
+    real = sizes(kept) if is_complex else kept
     count = kept.size + max(absent, 0)
     if count == 0:
         return Summary(size, nonfinite, None, None, None, 0.0, is_complex)
@@ -51,7 +54,7 @@ def summary(leaf: Any) -> Summary | None:
     # Scaled, so that neither the sum nor the squares overflow.
     scaled = real.astype(np.float64) / largest if largest > 0 else np.zeros(real.size)
     mean = float(scaled.sum()) / count * largest
-    norm = float(np.sqrt(np.square(scaled, out=scaled).sum())) * largest
+    norm = min(float(np.sqrt(np.square(scaled, out=scaled).sum())) * largest, GREATEST)
     return Summary(size, nonfinite, least, mean, most, norm, is_complex)
 
 
@@ -61,6 +64,14 @@ def numbers(leaf: Any) -> NDArray[Any] | None:
         return coalesced(leaf).values
     array = np.asarray(leaf.values if isinstance(leaf, RaggedArray) else leaf)
     return array if array.dtype.kind in "biufc" else None
+
+
+def sizes(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Absolute values as float64, which those of int8, float16 and complex numbers fit in."""
+    wide = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+    with np.errstate(over="ignore"):
+        found: NDArray[np.float64] = np.minimum(np.abs(wide), GREATEST)
+    return found
 
 
 def coalesced(array: SparseArray) -> SparseArray:
@@ -93,6 +104,8 @@ def type_of(leaf: Any) -> str:
 
 def digits(number: Any, precision: int = 4) -> str:
     """A number in few digits: ``0.2826``, ``1.235e-5``, ``12346``, ``1.2+0.5j``."""
+    if isinstance(number, np.ndarray):
+        number = number[()]
     if isinstance(number, (bool, np.bool_)):
         return str(bool(number))
     if isinstance(number, (int, np.integer)):

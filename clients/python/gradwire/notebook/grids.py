@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.notebook.figures import digits
+from gradwire.notebook.figures import digits, sizes
 from gradwire.notebook.heatmaps import tint
 from gradwire.notebook.markup import Markup, element
 
@@ -56,4 +56,4 @@ def exact(number: Any) -> str:
 
 def _largest(line: NDArray[Any]) -> float:
     """The greatest size of what is finite."""
-    return float(np.abs(line[np.isfinite(line)].astype(np.complex128)).max(initial=0.0))
+    return float(sizes(line[np.isfinite(line)]).max(initial=0.0))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.notebook.cells import Cells
-from gradwire.notebook.figures import digits
+from gradwire.notebook.figures import digits, sizes
 from gradwire.notebook.markup import Markup, element
 
 ABOVE, BELOW, ODD = (240, 96, 18), (52, 120, 246), (192, 38, 211)
@@ -46,14 +46,14 @@ def picture(shown: Cells, scale: float, most: tuple[int, int], least: int = 14) 
 
 def largest(shown: Cells) -> float:
     """The size that is opaque where a picture stands by itself."""
-    return float(np.abs(shown.values).max(initial=0.0))
+    return float(sizes(shown.values).max(initial=0.0))
 
 
 def tint(number: Any, scale: float) -> str | None:
     """The background of a number in a table, faint enough to read on; ``None`` for zero."""
     if not np.isfinite(number):
         return f"background:rgba{(*ODD, 0.45)}".replace(" ", "")
-    size = abs(number)
+    size = float(sizes(np.asarray(number)))
     if not (size > 0 and scale > 0):
         return None
     red, green, blue = (
@@ -82,7 +82,7 @@ def legend(shown: Cells, scale: float) -> Markup:
 def colours(shown: Cells, scale: float) -> NDArray[np.uint8]:
     """Red, green, blue and opacity of each cell."""
     values = shown.values
-    size = np.abs(values) / (scale or 1.0)
+    size = sizes(values) / (scale or 1.0)
     opacity = np.clip(np.round(255 * np.sqrt(size) / STEP) * STEP, FAINTEST, 255)
     image = np.zeros((*values.shape, 4), np.uint8)
     image[..., :3] = (

@@ -84,14 +84,21 @@ class Matrix:
         if not self.is_single or not 1 < most <= MOST_DECOMPOSED or 0 in self.shape:
             return ""
         whole = self.whole()
-        if not np.isfinite(whole).all() or np.iscomplexobj(whole):
+        if np.iscomplexobj(whole) or not np.isfinite(whole).all():
             return ""
+        whole = whole.astype(np.float64)
+        scale = (
+            float(np.abs(whole).max()) or 1.0
+        )  # what is near the greatest number is no problem then
+        whole /= scale
         if self.name == "hessian":
             values = np.linalg.eigvalsh((whole + whole.T) / 2)
-            return f"eigenvalues {digits(values[0])} … {digits(values[-1])}: {_sign(values)}"
-        values = np.linalg.svd(whole.astype(np.float64), compute_uv=False)
+            ends = f"{digits(float(values[0]) * scale)} … {digits(float(values[-1]) * scale)}"
+            return f"eigenvalues {ends}: {_sign(values)}"
+        values = np.linalg.svd(whole, compute_uv=False)
         rank = int((values > values[0] * most * np.finfo(np.float64).eps).sum())
-        return f"singular values {digits(values[-1])} … {digits(values[0])}, rank {rank}"
+        ends = f"{digits(float(values[-1]) * scale)} … {digits(float(values[0]) * scale)}"
+        return f"singular values {ends}, rank {rank}"
 
 
 def matrix(result: Result, asked: Asked) -> Matrix | None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gradwire.notebook.canvas import COLOURS, canvas, diverging, explain, plain
 from gradwire.notebook.cells import cells
-from gradwire.notebook.figures import digits, numbers
+from gradwire.notebook.figures import digits, numbers, sizes
 from gradwire.notebook.heatmaps import largest
 from gradwire.notebook.sources import Source, marks
 from gradwire.notebook.words import cut
@@ -35,9 +35,9 @@ def draw_step(found: list[Source]) -> Figure:
     found, marked = [found[i] for i in kept], [marked[i] for i in kept]
     figure = canvas(11, 1.2 + 0.4 * max(2, len(found)))
     grid = figure.add_gridspec(len(found), 3, width_ratios=(3.2, 4, 2.4))
-    norms, sizes = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[:, 1])
+    norms, spread = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[:, 1])
     _norms(norms, found, marked)
-    _sizes(sizes, found, marked)
+    _spread(spread, found, marked)
     for i, source in enumerate(found):
         _elements(figure.add_subplot(grid[i, 2]), source, "elements" if i == 0 else "")
     explain(figure, marked, rest)
@@ -67,7 +67,7 @@ def _norms(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
     plain(axes, "norm")
 
 
-def _sizes(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
+def _spread(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
     """How the sizes of elements are spread over the powers of ten: a ridge for each source."""
     logs = [_logs(source) for source in found]
     every = np.concatenate(logs)
@@ -93,8 +93,8 @@ def _elements(axes: Axes, source: Source, title: str) -> None:
     """The heat-map of a gradient, on a scale of its own, by the root of size."""
     shown = cells(source.leaf, MOST_CELLS)
     assert shown is not None
-    values = np.abs(shown.values) if np.iscomplexobj(shown.values) else shown.values
-    image = np.sign(values) * np.sqrt(np.abs(values) / (largest(shown) or 1.0))
+    signs = 1.0 if np.iscomplexobj(shown.values) else np.sign(shown.values)
+    image = signs * np.sqrt(sizes(shown.values) / (largest(shown) or 1.0))
     image = np.where(shown.odd, np.nan, image)
     axes.imshow(image, cmap=diverging(), vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
     plain(axes, title)
@@ -109,16 +109,14 @@ def _stored(source: Source) -> NDArray[np.floating]:
     """Sizes of the elements that a leaf has, those of a sparse one without its zeros."""
     values = numbers(source.leaf)
     assert values is not None
-    wide = np.complex128 if values.dtype.kind == "c" else np.float64
-    sizes: NDArray[np.floating] = np.abs(values.ravel().astype(wide))
-    return sizes
+    return sizes(values.ravel())
 
 
 def _logs(source: Source) -> NDArray[np.floating]:
     """Powers of ten of the sizes that are finite and not zero, of a sample where they are many."""
-    sizes = _stored(source)
-    sizes = sizes[:: max(1, sizes.size // MOST_ELEMENTS)]
-    logs: NDArray[np.floating] = np.log10(sizes[np.isfinite(sizes) & (sizes > 0)])
+    found = _stored(source)
+    found = found[:: max(1, found.size // MOST_ELEMENTS)]
+    logs: NDArray[np.floating] = np.log10(found[np.isfinite(found) & (found > 0)])
     return logs
 
 

@@ -19,6 +19,8 @@ class Section:
     of: str
     #: By name; the first says how they are nested.
     columns: Mapping[str, Any]
+    #: What it is called, where it is not the first.
+    title: str = ""
     #: The names that they were asked for by.
     names: Any = MISSING
     #: The columns of whose leaves the norms are told.
@@ -32,27 +34,29 @@ def sections(result: Result, asked: Asked) -> list[Section]:
     shown = [_main(result, asked)]
     outputs = result.outputs if isinstance(result, Derivative) else None
     if outputs is not None:
-        shown.append(Section("output", {"value": outputs}, asked.names("outputs")))
+        shown.append(Section("output", {"value": outputs}, "outputs", asked.names("outputs")))
     if result.updates:
-        shown.append(Section("updated", {"new value": result.updates}))
+        shown.append(Section("variable", {"new value": result.updates}, "updates"))
     return shown
 
 
 def _main(result: Result, asked: Asked) -> Section:
     if isinstance(result, Evaluation):
-        return Section("output", {"value": result.outputs}, asked.names("outputs"))
+        return Section("output", {"value": result.outputs}, names=asked.names("outputs"))
     if isinstance(result, Jvp):
         columns = {"value": result.value, "jvp": result.jvp}
-        return Section("target", columns, asked.names("target"), ("jvp",))
+        return Section("target", columns, names=asked.names("target"), normed=("jvp",))
     if isinstance(result, Hvp):
         columns = {"gradient": result.gradients, "hvp": result.hvp}
         return Section("source", columns, normed=("gradient", "hvp"), of_sources=True)
     sources = asked.names("sources")
     if isinstance(result, Jacobian):
-        return Section("source", {"jacobian": result.jacobian}, sources, ("jacobian",), True)
+        columns = {"jacobian": result.jacobian}
+        return Section("source", columns, "", sources, ("jacobian",), True)
     if isinstance(result, Check):
         columns = {"gradient": result.gradients, "difference": result.differences}
-        return Section("source", columns, sources, of_sources=True)
+        return Section("source", columns, "", sources, of_sources=True)
     if isinstance(result, Gradient):
-        return Section("source", {"gradient": result.gradients}, sources, ("gradient",), True)
+        columns = {"gradient": result.gradients}
+        return Section("source", columns, "", sources, ("gradient",), True)
     raise TypeError(f"{type(result).__name__} is no answer that can be shown")

@@ -41,6 +41,8 @@ def _result(result: Result) -> Iterator[str]:
     asked = Asked.of(result.raw)
     yield words.title(result)
     for section in sections(result, asked):
+        if section.title:
+            yield f"  {section.title}"
         yield from table(_cells(section, result, asked))
     made = matrix(result, asked)
     if made is not None:

@@ -17,6 +17,8 @@ from gradwire.trees import MISSING
 
 #: Elements of arrays that are told one by one.
 MOST_ELEMENTS = 6
+#: Characters of the longest list of them.
+LONGEST_LIST = 64
 #: Characters of what is told in a line; more are cut in the middle.
 WIDEST = 44
 
@@ -32,7 +34,8 @@ def brief(leaf: Any) -> str:
         return cut(repr(leaf))
     if isinstance(leaf, (SparseArray, RaggedArray)) or told.size > MOST_ELEMENTS:
         return extent(told)
-    return elements(np.asarray(leaf))
+    each = elements(np.asarray(leaf))
+    return each if len(each) <= LONGEST_LIST else extent(told)
 
 
 def elements(array: Any) -> str:
