@@ -19,7 +19,6 @@ _TENSORFLOW: dict[str, tuple[str, ...]] = {
         "tf.where(e > 0, tf.math.log(e), e)",
     ),
     "cumprod is right where an element is 0; theirs divides by it": ("tf.math.cumprod(e)",),
-    "at 0 the slope of the exponential branch, as elu has it": ("tf.nn.selu(e)",),
     "at a tie the derivative belongs to the array, as with maximum": (
         "tf.tensor_scatter_nd_max(t, [[1], [0]], [3.0, 1.0])",
         "tf.tensor_scatter_nd_min(t, [[1], [0]], [3.0, 1.0])",

@@ -30,11 +30,26 @@ def add_n(b: Builder, inputs: Any) -> Any:
 
 @TF.macro("math.multiply_no_nan")
 def multiply_no_nan(b: Builder, x: Any, y: Any) -> Any:
-    """``z = x y``, and 0 where ``y`` is 0, whatever ``x`` is."""
+    """``z = x y``, and 0 where ``y`` is 0, whatever ``x`` is.
+
+    Convention: where ``y`` is 0 its derivative is ``x`` where that is finite, else 0.
+    """
     x, y = b.promote(x, y)
-    zero = recorded("equal")(b, y, 0)
-    product = recorded("multiply")(b, recorded("where")(b, zero, 0, x), y)
-    return recorded("where")(b, zero, 0, product)
+    hidden = recorded("logical_and")(
+        b, recorded("equal")(b, y, 0), recorded("logical_not")(b, recorded("isfinite")(b, x))
+    )
+    return recorded("multiply")(b, recorded("where")(b, hidden, 0, x), y)
+
+
+@TF.macro("nn.selu keras.activations.selu")
+def selu(b: Builder, features: Any) -> Any:
+    """Self-normalising exponential linear unit: ``z = λ x`` where ``x >= 0``, else ``λ elu(x, α)``.
+
+    Convention: derivative ``λ`` at 0.
+    """
+    (x,) = b.promote(features, rule=inexact_promoted)
+    curved = 1.6732632423543772 * recorded("expm1")(b, x)
+    return recorded("where")(b, recorded("less")(b, x, 0), curved, x) * 1.0507009873554805
 
 
 @TF.macro("math.xdivy")

@@ -15,7 +15,7 @@ _entry = TF.entry
 _A = "keras.activations."
 
 for _names, _operation, _parameters in (
-    ("sigmoid selu relu6 softplus softsign tanh mish log_sigmoid", "", "x"),
+    ("sigmoid relu6 softplus softsign tanh mish log_sigmoid", "", "x"),
     ("linear", "positive", "x"),
     ("exponential", "exp", "x"),
     ("silu", "silu", "x"),

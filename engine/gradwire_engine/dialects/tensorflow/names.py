@@ -49,7 +49,7 @@ _entry("bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor", "", "x y")
 _entry("bitwise.left_shift bitwise.right_shift", "", "x y")
 _entry("bitwise.invert", "", "x")
 
-_entry("nn.relu nn.relu6 nn.elu nn.selu nn.softplus nn.softsign", "", "features")
+_entry("nn.relu nn.relu6 nn.elu nn.softplus nn.softsign", "", "features")
 _entry("math.softsign math.softplus", "", "features")
 _entry("nn.sigmoid nn.tanh", "", "x")
 _entry("nn.leaky_relu", "", "features alpha:negative_slope=0.2")
