@@ -10,7 +10,7 @@ import numpy as np
 
 from gradwire import questions
 from gradwire.call import Call
-from gradwire.errors import APIError
+from gradwire.errors import APIError, NotTraceable
 from gradwire.requests import Subject
 from gradwire.results import Evaluation
 from gradwire.tracing.shapes import Aval
@@ -103,7 +103,12 @@ def record(
     tracers = [argument(leaf, trace) for leaf in inputs]
     args, kwargs = unflatten(structure, iter(tracers))
     with trace.recording():
-        result = function(*args, **kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            if isinstance(error.__cause__, NotTraceable):  # NumPy says less than what it was told
+                raise error.__cause__ from None
+            raise
         trace.finish()
     parts, shape = flatten(result, lambda part: isinstance(part, Tracer))
     roots = [part._term for part in parts] + [guard.term for guard in trace.guards]

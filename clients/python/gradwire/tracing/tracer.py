@@ -18,6 +18,11 @@ from gradwire.tracing.traces import Trace, not_traceable
 
 Infer = Callable[[], "Aval | None"]
 
+_COMPUTE = (
+    "compute with the array itself; one to write to is numpy.zeros_like(x) or "
+    "numpy.zeros(shape, like=x)"
+)
+
 
 class View:
     """How an array shares its elements with another."""
@@ -186,10 +191,10 @@ class Tracer(Operators, Methods):
         return int(self._trace.decide(self._term, int))
 
     def __float__(self) -> NoReturn:
-        raise self._no_value("float()", "compute with the array itself")
+        raise self._no_value("float(), or an element of a plain array,", _COMPUTE)
 
     def __complex__(self) -> NoReturn:
-        raise self._no_value("complex()", "compute with the array itself")
+        raise self._no_value("complex(), or an element of a plain array,", _COMPUTE)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise self._no_value(

@@ -1,0 +1,34 @@
+import gradwire
+import numpy as np
+import pytest
+
+
+def element(x):
+    y = np.zeros(3)
+    y[0] = x[0]
+    return y.sum()
+
+
+def slice_of(x):
+    y = np.zeros(3)
+    y[:] = x
+    return y.sum()
+
+
+def from_iterator(x):
+    return np.fromiter(iter(x), float).sum()
+
+
+@pytest.mark.parametrize("f", [element, slice_of, from_iterator])
+def test_what_numpy_says_of_plain_arrays_is_said_better(f, client):
+    with pytest.raises(gradwire.NotTraceable, match=r"zeros_like\(x\)") as caught:
+        gradwire.grad(f, client=client)(np.ones(3))
+    assert f" in {f.__name__}" in str(caught.value)
+
+
+def test_errors_of_the_function_itself_pass():
+    def picky(x):
+        raise ValueError("no such x")
+
+    with pytest.raises(ValueError, match="no such x"):
+        gradwire.grad(picky)(1.0)
