@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
 #: Instructions up to which a loop of known length is recorded pass by pass, and passes up to which
-#: it is if decisions on values part its ways.
+#: it is if decisions on values part its ways, or if it holds another loop, of which each pass would
+#: have a copy to be differentiated and compiled.
 _SHORT_INSTRUCTIONS, _SHORT_PASSES = 2000, 8
 #: Instructions after which a loop that is only counted, to an end not known before, is long.
 _COUNTED_INSTRUCTIONS = 256
@@ -135,6 +136,8 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
 
 def _is_short(once: Once) -> bool:
     """Whether passes are better recorded one by one, by their number and what they record."""
-    if once.left is None or (once.by_values and once.left > _SHORT_PASSES):
+    if once.left is None:
+        return False
+    if (once.by_values or once.nests) and once.left > _SHORT_PASSES:
         return False
     return once.left * once.instructions <= _SHORT_INSTRUCTIONS

@@ -10,7 +10,7 @@ from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.ops.bodies import Piece
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import Unrollable
+from gradwire_engine.ops.loops import Loop, Unrollable
 from gradwire_engine.ops.regions import MOST_WAYS, Region, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
@@ -78,6 +78,12 @@ class Once:
     def instructions(self) -> int:
         """How many instructions all ways through the body record."""
         return sum(len(way.piece.instructions) for way in self.ways if way.piece)
+
+    @property
+    def nests(self) -> bool:
+        """Whether there is a loop in the body."""
+        pieces = [way.piece for way in self.ways if way.piece]
+        return any(isinstance(one.op, Loop) for piece in pieces for one in piece.instructions)
 
     def emit(self) -> tuple[str, Any]:
         """Emit the loop. How it ended, and what it returns, or what all passes wrote."""

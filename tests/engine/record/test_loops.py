@@ -671,6 +671,19 @@ def test_bodies_that_cannot_be_recorded_at_once_are_tried_once(monkeypatch):
     assert len(tried) <= 3  # outside of another's body, and in it
 
 
+def test_of_a_loop_within_a_loop_there_is_one():
+    text = (
+        "for i in range(12):\n  for j in range(500):\n    y = y + sin(y) * 1e-4\n  y = y * 1.01\ny"
+    )
+    made = call(text, Query("gradient"), y=0.5)
+    answer = made.replay(nothing)
+    ops = [i.op for i in made._entry.paths[0].executable.tape.instructions]
+    assert sum(type(op) is Loop for op in ops) == 2  # there, and back
+    e = 1e-6
+    ends = [call(text, Query("evaluate"), y=0.5 + d).replay(nothing).value for d in (e, -e)]
+    assert answer.gradients["y"] == pytest.approx((ends[0] - ends[1]) / (2 * e), rel=1e-6)
+
+
 def test_a_loop_that_was_short_may_be_long_later():
     text = """
 def f(y, n):
