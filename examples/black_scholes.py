@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import norm
 
-client = gradwire.Client() if "GRADWIRE_URL" in os.environ else gradwire.Client.local()
+client = gradwire.Client(os.environ.get("GRADWIRE_URL", "local"))
 
 
 def price(spot, strike, years, rate, volatility):

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-client = gradwire.Client() if "GRADWIRE_URL" in os.environ else gradwire.Client.local()
+client = gradwire.Client(os.environ.get("GRADWIRE_URL", "local"))
 
 VISCOSITY = 0.02
 SIZES = [2, 16, 16, 16, 1]

@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-client = gradwire.Client() if "GRADWIRE_URL" in os.environ else gradwire.Client.local()
+client = gradwire.Client(os.environ.get("GRADWIRE_URL", "local"))
 
 x, labels = load_digits(return_X_y=True)
 x_train, x_test, labels_train, labels_test = train_test_split(

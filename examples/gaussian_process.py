@@ -22,7 +22,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared, WhiteKernel
 from threadpoolctl import threadpool_limits
 
-client = gradwire.Client() if "GRADWIRE_URL" in os.environ else gradwire.Client.local()
+client = gradwire.Client(os.environ.get("GRADWIRE_URL", "local"))
 
 # Twelve years of a monthly series, with a gap: a trend, a season that changes, and noise.
 rng = np.random.default_rng(4)

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from gradwire.adapters.scipy import least_squares
 
-client = gradwire.Client() if "GRADWIRE_URL" in os.environ else gradwire.Client.local()
+client = gradwire.Client(os.environ.get("GRADWIRE_URL", "local"))
 
 # Thousands of pelts that the Hudson's Bay Company bought in each year.
 years = np.arange(1900.0, 1921.0)

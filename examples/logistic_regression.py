@@ -21,7 +21,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-client = gradwire.Client() if "GRADWIRE_URL" in os.environ else gradwire.Client.local()
+client = gradwire.Client(os.environ.get("GRADWIRE_URL", "local"))
 
 data = load_breast_cancer()
 x, y = StandardScaler().fit_transform(data.data), data.target.astype(float)

@@ -35,6 +35,17 @@ def test_a_service_in_this_process_answers_as_one_elsewhere(local, client):
         assert ask(local).raw.content == ask(client).raw.content
 
 
+def test_the_address_local_runs_a_service_too(monkeypatch):
+    before = threads()
+    with gradwire.Client("local") as client:
+        assert client.evaluate("x + 1", {"x": 1.0}).outputs == 2.0
+    assert repr(client) == "Client('http://gradwire.local')"
+    monkeypatch.setenv("GRADWIRE_URL", "local")
+    with gradwire.Client() as client:
+        assert client.evaluate("x + 1", {"x": 1.0}).outputs == 2.0
+    assert threads() == before
+
+
 def test_errors_are_those_of_the_service(local):
     with pytest.raises(gradwire.ShapeMismatch, match="line 1: a @ b") as caught:
         local.evaluate("a @ b", {"a": np.ones((2, 3)), "b": np.ones((2, 3))})

@@ -15,7 +15,7 @@ import httpx
 from gradwire.call import Call
 from gradwire.compute import Compute
 from gradwire.exchange import Exchange
-from gradwire.local import LOCAL_URL, LocalTransport
+from gradwire.local import LOCAL, LOCAL_URL, LocalTransport
 from gradwire.options import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_TIMEOUT,
@@ -43,9 +43,10 @@ class Connection(Compute, ABC, Generic[Http]):
     """What both clients share: their methods, their options and a pool of connections.
 
     ``base_url`` and ``api_key`` default to the environment's ``GRADWIRE_URL`` (else
-    ``http://127.0.0.1:8000``) and ``GRADWIRE_API_KEY``; ``timeout`` is in seconds, for each
-    attempt. With ``references``, large arrays and long programs that come again are stored with
-    the service, and from then on named. An ``http_client`` brings its own pool, proxies or
+    ``http://127.0.0.1:8000``) and ``GRADWIRE_API_KEY``; the address ``local`` is that of a
+    service of the client's own, in this process. ``timeout`` is in seconds, for each attempt.
+    With ``references``, large arrays and long programs that come again are stored with the
+    service, and from then on named. An ``http_client`` brings its own pool, proxies or
     transport, and stays open when this client is closed; its ``base_url`` comes before the
     environment's.
     """
@@ -63,7 +64,11 @@ class Connection(Compute, ABC, Generic[Http]):
         given = base_url or (http_client.base_url if http_client is not None else None)
         self._options = Options.resolve(given, api_key, timeout, max_retries)
         self._residents = Residents(MOST_BYTES if references else 0)
-        self._http: Http = self._open_pool() if http_client is None else http_client
+        transport = None
+        if http_client is None and self._options.base_url == LOCAL:
+            self._options = dataclasses.replace(self._options, base_url=LOCAL_URL)
+            transport = LocalTransport()
+        self._http: Http = self._open_pool(transport) if http_client is None else http_client
         self._owns_pool = http_client is None
         #: What adds to requests what it was made with.
         self._adding: Http | None = http_client

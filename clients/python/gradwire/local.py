@@ -16,6 +16,8 @@ import httpx
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+#: What is given as the address, or as ``GRADWIRE_URL``.
+LOCAL = "local"
 #: The address that requests go to; nothing listens there.
 LOCAL_URL = "http://gradwire.local"
 
