@@ -160,6 +160,7 @@ def test_complex_gradients_are_torch_s(client):
 
 
 def test_modules_learn_through_it(client, requests):
+    torch.manual_seed(0)
     model = torch.nn.Linear(3, 1, dtype=torch.float64)
     x, y = torch.tensor(X), torch.tensor(Y)
 
@@ -167,7 +168,9 @@ def test_modules_learn_through_it(client, requests):
         return np.mean((x @ params["weight"][0] + params["bias"] - y) ** 2)
 
     adapted = gradwire.adapters.torch.function(misfit, client=client)
-    optimizer = torch.optim.LBFGS(model.parameters(), line_search_fn="strong_wolfe", max_iter=50)
+    optimizer = torch.optim.LBFGS(
+        model.parameters(), line_search_fn="strong_wolfe", max_iter=200, tolerance_change=1e-16
+    )
 
     def closure():
         optimizer.zero_grad()
