@@ -44,7 +44,7 @@ MOST_BYTES: Final = 1 << 28
 MOST_SEEN: Final = 4096
 #: Elements in a sample, at least where there are so many.
 SAMPLED: Final = 32
-#: How long nothing is stored after the service has refused to.
+#: How long nothing is named after the service has refused to store it, or lost it at once.
 PAUSE_SECONDS: Final = 60.0
 #: Where a response has a ``Named``, among its extensions.
 NAMED: Final = "gradwire.named"
@@ -121,7 +121,7 @@ class Residents:
     def _referring(self, call: Call[T], packed: Call[T], named: Mapping[str, Resident]) -> Steps[T]:
         absent = [resident for resident in named.values() if not resident.stored]
         for _ in range(ATTEMPTS):
-            if not (yield from self._store(absent)):
+            if not (yield from self._store(absent, call.source)):
                 break
             try:
                 return (yield from packed)
@@ -133,23 +133,19 @@ class Residents:
             except StoreUnavailable:
                 if not named:
                     raise
-                self._pause()
                 break
+        self._paused_until = time.monotonic() + PAUSE_SECONDS
         return (yield from call)
 
-    def _store(self, absent: Iterable[Resident]) -> Steps[bool]:
-        """Have the service hold these; whether it does."""
+    def _store(self, absent: Iterable[Resident], source: str | None) -> Steps[bool]:
+        """Have the service hold these, where it has the program; whether it does."""
         for resident in absent:
             try:
-                yield from resident.storing
+                yield from replace(resident.storing, source=source)
             except APIError:
-                self._pause()
                 return False
             resident.stored = True
         return True
-
-    def _pause(self) -> None:
-        self._paused_until = time.monotonic() + PAUSE_SECONDS
 
     def _array(self, array: NDArray[Any]) -> Resident | None:
         """By what an array is to be named, if it is."""
