@@ -57,6 +57,11 @@ def test_where_numbers_stop_being_finite_is_shown(client):
     assert "\n  line 2: a + 0*sqrt(y)\n                ^" in text
 
 
+def test_what_was_sent_so_is_said_to_have_been(client):
+    text = repr(client.evaluate("sum(x)", {"x": [1.0, np.nan, np.inf]}))
+    assert "! Not finite forward: x was sent with 2 such elements" in text
+
+
 def test_what_a_tape_has_recorded_is_a_table(client):
     with client.tape("h = tanh(x)\nsum(h**2)", {"x": np.ones(9)}, persistent=True) as tape:
         assert repr(tape).startswith(f"Tape {tape.id}\n")

@@ -91,6 +91,9 @@ def title(result: Result) -> str:
 
 def nonfinite_sentence(way: str, node: Nonfinite) -> str:
     """Where values stopped being finite, and by what."""
+    if node.instruction == "input":
+        count = sum(each.nonfinite for each in node.operands)
+        return f"Not finite {way}: {node.id or 'a variable'} was sent with {count:,} such elements"
     given = [
         digits(each.min) if each.min == each.max else f"{digits(each.min)} … {digits(each.max)}"
         for each in node.operands
@@ -99,7 +102,7 @@ def nonfinite_sentence(way: str, node: Nonfinite) -> str:
     by = f", by {node.instruction}" if node.instruction and node.instruction != node.op else ""
     of = f" of {' and '.join(given)}" if given else ""
     hint = f"; {node.hint}" if node.hint else ""
-    return f"Not finite {way} from {node.op} on{by}{of}{hint}"
+    return f"Not finite {way} from {node.op or node.id or 'somewhere'} on{by}{of}{hint}"
 
 
 def notice_sentence(notice: Notice) -> str:
