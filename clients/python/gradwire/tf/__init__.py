@@ -9,6 +9,7 @@
 """
 
 from gradwire.tf import autodiff as autodiff
+from gradwire.tf import autograph as autograph
 from gradwire.tf import bitwise as bitwise
 from gradwire.tf import config as config
 from gradwire.tf import data as data
@@ -25,6 +26,7 @@ from gradwire.tf import random as random
 from gradwire.tf import signal as signal
 from gradwire.tf import sparse as sparse
 from gradwire.tf import strings as strings
+from gradwire.tf import test as test
 from gradwire.tf.conversion import *
 from gradwire.tf.custom import *
 from gradwire.tf.dtypes import *
@@ -44,6 +46,8 @@ from gradwire.tf.variables import *
 
 bool: DType = bool_
 newaxis: None = None
+#: Which TensorFlow's names and conventions these are.
+__version__: str = "2.21.0"
 
 # Keras is written in these names, so it comes after them.
 from gradwire.tf import keras as keras  # noqa: E402

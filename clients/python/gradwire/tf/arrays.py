@@ -482,4 +482,4 @@ def _common(parts: Sequence[Any]) -> dtypes.DType:
     return next((kind for kind in kinds if not kind.is_integer), kinds[0])
 
 
-builtin_slice = type(np.s_[:])
+builtin_slice: type[Any] = type(np.s_[:])

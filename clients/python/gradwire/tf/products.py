@@ -204,6 +204,15 @@ def _spread(which: str, value: Any, axis: Any, keepdims: bool) -> Tensor:
     return call(f"tf.math.reduce_{which}", x, axis=along, keepdims=bool(keepdims), spec=spec)
 
 
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
+    """The number after ``x1`` in the direction of ``x2``."""
+    first, towards = tensors([x1, x2], "NextAfter")
+    checks.check_allowed("NextAfter", first.dtype, ("double", "float"))
+    checks.broadcast("NextAfter", first._lengths(), towards._lengths())
+    step = np.nextafter(first._value(), towards._value()) - first._value()
+    return add(add(first, step), multiply(towards, np.zeros((), towards.dtype.storage)))
+
+
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Another dtype, with what that cannot hold at its least or largest number."""
     x, kind = convert_to_tensor(value), dtypes.as_dtype(dtype)

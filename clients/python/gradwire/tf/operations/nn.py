@@ -72,7 +72,9 @@ def elu(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 def selu(features: TensorLike, name: str | None = None) -> Tensor:
-    """Self-normalising exponential linear unit: ``z = λ elu(x, α)``."""
+    """Self-normalising exponential linear unit: ``z = λ x`` where ``x >= 0``, else ``λ elu(x,
+    α)``.
+    """
     return rules.unary("tf.nn.selu", "Selu", rules.LAYER, features)
 
 

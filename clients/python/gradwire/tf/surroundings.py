@@ -1,0 +1,150 @@
+"""What programs say of the machine and the graph around them, which mean nothing here."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import nest
+from gradwire.tf.conversion import tensor_of
+from gradwire.tf.scopes import scoped
+from gradwire.tf.tensors import Operand, Tensor
+
+__all__ = [
+    "control_dependencies",
+    "device",
+    "get_current_name_scope",
+    "get_logger",
+    "get_static_value",
+    "is_symbolic_tensor",
+    "is_tensor",
+    "print",
+    "timestamp",
+    "variable_creator_scope",
+]
+
+
+@contextlib.contextmanager
+def control_dependencies(control_inputs: Any) -> Iterator[None]:
+    """A context without effect: everything is computed in the order in which it is called."""
+    if callable(control_inputs):
+        control_inputs()
+    yield
+
+
+@contextlib.contextmanager
+def device(device_name: Any) -> Iterator[None]:
+    """A context without effect: where it is computed is the service's matter."""
+    yield
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator: Any) -> Iterator[None]:
+    """A context without effect: variables are made as they are."""
+    yield
+
+
+def get_current_name_scope() -> str:
+    """The names of the scopes that are entered."""
+    return scoped("").rstrip("/")
+
+
+def get_logger() -> logging.Logger:
+    """The logger of this module."""
+    return logging.getLogger("gradwire.tf")
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether a value is a tensor, a variable, or made of tensors."""
+    return isinstance(x, Operand) or hasattr(x, "_components")
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether a tensor has no value yet: none is like that."""
+    return False
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor that is a constant."""
+    if isinstance(tensor, Tensor):
+        return tensor.numpy()
+    return None if isinstance(tensor, Operand) else tensor
+
+
+def timestamp(name: str | None = None) -> Tensor:
+    """Seconds since 1970."""
+    return tensor_of(np.float64(time.time()))
+
+
+def print(
+    *inputs: Any,
+    output_stream: Any = None,
+    summarize: int = 3,
+    sep: str = " ",
+    end: str = "\n",
+    name: str | None = None,
+    **_: Any,
+) -> None:
+    """Print values, of large tensors a few from both ends of each axis."""
+    text = sep.join(_shown(each, summarize) for each in inputs) + end
+    if isinstance(output_stream, str) and output_stream.startswith("file://"):
+        with open(output_stream.removeprefix("file://"), "a") as file:  # noqa: PTH123
+            file.write(text)
+    elif hasattr(output_stream, "write"):
+        output_stream.write(text)
+    elif output_stream in (logging.info, logging.warning, logging.error):
+        output_stream(text)
+    else:
+        sys.stderr.write(text)
+
+
+def _shown(value: Any, summarize: int) -> str:
+    if isinstance(value, Operand):
+        return _array(value._value(), summarize)
+    if nest.is_nested(value):
+        parts = nest.map_structure(lambda each: _Text(_shown(each, summarize)), value)
+        return str(parts)
+    return str(value)
+
+
+def _array(array: Any, summarize: int, depth: int = 1) -> str:
+    if array.ndim == 0:
+        return _element(array[()])
+    shown = list(range(len(array)))
+    dots = summarize >= 0 and len(array) > 2 * summarize
+    if dots:
+        shown = [*shown[:summarize], -1, *shown[len(shown) - summarize :]]
+    parts = ["..." if dots and i == -1 else _array(array[i], summarize, depth + 1) for i in shown]
+    between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * depth
+    return f"[{between.join(parts)}]"
+
+
+def _element(value: Any) -> str:
+    if isinstance(value, bytes):
+        return f'"{value.decode(errors="replace")}"'
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if isinstance(value, np.floating):
+        text = f"{float(value):.{8 if value.dtype == np.float32 else 15}g}"
+        shortest = str(value)
+        return text if len(text) < len(shortest) else _plain(shortest)
+    if isinstance(value, np.complexfloating):
+        return f"({_element(value.real)},{_element(value.imag)})"
+    return str(value)
+
+
+def _plain(text: str) -> str:
+    return text.removesuffix(".0")
+
+
+class _Text(str):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
