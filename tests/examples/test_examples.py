@@ -55,6 +55,12 @@ def test_the_network_that_is_taught_physics_is_near_the_exact_solution(run):
     assert learned["error"] < 0.01
 
 
+def test_tensorflows_code_tells_the_spirals_apart(run):
+    learned = run("spirals")
+    assert learned["accuracy"] > 0.98
+    assert learned["slope"].shape == (120 * 120,)
+
+
 def test_without_an_address_an_example_runs_a_service_of_its_own(tmp_path):
     picture = tmp_path / "picture.png"
     command = [sys.executable, EXAMPLES / "black_scholes.py", picture]
