@@ -3,12 +3,15 @@ import gc
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 
 import gradwire
 import numpy as np
 import pytest
+from fastapi import FastAPI
 from gradwire.call import Call
+from gradwire.local import Running, _serve
 from threadpoolctl import threadpool_info, threadpool_limits
 
 ENDLESS = "while x < 1e300:\n    x = x + 1\nx"
@@ -142,6 +145,17 @@ def test_the_service_of_a_client_that_nobody_has_any_more_ends():
     gc.collect()
     thread.join(30.0)
     assert not thread.is_alive()
+
+
+def test_a_service_that_does_not_start_says_why():
+    @asynccontextmanager
+    async def failing(_):
+        yield 1 // 0
+
+    running = Future[Running]()
+    _serve(FastAPI(lifespan=failing), running)
+    with pytest.raises(ZeroDivisionError):
+        running.result(0)
 
 
 def test_without_the_service_it_is_said_what_to_install(monkeypatch):

@@ -3,7 +3,7 @@
 import math
 from collections import OrderedDict
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 import numpy as np
@@ -97,7 +97,11 @@ def test_the_order_of_an_arrays_bytes_does_not_matter(array):
 def test_values_of_other_types_are_written_as_what_they_are_like():
     class Name(str): ...
 
-    document = MappingProxyType({"a": OrderedDict(b=(1, np.int8(2))), "c": Name("d")})
+    class Pair(NamedTuple):
+        first: int
+        second: np.int8
+
+    document = MappingProxyType({"a": OrderedDict(b=Pair(1, np.int8(2))), "c": Name("d")})
     assert unpack(pack(document)) == {"a": {"b": [1, 2]}, "c": "d"}
     assert unpack(pack([np.float32(0.5), np.bool_(True), np.float64("nan")]))[:2] == [0.5, True]
     matrix = unpack(pack(np.ma.masked_array([1.0, 2.0])))
@@ -111,6 +115,7 @@ def test_values_of_other_types_are_written_as_what_they_are_like():
         ({1: 2}, TypeError, "a document has the key 1: expected a string"),
         (np.array(["a"]), TypeError, "a document cannot hold an array of dtype <U1"),
         (1 << 64, ValueError, "18446744073709551616 has more than 64 bits"),
+        (np.broadcast_to(np.uint8(0), 1 << 32), ValueError, "4294967296 bytes or members"),
     ],
     ids=repr,
 )
