@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf.conversion import array_of, convert_to_tensor
-from gradwire.tf.dtypes import DType, of_numpy
+from gradwire.tf.dtypes import DType, of_numpy, string
+from gradwire.tf.errors import invalid
 from gradwire.tf.fetching import fetch
 from gradwire.tf.nodes import UNKNOWN, Node, Spec, record
 from gradwire.tf.shapes import TensorShape
@@ -128,10 +129,11 @@ def _learn(kind: Any, specs: list[Spec]) -> None:
 
 def operand(value: Any) -> Term | None:
     """What computes an argument; ``None`` for what is written out."""
-    if isinstance(value, Tensor):
-        return value._node
     if isinstance(value, Operand) or hasattr(value, "_to_tensor"):
-        return convert_to_tensor(value)._node
+        node = convert_to_tensor(value)._node
+        if node.dtype == string:
+            raise invalid("there is no such operation on string tensors")
+        return node
     if isinstance(value, Term):
         return value
     if isinstance(value, (np.ndarray, np.generic)):

@@ -104,6 +104,13 @@ class Trace(Recording):
         #: The variables that were made, for as long as they live.
         self.made: list[weakref.ref[Any]] = []
 
+    def close(self) -> None:
+        """Need nothing any more; tapes outside have gradients in what was gathered whole."""
+        for node in self.recorded:
+            if isinstance(node, Node):
+                node.rows = None
+        self.release()
+
     def note_made(self, variable: Any) -> None:
         """Note that a variable was made."""
         self.made.append(weakref.ref(variable))
@@ -169,7 +176,7 @@ class Function:
         finally:
             stack[:] = [each for each in stack if each is not trace]
             _running.traces.remove(trace)
-            trace.release()
+            trace.close()
         if trace.made and (self._calls > 1 or any(made() is None for made in trace.made)):
             raise ValueError(
                 "tf.function only supports singleton tf.Variables created on the first call. Make "

@@ -300,6 +300,11 @@ class Tensor(Operand):
             "'tensorflow.python.framework.ops.EagerTensor' object does not support item assignment"
         )
 
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError(
+            "'tensorflow.python.framework.ops.EagerTensor' object doesn't support item deletion"
+        )
+
     def __repr__(self) -> str:
         value = shown(self._value(), self.dtype)
         text = repr(value) if isinstance(value, np.ndarray) else _scalar_text(value)
