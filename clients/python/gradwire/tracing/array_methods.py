@@ -321,12 +321,12 @@ class Methods:
         copy: bool = True,
     ) -> Tracer:
         """The same values in another dtype."""
-        result: Tracer = _np.astype(self, dtype)
+        result: Tracer = _np.astype(self, dtype, copy=copy)
         return result
 
     def copy(self, order: str = "C") -> Tracer:
         """The same values as an array of its own."""
-        result: Tracer = _np.copy(self)
+        result: Tracer = _np.copy(self, order)
         return result
 
     def fill(self, value: Any) -> None:
@@ -335,7 +335,7 @@ class Methods:
 
     def flatten(self, order: str = "C") -> Tracer:
         """The elements in one axis, as an array of its own."""
-        result: Tracer = _np.copy(_np.ravel(self, order=order))
+        result: Tracer = _np.copy(_np.ravel(self, order=order), order)
         return result
 
     def nonzero(self) -> tuple[Tracer, ...]:

@@ -32,6 +32,13 @@ BY_VALUES: dict[str, frozenset[int | None]] = {
         frozenset({None, *range(4)}),
     ),
 }  # fmt: skip
+#: Those whose result is in the usual order of elements in memory where the arguments are.
+IN_ORDER = frozenset(
+    "np.zeros np.ones np.empty np.full np.zeros_like np.ones_like np.empty_like np.full_like "
+    "np.where np.stack np.concatenate np.hstack np.vstack np.tile np.repeat np.take np.sort "
+    "np.cumsum np.cumprod np.clip np.round np.outer np.dot np.linspace np.roll np.tril np.triu "
+    "np.sum np.mean np.max np.min np.var np.std np.prod np.select".split()
+)
 #: Those whose first argument's values do not matter.
 COUNTED = frozenset({"np.repeat", "np.delete", "np.insert"})
 
@@ -53,7 +60,13 @@ def record_call(
     if held is None:
         if None in measured:
             return Tracer(term, trace)
-        return Tracer(term, trace, infer=lambda: _aval(called(function, args, kwargs)))
+        in_order = name in IN_ORDER and all(map(is_ordered, (*args, *kwargs.values())))
+        return Tracer(
+            term,
+            trace,
+            infer=lambda: _aval(called(function, args, kwargs)),
+            is_ordered=in_order,
+        )
     tried: list[Any] = []
 
     def aval(index: int) -> Aval | None:
@@ -67,6 +80,15 @@ def record_call(
             for i in range(held.count)
         ]
     )
+
+
+def is_ordered(value: Any) -> bool:
+    """Whether an array, or all in a list, is in the order in which NumPy makes new ones."""
+    if isinstance(value, Tracer):
+        return value._is_ordered
+    if isinstance(value, np.ndarray):
+        return value.flags.c_contiguous
+    return not isinstance(value, (list, tuple)) or all(map(is_ordered, value))
 
 
 def part(term: Term, trace: Trace, index: int, infer: Callable[[], Aval | None] | None) -> Tracer:

@@ -21,13 +21,19 @@ from gradwire.tracing.traces import Trace, not_traceable
 _np: Any = np
 
 
-def _astype(trace: Trace, x: Any, dtype: DTypeLike, /, **_: Any) -> Tracer:
+def _astype(trace: Trace, x: Any, dtype: DTypeLike, /, *, copy: bool = True, **_: Any) -> Tracer:
+    if not copy and x.dtype == np.dtype(dtype):
+        same: Tracer = x
+        return same
     term = Term(("", f".astype({np.dtype(dtype).name!r})"), (x._term,))
-    return Tracer(term, trace, infer=lambda: Aval(x.shape, np.dtype(dtype)))
+    shape = lambda: Aval(x.shape, np.dtype(dtype))  # noqa: E731
+    return Tracer(term, trace, infer=shape, is_ordered=x.is_ordered)
 
 
-def _copy(trace: Trace, a: Any, *_: Any, **__: Any) -> Tracer:
-    return Tracer(Term(("copy(", ")"), (a._term,)), trace, infer=lambda: a.aval)
+def _copy(trace: Trace, a: Any, order: str = "K", subok: bool = False) -> Tracer:
+    in_order = order == "C" or a.is_ordered
+    term = Term(("copy(", ")"), (a._term,))
+    return Tracer(term, trace, infer=lambda: a.aval, is_ordered=in_order)
 
 
 def _reshape(
@@ -46,9 +52,36 @@ def _ravel(trace: Trace, a: Any, order: str = "C") -> Any:
 def _view(trace: Trace, function: Any, *args: Any) -> Any:
     from gradwire.tracing.views import as_view
 
+    base = args[0]
     made = record_call(trace, f"np.{function.__name__}", function, args, {})
-    as_view(made, function, args, {})
+    as_view(made, function, args, {}, may_be_copy=not base.is_ordered)
+    made._is_ordered = base.is_ordered
     return made
+
+
+def in_one_axis(a: Tracer) -> Tracer:
+    """The elements as a view, whatever their order in memory."""
+    from gradwire.tracing.views import as_view
+
+    made: Tracer = record_call(a._trace, "np.ravel", np.ravel, (a,), {})
+    as_view(made, np.ravel, (a,), {})
+    return made
+
+
+def _broadcast_arrays(trace: Trace, *args: Any, subok: bool = False) -> Any:
+    shape = np.broadcast_shapes(*map(np.shape, args))
+    return tuple([_np.broadcast_to(array, shape) for array in args])
+
+
+def _nan_to_num(trace: Trace, x: Any, copy: bool = True, **kwargs: Any) -> Any:
+    made = record_call(trace, "np.nan_to_num", np.nan_to_num, (x,), kwargs)
+    return made if copy else into(x, made)
+
+
+def _diag(trace: Trace, v: Any, k: int = 0) -> Any:
+    if np.ndim(v) == 2:
+        return _np.diagonal(v, k)
+    return record_call(trace, "np.diag", np.diag, (v, k), {})
 
 
 def _sort(trace: Trace, a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
@@ -254,14 +287,14 @@ def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
 def _put(trace: Trace, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not isinstance(a, Tracer):
         into(a, v)
-    a.reshape(-1)[ind] = v if np.ndim(v) == 0 else _np.resize(v, np.shape(ind))
+    a.flat[ind] = v if np.ndim(v) == 0 else _np.resize(v, np.shape(ind))
 
 
 def _put_along_axis(trace: Trace, arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     if not isinstance(arr, Tracer):
         into(arr, values)
     if axis is None:
-        arr.reshape(-1)[indices] = values
+        arr.flat[indices] = values
         return
     places: list[Any] = list(np.indices(np.shape(indices), sparse=True))
     places[axis] = indices
@@ -309,6 +342,9 @@ IN_OTHER_WORDS: dict[Any, Callable[..., Any]] = {
     np.common_type: _told(lambda *arrays: np.common_type(*[np.ones(1, a.dtype) for a in arrays])),
     np.astype: _astype,
     np.copy: _copy,
+    np.broadcast_arrays: _broadcast_arrays,
+    np.nan_to_num: _nan_to_num,
+    np.diag: _diag,
     np.reshape: _reshape,
     np.ravel: _ravel,
     np.sort: _sort,

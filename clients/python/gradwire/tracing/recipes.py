@@ -130,7 +130,9 @@ def argument(leaf: Leaf, trace: Trace) -> Tracer:
     value = leaf.value
     array = np.asarray(value)
     weak = isinstance(value, (float, complex)) and not isinstance(value, np.generic)
-    return Tracer(leaf, trace, Aval(array.shape, array.dtype), weak=weak, is_argument=True)
+    aval = Aval(array.shape, array.dtype)
+    in_order = array.flags.c_contiguous
+    return Tracer(leaf, trace, aval, weak=weak, is_argument=True, is_ordered=in_order)
 
 
 def evaluation(

@@ -112,7 +112,6 @@ RESULTS: dict[str, Callable[[Given], Held | None]] = {
     "np.dsplit": _split,
     "np.unstack": lambda given: _tuple(np.shape(given["x"])[given["axis"]]),
     "np.meshgrid": _inputs(tuple, "xi"),
-    "np.broadcast_arrays": _inputs(tuple, "args"),
     "np.ix_": _inputs(tuple, "args"),
     "np.atleast_1d": _at_least,
     "np.atleast_2d": _at_least,

@@ -51,6 +51,8 @@ def _walk(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool) -> No
     if kind is np.ndarray:
         leaves.append(value)
         tokens += (value.dtype, value.shape)
+        if not value.flags.c_contiguous:  # reshape makes a copy then, not a view
+            tokens.append(...)
     elif kind is float or kind is complex:
         leaves.append(value)
         tokens.append(kind)
@@ -79,6 +81,8 @@ def _walk_other(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool)
         else:
             array = np.asarray(value)
             tokens += (array.dtype, array.shape)
+            if not array.flags.c_contiguous:
+                tokens.append(...)
         return
     parts: Sequence[Any]
     if isinstance(value, Mapping):

@@ -27,7 +27,7 @@ _COMPUTE = (
 class View:
     """How an array shares its elements with another."""
 
-    __slots__ = ("base", "may_be_number", "put", "seen", "take")
+    __slots__ = ("base", "may_be_copy", "may_be_number", "put", "seen", "take")
 
     def __init__(
         self,
@@ -35,6 +35,7 @@ class View:
         take: Callable[[Term], Term],
         put: Callable[[Term, Term], Term] | None,
         may_be_number: bool,
+        may_be_copy: bool,
     ) -> None:
         self.base: Tracer = base
         #: Its term, of the base's.
@@ -44,8 +45,14 @@ class View:
         self.put: Callable[[Term, Term], Term] | None = put
         #: Whether it shares nothing if it has no axes, as ``x[0]`` of a vector.
         self.may_be_number: bool = may_be_number
+        #: Whether it may share nothing, by the order in memory, which is not known.
+        self.may_be_copy: bool = may_be_copy
         #: The changes of what it shares that it has taken over.
         self.seen: int = base.changes
+
+    def of_number(self, made: Tracer) -> bool:
+        """Whether there is nothing to share: NumPy's numbers are not arrays without axes."""
+        return self.base.shape == () or (self.may_be_number and made.shape == ())
 
 
 class Tracer(Operators, Methods):
@@ -57,8 +64,8 @@ class Tracer(Operators, Methods):
     """
 
     __slots__ = (
-        "__weakref__", "_aval", "_changes", "_infer", "_is_argument", "_own", "_scope", "_trace",
-        "_view", "_weak",
+        "__weakref__", "_aval", "_changes", "_infer", "_is_argument", "_is_ordered", "_own",
+        "_scope", "_trace", "_view", "_weak",
     )  # fmt: skip
 
     def __init__(
@@ -70,6 +77,7 @@ class Tracer(Operators, Methods):
         infer: Infer | None = None,
         weak: bool = False,
         is_argument: bool = False,
+        is_ordered: bool = False,
     ) -> None:
         self._own = term
         self._trace = trace
@@ -79,6 +87,7 @@ class Tracer(Operators, Methods):
         self._weak = weak
         #: Whether its elements are the caller's, which are left alone.
         self._is_argument = is_argument
+        self._is_ordered = is_ordered
         #: Inside which function of the program it was made.
         self._scope: Scope | None = trace.scope
         self._view: View | None = None
@@ -90,8 +99,10 @@ class Tracer(Operators, Methods):
         """What computes its elements as they are now."""
         view = self._view
         if view is not None and view.seen != view.base.changes:
-            if view.may_be_number and self.shape == ():
-                self._view = None
+            if view.of_number(self):
+                self._stop_sharing()
+            elif view.may_be_copy:
+                raise _unknown_copy()
             else:
                 self._own = view.take(view.base._term)
                 view.seen = view.base.changes
@@ -101,6 +112,11 @@ class Tracer(Operators, Methods):
     def changes(self) -> int:
         """How often its elements, or those that it shares, have been replaced."""
         return self._changes if self._view is None else self._view.base.changes
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether NumPy is known to have its elements in a row, the last axis the fastest."""
+        return self._is_ordered or (self._view is None and self.ndim < 2)
 
     @property
     def aval(self) -> Aval:
@@ -159,7 +175,9 @@ class Tracer(Operators, Methods):
     @property
     def flat(self) -> Tracer:
         """The elements in one axis."""
-        return self.reshape(-1)
+        from gradwire.tracing.in_other_words import in_one_axis
+
+        return in_one_axis(self)
 
     @property
     def real(self) -> Tracer:
@@ -247,7 +265,12 @@ class Tracer(Operators, Methods):
                 self,
                 take,
                 lambda base, new: self._with_items(base, key, "set", new),
-                may_be_number=key is not ... and not (isinstance(key, tuple) and ... in key),
+                may_be_number=key is not ...
+                and not (isinstance(key, tuple) and any(item is ... for item in key)),
+            )
+            found._is_ordered = self.is_ordered and (
+                isinstance(key, (int, np.integer))
+                or (isinstance(key, slice) and key.step in (None, 1))
             )
         return found
 
@@ -256,7 +279,7 @@ class Tracer(Operators, Methods):
 
     def update(self, key: Any, how: str, value: Any) -> None:
         """Change elements in place: ``set``, ``add``, ``multiply``, ``min`` or ``max`` them."""
-        self.replace(self._with_items(self._term, key, how, self._as_elements(value)))
+        self.replace(self._with_items(self._term, key, how, self._as_elements(key, value)))
 
     def _with_items(self, term: Term, key: Any, how: str, value: Any) -> Term:
         phrase = literals.Phrase(self._to_term)
@@ -271,15 +294,21 @@ class Tracer(Operators, Methods):
         phrase.text(")")
         return phrase.term()
 
-    def _as_elements(self, value: Any) -> Any:
-        """A value in the dtype of this array, as assignment converts it."""
-        if isinstance(value, Tracer):
-            return value if value._weak or value.dtype == self.dtype else value.astype(self.dtype)
+    def _as_elements(self, key: Any, value: Any) -> Any:
+        """A value as assignment converts it: of this array's dtype, less its first axes of 1."""
         if isinstance(value, (list, tuple)):
             array: Any = np.array
-            made = array(value)
-            return made.astype(self.dtype)
-        return np.asarray(value).astype(self.dtype)[()]
+            value = array(value)
+        if not isinstance(value, Tracer):
+            value = np.asarray(value).astype(self.dtype)[()]
+        elif not value._weak and value.dtype != self.dtype:
+            value = value.astype(self.dtype)
+        if value.ndim:
+            target = item_aval(self, key)
+            more = 0 if target is None else value.ndim - len(target.shape)
+            if more > 0 and value.shape[:more] == (1,) * more:
+                value = value.reshape(value.shape[more:])
+        return value
 
     def be_view(
         self,
@@ -288,20 +317,32 @@ class Tracer(Operators, Methods):
         put: Callable[[Term, Term], Term] | None = None,
         *,
         may_be_number: bool = False,
+        may_be_copy: bool = False,
     ) -> None:
         """Share elements with another array, as views do."""
-        self._view = View(base, take, put, may_be_number)
+        self._view = View(base, take, put, may_be_number, may_be_copy)
 
     def replace(self, term: Term) -> None:
         """Have other elements, in what shares them, too."""
         self._check_writable()
         self._put(term)
 
+    def _is_number(self) -> bool:
+        """Whether it is one of NumPy's numbers, not an array without axes, as ``x[0, ...]`` is."""
+        return self.shape == () and (self._view is None or self._view.of_number(self))
+
+    def _stop_sharing(self) -> None:
+        self._changes, self._view = self.changes, None
+
     def _put(self, term: Term) -> None:
+        if self._view is not None and self._view.of_number(self):
+            self._stop_sharing()
         view = self._view
         if view is None:
             self._changes += 1
         else:
+            if view.may_be_copy:
+                raise _unknown_copy()
             if view.put is None:
                 raise not_traceable(
                     "this view of an array cannot be written to", "assign to the array itself"
@@ -312,7 +353,7 @@ class Tracer(Operators, Methods):
 
     def _check_writable(self) -> None:
         root = self
-        while root._view is not None:
+        while root._view is not None and not root._view.of_number(root):
             root = root._view.base
         if root._is_argument or isinstance(root._own, (Leaf, Bound)):
             raise not_traceable(
@@ -329,16 +370,16 @@ class Tracer(Operators, Methods):
     # Functions
 
     def _applied(self, ufunc: np.ufunc, *operands: Any) -> Any:
-        from gradwire.tracing.ufuncs import call_ufunc
+        from gradwire.tracing.ufuncs import applied
 
         for operand in operands:
             if not isinstance(operand, Tracer) and _defers(operand):
                 return NotImplemented
-        return call_ufunc(self._trace, ufunc, "__call__", operands, {})
+        return applied(self._trace, ufunc, operands, is_operator=True)
 
     def _updated(self, ufunc: np.ufunc, other: Any) -> Tracer:
         result: Tracer = self._applied(ufunc, self, other)
-        if result is NotImplemented or self.shape == ():
+        if result is NotImplemented or self._is_number():
             return result  # numbers are not changed: the name gets another
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
             raise TypeError(
@@ -370,6 +411,14 @@ class Tracer(Operators, Methods):
 
     def _to_term(self, value: Any) -> Term | None:
         return to_term(value, self._trace)
+
+
+def _unknown_copy() -> Exception:
+    return not_traceable(
+        "elements are changed where NumPy's reshape may have given a view or a copy, by their "
+        "order in memory",
+        "copy the array, before or after it is reshaped",
+    )
 
 
 def to_term(value: Any, trace: Trace) -> Term | None:

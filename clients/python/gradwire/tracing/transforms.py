@@ -313,11 +313,23 @@ def _copy(value: Any, trace: Trace) -> Tracer:
     copied = Term(("copy(", ")"), (term,))
     if isinstance(value, Tracer):
         return Tracer(
-            copied, trace, value._aval, infer=lambda: value.aval, weak=value._weak, is_argument=True
+            copied,
+            trace,
+            value._aval,
+            infer=lambda: value.aval,
+            weak=value._weak,
+            is_argument=True,
+            is_ordered=value._is_ordered,
         )
     array = np.asarray(value)
     dtype = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
-    return Tracer(copied, trace, Aval(array.shape, dtype), is_argument=True)
+    return Tracer(
+        copied,
+        trace,
+        Aval(array.shape, dtype),
+        is_argument=True,
+        is_ordered=array.flags.c_contiguous,
+    )
 
 
 def _examples(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing import literals
-from gradwire.tracing.calls import into, part
+from gradwire.tracing.calls import into, is_ordered, part
 from gradwire.tracing.shapes import elementwise
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_own_term, to_term
@@ -66,7 +66,7 @@ def call_ufunc(
 ) -> Any:
     """What ``ufunc.method(*inputs, **kwargs)`` gives, recorded."""
     if not kwargs and method == "__call__":
-        return _applied(trace, ufunc, inputs)
+        return applied(trace, ufunc, inputs)
     given = dict(kwargs)
     out = given.pop("out", None)
     if method in ("__call__", "outer") and given.get("where", True) is not True:
@@ -78,7 +78,10 @@ def call_ufunc(
     return made if out is None else into(out, made)
 
 
-def _applied(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+def applied(
+    trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = False
+) -> Any:
+    """What ``ufunc(*inputs)`` gives, or an operator of Python's: that makes numbers of numbers."""
     if ufunc in IN_OTHER_WORDS:
         return IN_OTHER_WORDS[ufunc](*inputs)
     given = _unweakened(inputs)
@@ -102,15 +105,22 @@ def _applied(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     else:
         term = literals.call(_name(ufunc), given, {}, term_of)
     if ufunc.nout == 1:
-        weak = all(map(_is_weak, inputs))
-        return Tracer(term, trace, infer=lambda: elementwise(ufunc, given), weak=weak)
+        weak = is_operator and all(map(_is_weak, inputs))
+        ordered = all(map(is_ordered, inputs))
+        return Tracer(
+            term,
+            trace,
+            infer=lambda: elementwise(ufunc, given),
+            weak=weak,
+            is_ordered=ordered,
+        )
     return tuple(
         [part(term, trace, i, partial(elementwise, ufunc, given, i)) for i in range(ufunc.nout)]
     )
 
 
 def _is_weak(value: Any) -> bool:
-    return value._weak if isinstance(value, Tracer) else type(value) in (int, float)
+    return value._weak if isinstance(value, Tracer) else type(value) in (int, float, bool, complex)
 
 
 def _call(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
@@ -123,11 +133,11 @@ def _call(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[st
             "move the axes with numpy.moveaxis first",
         )
     if dtype is None or ufunc.nout > 1:
-        return _applied(trace, ufunc, inputs)
+        return applied(trace, ufunc, inputs)
     if np.dtype(dtype) == bool:
-        return _applied(trace, ufunc, inputs).astype(bool)
+        return applied(trace, ufunc, inputs).astype(bool)
     asarray: Any = _as_dtype
-    return _applied(trace, ufunc, tuple([asarray(value, np.dtype(dtype)) for value in inputs]))
+    return applied(trace, ufunc, tuple([asarray(value, np.dtype(dtype)) for value in inputs]))
 
 
 def _as_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -274,7 +284,7 @@ def _unweakened(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _adapted(value: Any, strong: list[np.dtype[Any]]) -> Any:
-    if not (isinstance(value, Tracer) and value._weak):
+    if not (isinstance(value, Tracer) and value._weak) or value.dtype.kind == "b":
         return value
     dtype = np.result_type(*strong, 1j if value.dtype.kind == "c" else 1.0)
     return value if dtype == value.dtype else value.astype(dtype)

@@ -26,14 +26,19 @@ VIEWS: frozenset[Any] = WRITABLE | {
 
 
 def as_view(
-    made: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    made: Any,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    may_be_copy: bool = False,
 ) -> None:
     """Have the result of a call, or each part of it, be a view of the call's first argument."""
     if isinstance(made, Tracer):
-        _share(made, None, made._term, function, args, kwargs)
+        _share(made, None, made._term, function, args, kwargs, may_be_copy)
     else:
         for i, part in enumerate(made):
-            _share(part, i, part._term.operands[0], function, args, kwargs)
+            _share(part, i, part._term.operands[0], function, args, kwargs, False)
 
 
 def _share(
@@ -43,6 +48,7 @@ def _share(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
+    may_be_copy: bool,
 ) -> None:
     base: Tracer = args[0]
     place = whole.operands.index(base._term)
@@ -64,4 +70,4 @@ def _share(
             flat = Term(("", "[", "]"), (flat, base._trace.constant(np.argsort(taken))))
         return Term(("np.reshape(", f", {list(base.shape)})"), (flat,))
 
-    made.be_view(base, take, put if function in WRITABLE else None)
+    made.be_view(base, take, put if function in WRITABLE else None, may_be_copy=may_be_copy)
