@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 RNG = np.random.default_rng(10)
-ARRAYS = [
+ARRAYS: list[Any] = [
     RNG.uniform(-1, 1, (2, 3)),
     RNG.uniform(-1, 1, (3, 2)).T,
     RNG.uniform(-1, 1, 3).astype(np.float32),
@@ -21,7 +21,7 @@ UNARY = [np.sin, np.tanh, np.cos, np.negative, np.abs, np.arctan, np.sign]
 BINARY = [operator.add, operator.sub, operator.mul, np.maximum, np.arctan2, np.hypot, operator.lt]
 IN_PLACE = [operator.iadd, operator.isub, operator.imul]
 REDUCTIONS = [np.sum, np.max, np.mean, np.prod, np.cumsum, np.sort]
-SHAPED = {
+SHAPED: dict[str, Any] = {
     "T": lambda a: a.T,
     "ravel": lambda a: a.ravel(),
     "flat": lambda a: a.reshape(-1),
