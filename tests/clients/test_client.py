@@ -1,4 +1,8 @@
 import asyncio
+import os
+import pickle
+import subprocess
+import sys
 import time
 
 import gradwire
@@ -172,3 +176,43 @@ async def test_what_is_sent_is_what_the_values_were_when_it_was_asked_for(servic
         asked = client.evaluate("x", {"x": x})
         x += 1
         np.testing.assert_array_equal((await asked).outputs, np.zeros(3))
+
+
+@pytest.mark.parametrize("kind", [gradwire.Client, gradwire.AsyncClient])
+def test_a_client_goes_to_other_processes_as_its_options(kind, monkeypatch):
+    monkeypatch.setenv("GRADWIRE_API_KEY", "known there, too")
+    client = kind("http://service", timeout=7.0, max_retries=1, references=False)
+    sent = pickle.dumps(client)
+    assert b"known there" not in sent
+    again = pickle.loads(sent)
+    assert again._options == client._options
+    assert again._residents.most_bytes == 0
+    own = pickle.loads(pickle.dumps(kind("http://service", api_key="own").with_options(timeout=1)))
+    assert (own._options.api_key, own._options.timeout) == ("own", 1)
+
+
+def test_what_belongs_to_this_process_stays_in_it():
+    with httpx.Client() as http, pytest.raises(TypeError, match="http_client of yours"):
+        pickle.dumps(gradwire.Client("http://service", http_client=http))
+    with gradwire.Client.local() as client, pytest.raises(TypeError, match="in this process"):
+        pickle.dumps(client)
+
+
+FORKED = """
+import os, sys
+import gradwire
+
+client = gradwire.Client(sys.argv[1])
+client.evaluate("x", {"x": 0.0})  # a connection is open
+child = os.fork()
+own = -1.0 if child else 1.0
+for i in range(50):
+    assert client.evaluate("x", {"x": own * i}).outputs == own * i
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_forked_process_opens_connections_of_its_own(service_url):
+    subprocess.run([sys.executable, "-c", FORKED, service_url], check=True, timeout=60)

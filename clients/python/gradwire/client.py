@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine
@@ -72,6 +73,8 @@ class Connection(Compute, ABC, Generic[Http]):
         self._owns_pool = http_client is None
         #: What adds to requests what it was made with.
         self._adding: Http | None = http_client
+        #: Whose connections these are.
+        self._process: int = os.getpid()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._options.base_url!r})"
@@ -103,12 +106,42 @@ class Connection(Compute, ABC, Generic[Http]):
         other._owns_pool = False
         other._adding = self._adding
         other._residents = self._residents
+        other._process = self._process
         other._options = dataclasses.replace(
             self._options,
             timeout=self._options.timeout if timeout is UNSET else timeout,
             max_retries=self._options.max_retries if max_retries is None else max_retries,
         )
         return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The same client in another process, on connections of its own.
+
+        The API key goes with it, unless the environment has it.
+        """
+        if self._adding is not None:
+            raise TypeError("a client with an http_client of yours cannot be pickled, as that is")
+        if self._options.base_url == LOCAL_URL:
+            raise TypeError("a client of a service in this process cannot go to another one")
+        known = self._options.api_key == os.environ.get("GRADWIRE_API_KEY")
+        options = {
+            "api_key": None if known else self._options.api_key,
+            "timeout": self._options.timeout,
+            "max_retries": self._options.max_retries,
+            "references": self._residents.most_bytes > 0,
+        }
+        return _reopened, (type(self), self._options.base_url, options)
+
+    def _arrive(self) -> None:
+        """After a fork, leave the connections to the process that opened them."""
+        if self._process == os.getpid() or self._adding is not None:
+            return
+        if self._options.base_url == LOCAL_URL:
+            raise RuntimeError("the service of this client runs in the process that was forked")
+        self._process = os.getpid()
+        self._http = self._open_pool()
+        self._owns_pool = True
+        self._residents = Residents(self._residents.most_bytes)  # its lock may be held for ever
 
     @staticmethod
     @abstractmethod
@@ -130,6 +163,7 @@ class Client(Connection[httpx.Client]):
 
     def send(self, call: Call[T]) -> T:
         """Send a call, again if need be, and return what its reply reads as."""
+        self._arrive()
         return follow(self._residents.conversation(call), self._exchange)
 
     def _exchange(self, call: Call[T]) -> T:
@@ -195,6 +229,7 @@ class AsyncClient(Connection[httpx.AsyncClient]):
 
         What is sent is what the values are now, whatever they are when the answer is awaited.
         """
+        self._arrive()
         return follow_awaiting(self._residents.conversation(call), self._exchange)
 
     async def _exchange(self, call: Call[T]) -> T:
@@ -237,3 +272,7 @@ class AsyncClient(Connection[httpx.AsyncClient]):
     @staticmethod
     def _open_pool(transport: LocalTransport | None = None) -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=transport, limits=LIMITS)
+
+
+def _reopened(kind: type[Any], base_url: str, options: dict[str, Any]) -> Any:
+    return kind(base_url, **options)

@@ -89,7 +89,7 @@ class Residents:
     """What one client has sent, and the service may hold. Thread-safe; bounded."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
+        self.most_bytes: int = most_bytes
         self._lock = threading.Lock()
         self._seen: OrderedDict[Hashable, Seen] = OrderedDict()
         self._bytes = 0
@@ -149,7 +149,7 @@ class Residents:
 
     def _array(self, array: NDArray[Any]) -> Resident | None:
         """By what an array is to be named, if it is."""
-        if not LEAST_ARRAY_BYTES <= array.nbytes <= self._most_bytes:
+        if not LEAST_ARRAY_BYTES <= array.nbytes <= self.most_bytes:
             return None
         seen = self._sighting(_fingerprint(array))
         if seen.due > 0:
@@ -165,7 +165,7 @@ class Residents:
         text = call.document.get("program")
         if not isinstance(text, str) or len(text) < LEAST_PROGRAM_CHARACTERS:
             return call
-        if self._most_bytes == 0 or call.path == PROGRAMS:
+        if self.most_bytes == 0 or call.path == PROGRAMS:
             return call
         seen = self._sighting(text)
         if seen.resident is not None:
@@ -207,7 +207,7 @@ class Residents:
             if self._seen.get(seen.key) is seen:
                 seen.resident = resident
                 self._bytes += copy.nbytes
-                while self._bytes > self._most_bytes:
+                while self._bytes > self.most_bytes:
                     self._drop_oldest()
         return resident
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
@@ -50,6 +51,7 @@ class Function(Generic[P, T]):
         inline: Callable[..., Any] | None = None,
         differentiated: Sequence[int] = (),
         names: Sequence[str] | None = None,
+        again: tuple[Callable[..., Any], tuple[Any, ...]] | None = None,
     ) -> None:
         update_wrapper(self, python)
         self._python = python
@@ -59,6 +61,8 @@ class Function(Generic[P, T]):
         self._differentiated = differentiated
         #: What its arguments' leaves are called, if not by the parameters of ``python``.
         self._names = names
+        #: What makes it in another process, where it has no name, and of what.
+        self._again = again
         self._recipes: dict[Any, list[Recipe]] = {}
         self._outside = Outside(python)
         #: What has been made of this function, so that it is recorded once.
@@ -71,6 +75,24 @@ class Function(Generic[P, T]):
         from gradwire.notebook.functions import function_card
 
         return function_card(self)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By name where it has one, as other functions; else by what it was made of."""
+        if self._has_name():
+            name: str = self.__qualname__  # type: ignore[attr-defined]  # from the function
+            return name
+        inline = None if self._inline is inline_of(self._python) else self._inline
+        parts = (self._python, self._client, inline, self._differentiated, self._names)
+        return self._again or (_made_again, parts)
+
+    def _has_name(self) -> bool:
+        """Whether it is what its module and name say, in other processes, too."""
+        found: Any = sys.modules.get(self.__module__)
+        if found is None or self.__module__ == "__main__":
+            return False
+        for part in getattr(self, "__qualname__", "").split("."):
+            found = getattr(found, part, None)
+        return found is self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """Its value, computed by the service; nested as the function nests it."""
@@ -179,6 +201,12 @@ def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, 
     and recorded as it was decided.
     """
     return Function(python, client)
+
+
+def _made_again(
+    python: Any, client: Any, inline: Any, differentiated: Sequence[int], names: Any
+) -> Function[..., Any]:
+    return Function(python, client, inline=inline, differentiated=differentiated, names=names)
 
 
 def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from gradwire.tracing import literals
@@ -50,7 +51,7 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     called.__name__ = called.__qualname__ = "program"
     called.__doc__ = text
     called.__signature__ = signature  # type: ignore[attr-defined]
-    return Function(called, client)
+    return Function(called, client, again=(partial(program, client=client), (text, *parameters)))
 
 
 def function_lines(text: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ gradient is one request.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -49,7 +50,7 @@ def grad(
         value, gradients = _pulled(f, argnums, has_aux, args, kwargs)
         return (gradients, value[1]) if has_aux else gradients
 
-    return _made(f, gradient, argnums, client)
+    return _made(f, gradient, argnums, client, partial(grad, argnums=argnums, has_aux=has_aux))
 
 
 def value_and_grad(
@@ -67,7 +68,8 @@ def value_and_grad(
     def both(*args: Any, **kwargs: Any) -> Any:
         return _pulled(f, argnums, has_aux, args, kwargs)
 
-    return _made(f, both, argnums, client)
+    again = partial(value_and_grad, argnums=argnums, has_aux=has_aux)
+    return _made(f, both, argnums, client, again)
 
 
 def jacobian(
@@ -85,7 +87,7 @@ def jacobian(
         rows = [point.nested(point.derivatives("jacobian", part)) for part in parts]
         return unflatten(shape, iter(rows))
 
-    return _made(f, matrices, argnums, client)
+    return _made(f, matrices, argnums, client, partial(jacobian, argnums=argnums))
 
 
 def hessian(
@@ -103,7 +105,7 @@ def hessian(
             rows.append(point.nested(point.items(row)))
         return point.nested(rows)
 
-    return _made(f, matrices, argnums, client)
+    return _made(f, matrices, argnums, client, partial(hessian, argnums=argnums))
 
 
 def jvp(
@@ -206,7 +208,7 @@ def vmap(
         whole = phrase.term()
         return unflatten(shape, (item_of(whole, i, trace) for i in range(len(parts))))
 
-    return Function(f, client, inline=mapped)
+    return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
 
 
 class _Point:
@@ -268,11 +270,16 @@ class _Point:
 
 
 def _made(
-    f: Callable[..., Any], inline: Callable[..., Any], argnums: Argnums, client: Runs | None
+    f: Callable[..., Any],
+    inline: Callable[..., Any],
+    argnums: Argnums,
+    client: Runs | None,
+    again: partial[Function[..., Any]],
 ) -> Function[..., Any]:
     own = f._client if client is None and isinstance(f, Function) else client
     chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    return Function(f, own, inline=inline, differentiated=chosen)
+    made_again = (partial(again, client=client), (f,))
+    return Function(f, own, inline=inline, differentiated=chosen, again=made_again)
 
 
 def _at(
