@@ -69,6 +69,11 @@ def transpose(
 
 def expand_dims(input: TensorLike, axis: Ints, name: str | None = None) -> Tensor:
     """A new axis of length 1."""
+    if hasattr(input, "_elementwise"):
+        from gradwire.tf.ragged_joining import expanded
+
+        rows: Tensor = expanded(input, host.integer(axis))
+        return rows
     x, place = convert_to_tensor(input), host.integer(axis)
     lengths = list(x._lengths())
     if not -len(lengths) - 1 <= place <= len(lengths):
@@ -105,6 +110,11 @@ def squeeze(input: TensorLike, axis: Ints | None = None, name: str | None = None
 
 def concat(values: Any, axis: Ints, name: str = "concat") -> Tensor:
     """The tensors one after the other along an axis."""
+    if _any_ragged(values):
+        from gradwire.tf.ragged_joining import concatenated
+
+        rows: Tensor = concatenated(values, host.integer(axis))
+        return rows
     parts = tensors(values, "ConcatV2", name)
     shapes = [part._lengths() for part in parts]
     for i, shape in enumerate(shapes):
@@ -137,6 +147,12 @@ def concat(values: Any, axis: Ints, name: str = "concat") -> Tensor:
     return call("concatenate", parts, place, spec=Spec(parts[0].dtype, shape))
 
 
+def _any_ragged(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and any(
+        hasattr(each, "_elementwise") for each in values
+    )
+
+
 def _first_difference(shape: Sequence[int], other: Sequence[int], place: int) -> int:
     pairs = enumerate(zip(shape, other, strict=True))
     return next(axis for axis, (a, b) in pairs if a != b and axis != place)
@@ -144,6 +160,11 @@ def _first_difference(shape: Sequence[int], other: Sequence[int], place: int) ->
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """The tensors, of one shape, along a new axis."""
+    if _any_ragged(values) and axis == 0:
+        from gradwire.tf.ragged_joining import stacked
+
+        rows: Tensor = stacked(values)
+        return rows
     parts = tensors(values, "Pack", name)
     shapes = [part._lengths() for part in parts]
     for i, shape in enumerate(shapes):

@@ -15,49 +15,49 @@ from gradwire.tf.tensors import METHODS, Tensor
 
 #: How elements at one place become one, by the name of a reduction.
 HOW: dict[str, str] = {
-    "reduce_sum": "sum",
-    "reduce_mean": "mean",
-    "reduce_prod": "prod",
-    "reduce_max": "max",
-    "reduce_min": "min",
-    "reduce_any": "any",
-    "reduce_all": "all",
-    "reduce_variance": "variance",
-    "reduce_std": "std",
+    "tf.reduce_sum": "sum",
+    "tf.reduce_mean": "mean",
+    "tf.reduce_prod": "prod",
+    "tf.reduce_max": "max",
+    "tf.reduce_min": "min",
+    "tf.reduce_any": "any",
+    "tf.reduce_all": "all",
+    "tf.math.reduce_variance": "variance",
+    "tf.math.reduce_std": "std",
 }
 
 
-def reduced(rows: Any, function: Callable[..., Any], axis: Any, keepdims: bool) -> Any:
-    """What a reduction gives along axes."""
+def reduced(rows: Any, name: str, function: Callable[..., Any], axis: Any, keepdims: bool) -> Any:
+    """What a reduction gives along axes; ``function`` does so of a tensor along one axis."""
     rank = len(rows.shape)
     axes = sorted({int(a) % rank for a in integers(axis).ravel()}) if axis is not None else None
     if axes is None or axes == list(range(rows.ragged_rank + 1)):
-        return function(rows.flat_values, axis=None if axes is None else 0)
+        return function(rows.flat_values, None if axes is None else 0)
     for each in reversed(axes):
-        rows = _along(rows, function, each) if is_ragged(rows) else function(rows, axis=each)
+        rows = _along(rows, name, function, each) if is_ragged(rows) else function(rows, each)
     if keepdims:
         for each in axes:
             rows = METHODS["getitem"](rows, (slice(None),) * each + (None,))
     return rows
 
 
-def _along(rows: Any, function: Callable[..., Any], axis: int) -> Any:
+def _along(rows: Any, name: str, function: Callable[..., Any], axis: int) -> Any:
     values = rows._values
     if axis > 1:
-        inner = values._reduced(function, axis - 1) if is_ragged(values) else None
-        return rows.with_values(function(values, axis=axis - 1) if inner is None else inner)
+        inner = _along(values, name, function, axis - 1) if is_ragged(values) else None
+        return rows.with_values(function(values, axis - 1) if inner is None else inner)
     if is_ragged(values):
         raise invalid(f"axis {axis} of rows of rows cannot be reduced before those within it")
     lengths = rows._lengths()
     if axis == 1:
-        return _at_places(function, values, rows._rowids(), len(rows))
-    return _at_places(function, values, positions(lengths), int(lengths.max(initial=0)))
+        return _at_places(name, values, rows._rowids(), len(rows))
+    return _at_places(name, values, positions(lengths), int(lengths.max(initial=0)))
 
 
-def _at_places(function: Callable[..., Any], values: Tensor, places: Integers, count: int) -> Any:
-    how = HOW.get(function.__name__)
+def _at_places(name: str, values: Tensor, places: Integers, count: int) -> Any:
+    how = HOW.get(name)
     if how is None:
-        raise TypeError(f"{function.__name__} is not for ragged tensors")
+        raise TypeError(f"{name} is not for ragged tensors")
     if how in ("any", "all"):
         combine = np.logical_or if how == "any" else np.logical_and
         found = np.full(count, how == "all")

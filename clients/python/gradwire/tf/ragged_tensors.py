@@ -11,8 +11,9 @@ from gradwire.tf import ragged_parts, ragged_reductions
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, int64
+from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
-from gradwire.tf.placing import Integers, placed, taken
+from gradwire.tf.placing import Integers, integers, placed, taken
 from gradwire.tf.ragged_factories import Factories
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.sparse_tensors import SparseTensor
@@ -212,9 +213,21 @@ class RaggedTensor(Factories):
         flat = [ragged_parts.flat_beside(self, operand) for operand in operands]
         return self.with_flat_values(function(*flat))
 
-    def _reduced(self, function: Callable[..., Any], axis: Any, keepdims: bool = False) -> Any:
+    def _reduced(
+        self, name: str, function: Callable[..., Any], axis: Any, keepdims: bool = False
+    ) -> Any:
         """What one of the reductions, such as ``tf.reduce_sum``, gives along axes."""
-        return ragged_reductions.reduced(self, function, axis, keepdims)
+        return ragged_reductions.reduced(self, name, function, axis, keepdims)
+
+    def _gather(self, indices: Any, axis: Any, batch_dims: int) -> Any:
+        """Some rows."""
+        if axis not in (None, 0) or batch_dims:
+            raise ValueError("of ragged tensors, rows are gathered: axis 0 without batch_dims")
+        which = integers(indices)
+        wrong = which[(which < 0) | (which >= len(self))]
+        if wrong.size:
+            raise invalid(f"indices = {wrong[0]} is not in [0, {len(self)})")
+        return self._rows(which) if which.ndim else self[int(which)]
 
     def _rows(self, which: Integers) -> RaggedTensor:
         """Some rows."""

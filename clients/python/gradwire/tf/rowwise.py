@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,20 +19,5 @@ def elementwise(function: Callable[P, R]) -> Callable[P, R]:
             if hasattr(each, "_elementwise"):
                 return cast(R, each._elementwise(functools.partial(function, **kwargs), *args))
         return function(*args, **kwargs)
-
-    return applied
-
-
-def reduction(function: Callable[P, R]) -> Callable[P, R]:
-    """Apply the function, of a tensor, an axis and whether to keep it, to ragged tensors."""
-
-    @functools.wraps(function)
-    def applied(*args: P.args, **kwargs: P.kwargs) -> R:
-        first: Any = args[0] if args else kwargs.get("input_tensor")
-        if not hasattr(first, "_reduced"):
-            return function(*args, **kwargs)
-        axis = args[1] if len(args) > 1 else kwargs.get("axis")
-        keepdims = args[2] if len(args) > 2 else kwargs.get("keepdims", False)
-        return cast(R, first._reduced(applied, axis, keepdims))
 
     return applied

@@ -18,6 +18,7 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import DType, as_dtype, bool_
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import UNKNOWN, Spec
+from gradwire.tf.rowwise import elementwise
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
 
@@ -71,23 +72,27 @@ _WIDENING = frozenset(
 )
 
 
+@elementwise
 def unary(function: str, op: str, kinds: Kinds, x: Any) -> Tensor:
     """Of each element, one of the same dtype."""
     tensor = operand_of(x, op, kinds)
     return call(function, tensor, spec=Spec(tensor.dtype, tensor._node.shape))
 
 
+@elementwise
 def bool_unary(function: str, op: str, kinds: Kinds, x: Any) -> Tensor:
     """Of each element, whether something is so."""
     tensor = operand_of(x, op, kinds)
     return call(function, tensor, spec=Spec(bool_, tensor._node.shape))
 
 
+@elementwise
 def binary(function: str, op: str, kinds: Kinds, x: Any, y: Any) -> Tensor:
     """Of pairs of elements, one of their dtype."""
     return checks.binary(op, function, x, y, allowed=kinds or ())
 
 
+@elementwise
 def ternary(function: str, op: str, kinds: Kinds, x: Any, y: Any, z: Any) -> Tensor:
     """Of three elements each, one of their dtype."""
     given = _operands(op, kinds, {"x": x, "y": y, "z": z}, ())
@@ -100,7 +105,14 @@ def ternary(function: str, op: str, kinds: Kinds, x: Any, y: Any, z: Any) -> Ten
 
 def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
     """The elements along some axes as one."""
-    ((_, value),) = tensors.items()
+    ((name, value),) = tensors.items()
+    if hasattr(value, "_reduced"):  # rows of any lengths
+
+        def along(each: Any, axis: int | None) -> Tensor:
+            return reduce(function, op, kinds, {name: each}, {"axis": axis, "keepdims": False})
+
+        rows: Tensor = value._reduced(function, along, static["axis"], static["keepdims"])
+        return rows
     tensor = operand_of(value, op, kinds)
     axis, keepdims = axes(static["axis"]), bool(static["keepdims"])
     shape = checks.reduced_shape(op, tensor._node.shape, axis, keepdims)
@@ -136,6 +148,15 @@ def same(
     refuses: bool = False,
 ) -> Tensor:
     """Dtype and shape of the first tensor."""
+    ragged = next((each for each in tensors.values() if hasattr(each, "_elementwise")), None)
+    if ragged is not None:
+
+        def flat(*values: Any) -> Tensor:
+            named = dict(zip(tensors, values, strict=True))
+            return same(function, op, kinds, named, static, places=places, refuses=refuses)
+
+        rows: Tensor = ragged._elementwise(flat, *tensors.values())
+        return rows
     given = _operands(op, kinds, tensors, places)
     first = next(value for value in given.values() if isinstance(value, Tensor))
     return _called(function, given, static, Spec(first.dtype, first._node.shape), refuses)
