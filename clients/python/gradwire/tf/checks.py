@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradwire.tf.calls import argument, call, infix, shape_of
-from gradwire.tf.conversion import convert_to_tensor
-from gradwire.tf.dtypes import DType, bool_
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.dtypes import DType, bool_, string
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Shape, Spec
 from gradwire.tf.rowwise import elementwise
@@ -54,12 +55,29 @@ def binary(
     not hold is refused as such, or, with ``lenient``, as a tensor of another dtype.
     """
     left, right, dtype = pair(op, x, y, lenient=lenient)
+    if dtype == string and function in TEXTS:
+        return _of_texts(function, left, right, result or dtype)
     if allowed:
         check_allowed(op, dtype, allowed)
     spec = Spec(result or dtype, broadcast(op, shape_of(left), shape_of(right)))
     if function.isidentifier() or "." in function:
         return call(function, left, right, spec=spec)
     return infix(function, left, right, spec)
+
+
+#: What can be computed of texts, which is done here.
+TEXTS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def _of_texts(function: str, left: Any, right: Any, dtype: DType) -> Tensor:
+    texts = [np.asarray(convert_to_tensor(each)._value(), object) for each in (left, right)]
+    found = np.empty(np.broadcast_shapes(*(each.shape for each in texts)), dtype.storage)
+    found[...] = TEXTS[function](*texts)
+    return tensor_of(found, dtype)
 
 
 def pair(op: str, x: Any, y: Any, *, lenient: bool = False) -> tuple[Any, Any, DType]:

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
+from gradwire.tf.nodes import Spec
 from gradwire.tf.placing import Integers, integers, summed
 from gradwire.tf.ragged_parts import is_ragged, positions
 from gradwire.tf.tensors import METHODS, Tensor
@@ -64,7 +66,15 @@ def _at_places(name: str, values: Tensor, places: Integers, count: int) -> Any:
         combine.at(found, places, values._value())
         return tensor_of(found)
     if how in ("sum", "prod", "max", "min"):
-        return summed(values, places, count, how)
+        most = summed(values, places, count, how)
+        empty = np.bincount(places, minlength=count) == 0
+        if how in ("sum", "prod") or not empty.any():
+            return most
+        # As TensorFlow says it: the least, or greatest, of all finite numbers.
+        limit = values.dtype.min if how == "max" else values.dtype.max
+        empty = empty.reshape(count, *[1] * (len(values._lengths()) - 1))
+        ends = np.asarray(limit, values.dtype.storage)
+        return call("where", empty, ends, most, spec=Spec(values.dtype, most._lengths()))
     counts = np.bincount(places, minlength=count).astype(values.dtype.storage)
     counts = counts.reshape(count, *[1] * (len(values._lengths()) - 1))
     mean = summed(values, places, count) / convert_to_tensor(counts)
