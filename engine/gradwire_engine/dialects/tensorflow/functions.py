@@ -30,7 +30,6 @@ def add_n(b: Builder, inputs: Any) -> Any:
 
 @TF.macro("math.multiply_no_nan")
 def multiply_no_nan(b: Builder, x: Any, y: Any) -> Any:
-<<<<<<< HEAD
     """``z = x y``, and 0 where ``y`` is 0, whatever ``x`` is.
 
     Convention: where ``y`` is 0 its derivative is ``x`` where that is finite, else 0.
@@ -51,13 +50,6 @@ def selu(b: Builder, features: Any) -> Any:
     (x,) = b.promote(features, rule=inexact_promoted)
     curved = 1.6732632423543772 * recorded("expm1")(b, x)
     return recorded("where")(b, recorded("less")(b, x, 0), curved, x) * 1.0507009873554805
-=======
-    """``z = x y``, and 0 where ``y`` is 0, whatever ``x`` is; ``dz/dy`` is x if that is finite."""
-    x, y = b.promote(x, y)
-    finite = recorded("isfinite")(b, x)
-    harmless = recorded("logical_or")(b, finite, recorded("not_equal")(b, y, 0))
-    return recorded("multiply")(b, recorded("where")(b, harmless, x, 0), y)
->>>>>>> c0cf587 (Compute with texts; have multiply_no_nan's derivative where the factor is 0; tell empty rows' extremes as TensorFlow does)
 
 
 @TF.macro("math.xdivy")
