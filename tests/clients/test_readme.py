@@ -8,7 +8,7 @@ README = Path(__file__).parents[2] / "clients" / "python" / "README.md"
 def test_what_the_readme_shows_is_true(service_url, monkeypatch, capsys):
     monkeypatch.setenv("GRADWIRE_URL", service_url)
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 19
+    assert len(blocks) == 20
     shown: dict[str, Any] = {}
     try:
         for block in blocks:
