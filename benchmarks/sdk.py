@@ -107,9 +107,8 @@ def _awaiting(server: Server, rounds: int) -> list[Row]:
         async def sdk(x: Array) -> tuple[Any, Any]:
             return _read(await client.gradient(ROSENBROCK, {"x": x}, sources="x"))
 
-        sides = alternate(
-            rounds, 10, 50, lambda x: runner.run(sdk(x)), lambda x: runner.run(by_hand(x))
-        )
+        wait = runner.get_loop().run_until_complete
+        sides = alternate(rounds, 10, 50, lambda x: wait(sdk(x)), lambda x: wait(by_hand(x)))
         runner.run(http.aclose())
         runner.run(client.close())
     return _rows("10 numbers, awaited, beside JSON", *sides, 1.3)
