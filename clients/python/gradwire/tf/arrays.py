@@ -20,6 +20,10 @@ from gradwire.tf.tensors import Operand, Tensor
 
 def reshape(tensor: TensorLike, shape: Shape, name: str | None = None) -> Tensor:
     """The elements in row-major order under another shape, of which one length may be -1."""
+    if isinstance(shape, (str, bytes)):
+        raise invalid(
+            "Value for attr 'Tshape' of string is not in the list of allowed values: int32, int64"
+        )
     x, wanted = convert_to_tensor(tensor), host.lengths(shape)
     size = math.prod(x._lengths())
     known = math.prod(length for length in wanted if length != -1)
@@ -160,6 +164,8 @@ def _first_difference(shape: Sequence[int], other: Sequence[int], place: int) ->
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """The tensors, of one shape, along a new axis."""
+    if isinstance(values, (list, tuple)) and not values:
+        return convert_to_tensor([])
     if _any_ragged(values) and axis == 0:
         from gradwire.tf.ragged_joining import stacked
 
@@ -261,6 +267,8 @@ def tile(input: TensorLike, multiples: Ints, name: str | None = None) -> Tensor:
     """The tensor repeated along each axis."""
     x, counts = convert_to_tensor(input), list(host.lengths(multiples))
     lengths = x._lengths()
+    if isinstance(multiples, int):
+        raise invalid("Expected multiples to be 1-D, but got shape [] [Op:Tile] name: ")
     if len(counts) != len(lengths):
         raise invalid(
             f"Expected multiples argument to be a vector of length {len(lengths)} but got length "

@@ -28,6 +28,9 @@ INTEGERS: tuple[str, ...] = (
     "uint32",
     "uint64",
 )
+NUMBERS: tuple[str, ...] = (*FLOATS, *INTEGERS, "complex64", "complex128")
+#: Operations that take numbers only.
+_OF_NUMBERS: frozenset[str] = frozenset({"AddV2", "Sub", "Mul", "RealDiv", "FloorDiv", "Pow"})
 
 
 @elementwise
@@ -57,6 +60,8 @@ def binary(
     left, right, dtype = pair(op, x, y, lenient=lenient)
     if dtype == string and function in TEXTS:
         return _of_texts(function, left, right, result or dtype)
+    if not allowed and op in _OF_NUMBERS:
+        allowed = NUMBERS
     if allowed:
         check_allowed(op, dtype, allowed)
     spec = Spec(result or dtype, broadcast(op, shape_of(left), shape_of(right)))
@@ -130,6 +135,8 @@ def check_same_dtype(op: str, tensors: Sequence[Tensor]) -> None:
 
 def check_allowed(op: str, dtype: DType, allowed: Sequence[str]) -> None:
     """Raise unless an operation takes elements of the dtype."""
+    if tuple(allowed) == ("bool",) and dtype != bool_:
+        raise mismatch(op, bool_, dtype, 0)
     if dtype.names_in_errors not in allowed:
         raise invalid(
             f"Value for attr 'T' of {dtype.names_in_errors} is not in the list of allowed values: "
@@ -185,6 +192,11 @@ def reduced_shape(op: str, shape: Shape, axis: Any, keepdims: bool) -> Shape:
                 f"[Op:{op}] name: "
             )
     gone = {given % rank for given in axes}
+    if len(gone) < len(axes):
+        twice = next(given for given in gone if sum(a % rank == given for a in axes) > 1)
+        raise invalid(
+            f"Invalid reduction arguments: Axes contains duplicate dimension: {twice} [Op:{op}]"
+        )
     if keepdims:
         return tuple([1 if i in gone else length for i, length in enumerate(shape)])
     return tuple([length for i, length in enumerate(shape) if i not in gone])

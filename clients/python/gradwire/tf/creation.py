@@ -18,14 +18,14 @@ def zeros(
     shape: Shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None
 ) -> Tensor:
     """Zeros; empty strings if ``dtype`` is that of strings."""
-    return filled(host.lengths(shape), 0, as_dtype(dtype))
+    return filled(lengths_of(shape), 0, as_dtype(dtype))
 
 
 def ones(
     shape: Shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None
 ) -> Tensor:
     """Ones."""
-    return filled(host.lengths(shape), 1, as_dtype(dtype))
+    return filled(lengths_of(shape), 1, as_dtype(dtype))
 
 
 def zeros_like(
@@ -50,15 +50,28 @@ def fill(dims: Shape, value: TensorLike, name: str | None = None, layout: Any = 
 
     if isinstance(value, Operand):
         scalar = convert_to_tensor(value)
-        if scalar.dtype != dtypes.string:
-            return broadcast_to(scalar, host.lengths(dims))
+        if scalar.dtype != dtypes.string and not scalar._lengths():
+            return broadcast_to(scalar, lengths_of(dims))
     array = host.array(value)
+    shape = lengths_of(dims)
     if array.ndim:
         raise invalid(
-            f"value must be a scalar, got shape {host.listed(array.shape)} [Op:Fill] name: "
+            f"value must represent a scalar, got shape {host.listed(array.shape)} [Op:Fill] name: "
         )
-    shape = host.lengths(dims)
     return tensor_of(np.broadcast_to(array, shape).copy(), convert_to_tensor(value).dtype)
+
+
+def lengths_of(shape: Any) -> tuple[int, ...]:
+    """The lengths of a shape that is made."""
+    if isinstance(shape, (str, bytes, float)) or (
+        isinstance(shape, (list, tuple)) and any(isinstance(n, (str, float)) for n in shape)
+    ):
+        raise TypeError(f"Cannot convert {shape!r} to EagerTensor of dtype int32")
+    lengths = host.lengths(shape)
+    for length in lengths:
+        if length < 0:
+            raise invalid(f"Dimension {length} must be >= 0 [Op:Fill] name: ")
+    return lengths
 
 
 def filled(shape: tuple[int, ...], value: int, dtype: DType) -> Tensor:
@@ -116,7 +129,7 @@ def linspace(
         first, last = cast(first, dtypes.float64), cast(last, dtypes.float64)
     count = host.integer(num)
     if count <= 0:
-        raise invalid(f"Requires num > 0: {count} [Op:LinSpace] name: ")
+        return filled((0, *first._lengths()), 0, first.dtype)
     if not isinstance(start, Operand) and not isinstance(stop, Operand):
         low, high = first._value(), last._value()
         step = (high - low) / max(count - 1, 1)
@@ -144,8 +157,8 @@ def eye(
     name: str | None = None,
 ) -> Tensor:
     """The unit matrix, or a batch of them."""
-    rows = host.integer(num_rows)
-    columns = rows if num_columns is None else host.integer(num_columns)
+    (rows,) = lengths_of([num_rows])
+    (columns,) = (rows,) if num_columns is None else lengths_of([num_columns])
     kind = as_dtype(dtype)
     matrix = np.eye(rows, columns, dtype=kind.storage)
     if batch_shape is not None:

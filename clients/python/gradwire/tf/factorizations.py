@@ -10,6 +10,7 @@ from gradwire.tf import checks, dtypes
 from gradwire.tf.calls import call, calls
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import as_dtype
+from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import DTypeLike, TensorLike
@@ -33,6 +34,10 @@ def svd(
     """Singular values ``s``, and the matrices ``u`` and ``v`` with ``tensor = u diag(s) v*``."""
     x = convert_to_tensor(tensor)
     checks.check_allowed("Svd", x.dtype, rules.SOLVABLE)
+    if len(x._lengths()) < 2:
+        raise invalid(
+            f"Input tensor 0 must have rank >= 2, got {len(x._lengths())} [Op:Svd] name: "
+        )
     *outer, rows, columns = x._lengths()
     least = min(rows, columns)
     values = Spec(x.dtype.real_dtype, (*outer, least))

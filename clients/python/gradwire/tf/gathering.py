@@ -219,6 +219,8 @@ def one_hot(
             f"dtype {found[0].name} of on_value does not match dtype {found[-1].name} of off_value"
         )
     count = host.integer(depth)
+    if count < 0:
+        raise invalid(f"depth must be non-negative, got: {count} [Op:OneHot] name: ")
     on, off = (
         convert_to_tensor(default, kind) if value is None else value
         for value, default in zip(given, (1, 0), strict=True)

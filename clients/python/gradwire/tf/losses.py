@@ -11,8 +11,10 @@ from gradwire.tf import dtypes, host
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.creation import ones_like
+from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import where
 from gradwire.tf.nodes import Spec
+from gradwire.tf.operations.arrays import broadcast_to
 from gradwire.tf.operations.math import reduce_sum
 from gradwire.tf.operations.types import Axis, Ints, Shape, TensorLike
 from gradwire.tf.operators import cast, multiply
@@ -53,13 +55,13 @@ def softmax_cross_entropy_with_logits(
     if len(wanted._lengths()) != len(lengths) or any(
         a != b and a != 1 for a, b in zip(wanted._lengths(), lengths, strict=True)
     ):
-        from gradwire.tf.errors import invalid
-
         raise invalid(
             f"logits and labels must be broadcastable: logits_size={host.listed(lengths)} "
             f"labels_size={host.listed(wanted._lengths())} "
             "[Op:SoftmaxCrossEntropyWithLogits] name: "
         )
+    if wanted._lengths() != lengths:
+        wanted = broadcast_to(wanted, lengths)
     place = axis % len(lengths)
     spec = Spec(scores.dtype, (*lengths[:place], *lengths[place + 1 :]))
     return call("tf.nn.softmax_cross_entropy_with_logits", wanted, scores, axis, spec=spec)
@@ -77,6 +79,20 @@ def sparse_softmax_cross_entropy_with_logits(
         raise ValueError(
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
             f"labels.shape={given} and logits.shape={lengths}"
+        )
+    if not places.dtype.is_integer:
+        raise invalid(
+            f"Value for attr 'Tlabels' of {places.dtype.names_in_errors} is not in the list of "
+            "allowed values: int32, int64\n\t; NodeDef: {{node "
+            "SparseSoftmaxCrossEntropyWithLogits}} [Op:SparseSoftmaxCrossEntropyWithLogits] name: "
+        )
+    numbers = places._value()
+    wrong = numbers[(numbers < 0) | (numbers >= lengths[-1])]
+    if wrong.size:
+        raise invalid(
+            f"Received a label value of {wrong[0]} which is outside the valid range of "
+            f"[0, {lengths[-1]}).  Label values: {' '.join(map(str, numbers.reshape(-1)))} "
+            "[Op:SparseSoftmaxCrossEntropyWithLogits]"
         )
     spec = Spec(scores.dtype, lengths[:-1])
     return call("tf.nn.sparse_softmax_cross_entropy_with_logits", places, scores, spec=spec)

@@ -104,7 +104,7 @@ def _refuse_zero(op: str, x: Any, y: Any) -> None:
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x ** y``, element by element."""
     whole = isinstance(x, Operand) and x._dtype().is_integer
-    if whole and not isinstance(y, Operand) and np.any(np.asarray(y) < 0):
+    if whole and np.any(np.asarray(y) < 0):
         raise invalid("Integers to negative integer powers are not allowed [Op:Pow] name: ")
     return binary("Pow", "**", x, y)
 
@@ -154,6 +154,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
     """``-x``."""
     phrase = Phrase(operand)
     tensor = convert_to_tensor(x)
+    checks.check_allowed("Neg", tensor.dtype, checks.NUMBERS)
     phrase.text("-")
     phrase.hole(tensor._node)
     return finished(phrase, Spec(tensor.dtype, tensor._node.shape))
@@ -162,6 +163,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 def abs(x: Any, name: str | None = None) -> Tensor:
     """The absolute value, or a complex number's modulus."""
     tensor = convert_to_tensor(x)
+    checks.check_allowed("Abs", tensor.dtype, checks.NUMBERS)
     return call("abs", tensor, spec=Spec(tensor.dtype.real_dtype, tensor._node.shape))
 
 

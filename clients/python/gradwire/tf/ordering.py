@@ -46,6 +46,8 @@ def sort(
     """The elements in rising order along an axis, or in falling one ("DESCENDING")."""
     x = convert_to_tensor(values)
     falling = _falling(direction)
+    text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
+    host.axis_of(axis, len(x._lengths()), text)
     spec = Spec(x.dtype, x._node.shape)
     return call("tf.sort", x, axis, "DESCENDING" if falling else "ASCENDING", spec=spec)
 
@@ -60,6 +62,8 @@ def argsort(
     """The places that sort along an axis, of equal elements the first one first."""
     x = convert_to_tensor(values)
     falling = _falling(direction)
+    text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
+    host.axis_of(axis, len(x._lengths()), text)
     spec = Spec(dtypes.int32, x._node.shape)
     return call("tf.argsort", x, axis, "DESCENDING" if falling else "ASCENDING", spec=spec)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import checks, dtypes, host
-from gradwire.tf.arrays import tensors
+from gradwire.tf.arrays import tensors, unstack
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.errors import invalid
@@ -69,6 +69,8 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: str | None = None) 
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
     """Sum of tensors of one shape, elementwise."""
+    if isinstance(inputs, Operand) and convert_to_tensor(inputs)._lengths():
+        inputs = unstack(convert_to_tensor(inputs))
     if isinstance(inputs, (Operand, IndexedSlices)):
         inputs = [inputs]
     if not isinstance(inputs, (list, tuple)) or not inputs:

@@ -39,19 +39,19 @@ def repeat(
 
 def reverse(tensor: TensorLike, axis: Ints, name: str | None = None) -> Tensor:
     """Elements in the opposite order along ``axis`` (all axes by default)."""
-    return rules.same("tf.reverse", "ReverseV2", None, {"tensor": tensor}, {"axis": axis})
+    return rules.like("tf.reverse", "ReverseV2", None, {"tensor": tensor}, {"axis": axis})
 
 
 def roll(input: TensorLike, shift: Ints, axis: Ints, name: str | None = None) -> Tensor:
     """Elements moved on by ``shift`` along ``axis``, those beyond the end to the start."""
-    return rules.same("tf.roll", "Roll", None, {"input": input}, {"shift": shift, "axis": axis})
+    return rules.like("tf.roll", "Roll", None, {"input": input}, {"shift": shift, "axis": axis})
 
 
 def tensor_scatter_nd_add(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
     """The array with ``updates`` added at ``indices``, repeated ones all."""
-    return rules.same(
+    return rules.like(
         "tf.tensor_scatter_nd_add",
         "TensorScatterAdd",
         None,
@@ -66,7 +66,7 @@ def tensor_scatter_nd_sub(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
     """The array with ``updates`` subtracted at ``indices``, repeated ones all."""
-    return rules.same(
+    return rules.like(
         "tf.tensor_scatter_nd_sub",
         "TensorScatterSub",
         None,
@@ -81,7 +81,7 @@ def tensor_scatter_nd_max(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
     """The array with the largest of each element and the ``updates`` there."""
-    return rules.same(
+    return rules.like(
         "tf.tensor_scatter_nd_max",
         "TensorScatterMax",
         None,
@@ -96,7 +96,7 @@ def tensor_scatter_nd_min(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
     """The array with the smallest of each element and the ``updates`` there."""
-    return rules.same(
+    return rules.like(
         "tf.tensor_scatter_nd_min",
         "TensorScatterMin",
         None,
@@ -111,7 +111,7 @@ def tensor_scatter_nd_update(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
 ) -> Tensor:
     """The array with ``updates`` at ``indices``, whose last axis goes over the first axes."""
-    return rules.same(
+    return rules.like(
         "tf.tensor_scatter_nd_update",
         "TensorScatterUpdate",
         None,
@@ -124,6 +124,6 @@ def tensor_scatter_nd_update(
 
 def unravel_index(indices: TensorLike, dims: Ints, name: str | None = None) -> Tensor:
     """Indices of elements in row-major order as one index for each axis of ``dims``, stacked."""
-    return rules.same(
+    return rules.like(
         "tf.unravel_index", "UnravelIndex", None, {"indices": indices}, {"dims": dims}
     )

@@ -45,7 +45,7 @@ __all__ = [
 
 def adjust_brightness(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
     """Sum: ``z = x + y``."""
-    return rules.same(
+    return rules.like(
         "tf.image.adjust_brightness", "Add", None, {"image": image, "delta": delta}, {}
     )
 
@@ -57,7 +57,7 @@ def adjust_contrast(
     return unregistered(
         "AdjustContrastv2",
         [images, contrast_factor],
-        lambda: rules.same(
+        lambda: rules.like(
             "tf.image.adjust_contrast",
             "AdjustContrastv2",
             rules.REAL,
@@ -71,7 +71,7 @@ def adjust_gamma(
     image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1, name: str | None = None
 ) -> Tensor:
     """``z = gain x^gamma``."""
-    return rules.same(
+    return rules.like(
         "tf.image.adjust_gamma",
         "Pow",
         rules.REAL,
@@ -85,7 +85,7 @@ def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) ->
     return unregistered(
         "AdjustHue",
         [image, delta],
-        lambda: rules.same(
+        lambda: rules.like(
             "tf.image.adjust_hue", "AdjustHue", rules.REAL, {"image": image, "delta": delta}, {}
         ),
     )
@@ -98,7 +98,7 @@ def adjust_saturation(
     return unregistered(
         "AdjustSaturation",
         [image, saturation_factor],
-        lambda: rules.same(
+        lambda: rules.like(
             "tf.image.adjust_saturation",
             "AdjustSaturation",
             rules.REAL,
@@ -205,12 +205,12 @@ def extract_patches(
 
 def flip_left_right(image: TensorLike, name: str | None = None) -> Tensor:
     """Columns in the opposite order."""
-    return rules.same("tf.image.flip_left_right", "ReverseV2", None, {"image": image}, {})
+    return rules.like("tf.image.flip_left_right", "ReverseV2", None, {"image": image}, {})
 
 
 def flip_up_down(image: TensorLike, name: str | None = None) -> Tensor:
     """Rows in the opposite order."""
-    return rules.same("tf.image.flip_up_down", "ReverseV2", None, {"image": image}, {})
+    return rules.like("tf.image.flip_up_down", "ReverseV2", None, {"image": image}, {})
 
 
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
@@ -225,32 +225,32 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
 
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of ``rgb_to_hsv``: hue, saturation and value as red, green and blue."""
-    return rules.same("tf.image.hsv_to_rgb", "HSVToRGB", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.hsv_to_rgb", "HSVToRGB", rules.REAL, {"images": images}, {})
 
 
 def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Hue, saturation ``1 - min / max`` and value ``max``, all from 0 to 1 for such colours."""
-    return rules.same("tf.image.rgb_to_hsv", "RGBToHSV", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.rgb_to_hsv", "RGBToHSV", rules.REAL, {"images": images}, {})
 
 
 def rgb_to_yiq(images: TensorLike, name: str | None = None) -> Tensor:
     """Luma and two differences of colour, as in analogue television (NTSC)."""
-    return rules.same("tf.image.rgb_to_yiq", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.rgb_to_yiq", "Tensordot", rules.REAL, {"images": images}, {})
 
 
 def yiq_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of ``rgb_to_yiq``, to three digits."""
-    return rules.same("tf.image.yiq_to_rgb", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.yiq_to_rgb", "Tensordot", rules.REAL, {"images": images}, {})
 
 
 def rgb_to_yuv(images: TensorLike, name: str | None = None) -> Tensor:
     """Luma and two differences of colour, as in analogue television (PAL)."""
-    return rules.same("tf.image.rgb_to_yuv", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.rgb_to_yuv", "Tensordot", rules.REAL, {"images": images}, {})
 
 
 def yuv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of ``rgb_to_yuv``, to six digits."""
-    return rules.same("tf.image.yuv_to_rgb", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.yuv_to_rgb", "Tensordot", rules.REAL, {"images": images}, {})
 
 
 def image_gradients(image: TensorLike, name: str | None = None) -> list[Tensor]:
@@ -260,7 +260,7 @@ def image_gradients(image: TensorLike, name: str | None = None) -> list[Tensor]:
 
 def per_image_standardization(image: TensorLike, name: str | None = None) -> Tensor:
     """Each image with mean 0 and variance 1; its deviation counts as ``1 / sqrt(n)`` at least."""
-    return rules.same("tf.image.per_image_standardization", "Sub", None, {"image": image}, {})
+    return rules.like("tf.image.per_image_standardization", "Sub", None, {"image": image}, {})
 
 
 def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:

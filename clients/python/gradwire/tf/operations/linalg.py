@@ -60,7 +60,7 @@ def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
 
 def band_part(input: TensorLike, num_lower: int, num_upper: int, name: str | None = None) -> Tensor:
     """Each matrix within so many diagonals below and above the main one, else 0; -1 means all."""
-    return rules.same(
+    return rules.like(
         "tf.linalg.band_part",
         "MatrixBandPart",
         None,
@@ -71,7 +71,7 @@ def band_part(input: TensorLike, num_lower: int, num_upper: int, name: str | Non
 
 def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """Lower triangular ``z`` with ``a = z z^H`` for each Hermitian positive definite matrix."""
-    return rules.same(
+    return rules.like(
         "tf.linalg.cholesky", "Cholesky", rules.SOLVABLE, {"input": input}, {}, refuses=True
     )
 
@@ -90,7 +90,7 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
 
 def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """Cross product of vectors of 3 along ``axis``: ``z_i = a_{i+1} b_{i+2} - a_{i+2} b_{i+1}``."""
-    return rules.same("tf.linalg.cross", "Cross", rules.ORDERED, {"a": a, "b": b}, {})
+    return rules.like("tf.linalg.cross", "Cross", rules.ORDERED, {"a": a, "b": b}, {})
 
 
 def det(input: TensorLike, name: str | None = None) -> Tensor:
@@ -177,7 +177,7 @@ def set_diag(
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Each matrix with diagonal ``k``, or those of a pair (lowest, highest), replaced."""
-    return rules.same(
+    return rules.like(
         "tf.linalg.set_diag",
         "MatrixSetDiagV3",
         None,
@@ -227,7 +227,7 @@ def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
 
 def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """Exponential of each square matrix: ``z = sum_k a^k / k!``."""
-    return rules.same("tf.linalg.expm", "MatrixExponential", rules.SOLVABLE, {"input": input}, {})
+    return rules.like("tf.linalg.expm", "MatrixExponential", rules.SOLVABLE, {"input": input}, {})
 
 
 def logm(input: TensorLike, name: str | None = None) -> Tensor:
@@ -235,7 +235,7 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
     return unregistered(
         "MatrixLogarithm",
         [input],
-        lambda: rules.same(
+        lambda: rules.like(
             "tf.linalg.logm", "MatrixLogarithm", rules.SOLVABLE, {"input": input}, {}, refuses=True
         ),
     )
@@ -243,14 +243,14 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
 
 def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """Principal square root of each square matrix: ``z z = a``."""
-    return rules.same(
+    return rules.like(
         "tf.linalg.sqrtm", "MatrixSquareRoot", rules.SOLVABLE, {"input": input}, {}, refuses=True
     )
 
 
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Inverse of each matrix, or of its conjugate transpose."""
-    return rules.same(
+    return rules.like(
         "tf.linalg.inv",
         "MatrixInverse",
         rules.SOLVABLE,

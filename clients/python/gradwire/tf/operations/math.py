@@ -598,7 +598,7 @@ def in_top_k(
 
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """Where each of ``0 … n - 1`` stands in ``x``."""
-    return rules.same("tf.math.invert_permutation", "InvertPermutation", rules.NUMBER, {"x": x}, {})
+    return rules.like("tf.math.invert_permutation", "InvertPermutation", rules.NUMBER, {"x": x}, {})
 
 
 def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:

@@ -205,7 +205,7 @@ def local_response_normalization(
     """``z = x / (bias + alpha sum(x²))^beta``, the sum over channels up to ``depth_radius``
     away.
     """
-    return rules.same(
+    return rules.like(
         "tf.nn.local_response_normalization",
         "LRN",
         rules.LAYER,

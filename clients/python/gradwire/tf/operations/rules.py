@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import checks
+from gradwire.tf import checks, host
 from gradwire.tf.calls import argument, call, calls, integers
-from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype, bool_
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import UNKNOWN, Spec
@@ -66,6 +66,11 @@ PRODUCTS = ARITHMETIC
 SOLVABLE = ("double", "float", "half", *COMPLEX)
 DETERMINABLE = ("half", "float", "double", *COMPLEX)
 
+#: Operations on square matrices.
+_SQUARE = frozenset(
+    "MatrixInverse MatrixDeterminant LogMatrixDeterminant Cholesky SelfAdjointEigV2 Eig "
+    "MatrixSolve MatrixSquareRoot MatrixLogarithm".split()
+)
 #: What the language computes of narrow integers as NumPy does, in wider ones.
 _WIDENING = frozenset(
     f"tf.{name}" for name in "reduce_sum reduce_prod reduce_mean cumsum math.cumprod".split()
@@ -116,6 +121,9 @@ def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Stati
     tensor = operand_of(value, op, kinds)
     axis, keepdims = axes(static["axis"]), bool(static["keepdims"])
     shape = checks.reduced_shape(op, tensor._node.shape, axis, keepdims)
+    if op in ("Max", "Min") and 0 in tensor._lengths() and 0 not in (shape or ()):
+        limit = _limit(tensor.dtype, op)  # of no elements
+        return tensor_of(np.full(shape or (), limit, tensor.dtype.storage), tensor.dtype)
     given: dict[str, Any] = {} if axis is None else {"axis": axis}
     if keepdims:
         given["keepdims"] = True
@@ -147,7 +155,7 @@ def same(
     places: Sequence[str] = (),
     refuses: bool = False,
 ) -> Tensor:
-    """Dtype and shape of the first tensor."""
+    """Dtype and shape of the first tensor, which the others are broadcast to."""
     ragged = next((each for each in tensors.values() if hasattr(each, "_elementwise")), None)
     if ragged is not None:
 
@@ -159,7 +167,38 @@ def same(
         return rows
     given = _operands(op, kinds, tensors, places)
     first = next(value for value in given.values() if isinstance(value, Tensor))
-    return _called(function, given, static, Spec(first.dtype, first._node.shape), refuses)
+    lengths = first._lengths()
+    _check_axes(op, static.get("axis"), len(lengths))
+    for value in given.values():
+        if isinstance(value, Tensor) and value is not first:
+            beside = value._lengths()
+            if op == "BiasAdd":
+                _check_bias(beside, lengths, static.get("data_format"))
+            elif checks.broadcast(op, lengths, beside) != lengths:
+                raise invalid(
+                    f"Incompatible shapes: {host.listed(lengths)} vs. {host.listed(beside)} "
+                    f"[Op:{op}] name: "
+                )
+    return _called(function, given, static, Spec(first.dtype, lengths), refuses)
+
+
+def _check_axes(op: str, axis: Any, rank: int) -> None:
+    for place in np.atleast_1d([] if axis is None else np.asarray(written(axis))).tolist():
+        if not -rank <= place < rank:
+            raise invalid(
+                f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of "
+                f"dimensions in the input. Received: dim={place} [Op:{op}]"
+            )
+
+
+def _check_bias(bias: tuple[int, ...], lengths: tuple[int, ...], data_format: Any) -> None:
+    first = isinstance(data_format, str) and data_format.startswith("NC")
+    place = 1 if first else -1
+    if len(bias) != 1 or len(lengths) < 2 or bias[0] != lengths[place]:
+        raise invalid(
+            "Must provide as many biases as the last dimension of the input tensor: "
+            f"{host.listed(bias)} vs. {host.listed(lengths)} [Op:BiasAdd] name: "
+        )
 
 
 def like(
@@ -316,6 +355,15 @@ def complex_list(
     return _listed(function, given, static, [Spec(complex_of(_dtype(given)))] * count, refuses)
 
 
+def check_square(op: str, tensor: Tensor) -> None:
+    """Raise unless it holds square matrices."""
+    lengths = tensor._lengths()
+    if len(lengths) < 2:
+        raise invalid(f"Input tensor 0 must have rank >= 2, got {len(lengths)} [Op:{op}] name: ")
+    if lengths[-1] != lengths[-2]:
+        raise invalid(f"Input matrix must be square. [Op:{op}] name: ")
+
+
 def operand_of(value: Any, op: str, kinds: Kinds) -> Tensor:
     """A value as a tensor of one of the dtypes."""
     tensor = convert_to_tensor(value)
@@ -369,6 +417,12 @@ def _kept(
     return call("cast", wide, tensor.dtype.name, spec=spec)
 
 
+def _limit(dtype: DType, op: str) -> Any:
+    if dtype.is_floating:
+        return -np.inf if op == "Max" else np.inf
+    return dtype.min if op == "Max" else dtype.max
+
+
 def _operands(op: str, kinds: Kinds, tensors: Tensors, places: Sequence[str]) -> dict[str, Any]:
     """The tensors of one dtype, that of the first which has one; numbers are written out."""
     own = {name: value for name, value in tensors.items() if name not in places} or tensors
@@ -390,6 +444,8 @@ def _operands(op: str, kinds: Kinds, tensors: Tensors, places: Sequence[str]) ->
             found = given[name]
             if isinstance(found, Tensor) and found.dtype != dtype:
                 raise checks.mismatch(op, dtype, found.dtype, position)
+    if op in _SQUARE:
+        check_square(op, next(each for each in given.values() if isinstance(each, Tensor)))
     head = next(iter(given))
     if head not in places and not isinstance(given[head], Tensor):
         given[head] = convert_to_tensor(given[head], dtype)

@@ -37,32 +37,32 @@ __all__ = [
 
 def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """Fourier transform along ``axis``: ``z_k = sum_t x_t exp(-2πi kt / n)``."""
-    return rules.same("tf.signal.fft", "FFT", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.fft", "FFT", rules.COMPLEX, {"input": input}, {})
 
 
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """Inverse Fourier transform along ``axis``: ``z_t = sum_k x_k exp(2πi kt / n) / n``."""
-    return rules.same("tf.signal.ifft", "IFFT", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.ifft", "IFFT", rules.COMPLEX, {"input": input}, {})
 
 
 def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """Fourier transform over two axes; lengths ``s`` and ``norm`` as for ``fft.fft``."""
-    return rules.same("tf.signal.fft2d", "FFT2D", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.fft2d", "FFT2D", rules.COMPLEX, {"input": input}, {})
 
 
 def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """Inverse Fourier transform over two axes; ``s`` and ``norm`` as for ``fft.ifft``."""
-    return rules.same("tf.signal.ifft2d", "IFFT2D", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.ifft2d", "IFFT2D", rules.COMPLEX, {"input": input}, {})
 
 
 def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """Discrete Fourier transform over the last three axes."""
-    return rules.same("tf.signal.fft3d", "FFT3D", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.fft3d", "FFT3D", rules.COMPLEX, {"input": input}, {})
 
 
 def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """Inverse of the discrete Fourier transform over the last three axes."""
-    return rules.same("tf.signal.ifft3d", "IFFT3D", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.ifft3d", "IFFT3D", rules.COMPLEX, {"input": input}, {})
 
 
 def fftnd(
@@ -249,12 +249,12 @@ def idct(
 
 def fftshift(x: TensorLike, axes: Ints | None = None, name: str | None = None) -> Tensor:
     """Elements moved on by half along ``axes``, so that frequency 0 is in the middle."""
-    return rules.same("tf.signal.fftshift", "Roll", None, {"x": x}, {"axes": axes})
+    return rules.like("tf.signal.fftshift", "Roll", None, {"x": x}, {"axes": axes})
 
 
 def ifftshift(x: TensorLike, axes: Ints | None = None, name: str | None = None) -> Tensor:
     """The inverse of ``fft.fftshift``."""
-    return rules.same("tf.signal.ifftshift", "Roll", None, {"x": x}, {"axes": axes})
+    return rules.like("tf.signal.ifftshift", "Roll", None, {"x": x}, {"axes": axes})
 
 
 def frame(

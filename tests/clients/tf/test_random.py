@@ -1,0 +1,235 @@
+"""Random numbers are TensorFlow's own: recorded from TensorFlow 2.21 for these seeds."""
+
+import numpy as np
+import pytest
+from gradwire import tf
+
+# tf.random.set_seed(42), then one call after another.
+SEQUENCE = [
+    (lambda: tf.random.uniform([5]), "u"),
+    (lambda: tf.random.uniform([2, 3], -1, 3), "u2"),
+    (lambda: tf.random.normal([5]), "n"),
+    (lambda: tf.random.normal([5], 1, 2, dtype=tf.float64), "nd"),
+    (lambda: tf.random.uniform([5], dtype=tf.float64), "ud"),
+    (lambda: tf.random.truncated_normal([9]), "t"),
+    (lambda: tf.random.uniform([5], 0, 100, tf.int32), "i"),
+    (lambda: tf.random.uniform([5], 0, 100, tf.int64), "l"),
+    (lambda: tf.random.uniform([3], seed=7), "s1"),
+    (lambda: tf.random.uniform([3], seed=7), "s2"),
+    (lambda: tf.random.normal([3], seed=7), "s3"),
+    (lambda: tf.random.uniform([300], seed=7)[:3], "s4"),
+    (lambda: tf.random.uniform([3], seed=7), "s5"),
+    (lambda: tf.random.shuffle(tf.range(10)), "shuf"),
+    (lambda: tf.random.shuffle(tf.range(10), seed=3), "shuf2"),
+    (lambda: tf.random.shuffle(tf.range(10), seed=3), "shuf3"),
+    (lambda: tf.random.uniform([5], dtype=tf.float16), "h"),
+    (lambda: tf.random.normal([5], dtype=tf.float16), "hn"),
+    (lambda: tf.nn.dropout(tf.ones([10]), 0.5), "drop"),
+    (lambda: tf.nn.dropout(tf.ones([10]), 0.5, seed=1), "drop2"),
+    (lambda: tf.random.categorical([[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]], 6), "cat"),
+]
+STATELESS = [
+    (lambda: tf.random.stateless_uniform([5], [1, 2]), "su"),
+    (lambda: tf.random.stateless_normal([5], [1, 2]), "sn"),
+    (lambda: tf.random.stateless_truncated_normal([5], [1, 2]), "st"),
+    (lambda: tf.random.stateless_uniform([5], [1, 2], 0, 10, tf.int32), "si"),
+    (lambda: tf.random.stateless_uniform([5], [1, 2], None, None, tf.int32), "sii"),
+    (lambda: tf.random.split([1, 2], 3), "ssp"),
+    (lambda: tf.random.fold_in([1, 2], 3), "sfo"),
+    (lambda: tf.random.experimental.stateless_shuffle(tf.range(10), [1, 2]), "ssh"),
+    (
+        lambda: tf.random.stateless_categorical([[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]], 6, [1, 2]),
+        "scat",
+    ),
+]
+GENERATOR = [
+    (lambda g: g.state, "gs"),
+    (lambda g: g.normal([5]), "gn"),
+    (lambda g: g.state, "gs1"),
+    (lambda g: g.uniform([5]), "gu"),
+    (lambda g: g.state, "gs2"),
+    (lambda g: g.uniform([5], 0, 10, tf.int32), "gui"),
+    (lambda g: g.truncated_normal([5]), "gtn"),
+    (lambda g: g.state, "gs3"),
+]
+RECORDED = {
+    "u": [
+        0.6645621061325073,
+        0.44100677967071533,
+        0.3528825044631958,
+        0.46448254585266113,
+        0.0336604118347168,
+    ],
+    "u2": [
+        [1.7515649795532227, 0.9379153251647949, 2.723977565765381],
+        [0.008748054504394531, 1.9246158599853516, 2.570272922515869],
+    ],
+    "n": [
+        -0.5590973496437073,
+        -0.5347213745117188,
+        2.373033285140991,
+        -1.572593092918396,
+        0.8055055737495422,
+    ],
+    "nd": [
+        0.7314388022864435,
+        0.23915829736826977,
+        1.5705851476465056,
+        3.8702509946091217,
+        3.262138025719258,
+    ],
+    "ud": [
+        0.4252486070576633,
+        0.9643237440136585,
+        0.10113644261303723,
+        0.10335703059474888,
+        0.3381698892306422,
+    ],
+    "t": [
+        0.030760399997234344,
+        0.2901797294616699,
+        1.2829774618148804,
+        0.8127153515815735,
+        -1.3031758069992065,
+        0.7659492492675781,
+        -0.027223434299230576,
+        -0.5168390870094299,
+        0.6069970726966858,
+    ],
+    "i": [96, 97, 74, 98, 40],
+    "l": [79, 51, 23, 61, 92],
+    "s1": [0.8627676963806152, 0.6567625999450684, 0.9905458688735962],
+    "s2": [0.3464757204055786, 0.9437165260314941, 0.2607334852218628],
+    "s3": [-0.4527415633201599, -0.3004075288772583, -0.07882861793041229],
+    "s4": [0.46504366397857666, 0.40202271938323975, 0.5526877641677856],
+    "s5": [0.5614689588546753, 0.9109053611755371, 0.6590036153793335],
+    "shuf": [5, 1, 3, 7, 4, 9, 0, 8, 6, 2],
+    "shuf2": [0, 7, 3, 6, 2, 4, 5, 9, 1, 8],
+    "shuf3": [1, 8, 5, 7, 6, 4, 9, 0, 3, 2],
+    "h": [0.9599609375, 0.9716796875, 0.865234375, 0.548828125, 0.396484375],
+    "hn": [0.99853515625, 0.331298828125, 0.285888671875, 0.78759765625, -0.275390625],
+    "drop": [2.0, 2.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 2.0],
+    "drop2": [0.0, 2.0, 2.0, 0.0, 2.0, 2.0, 0.0, 2.0, 2.0, 2.0],
+    "cat": [[1, 2, 2, 2, 2, 1], [0, 0, 0, 0, 1, 0]],
+    "su": [
+        0.8440604209899902,
+        0.19204533100128174,
+        0.9962232112884521,
+        0.16038739681243896,
+        0.27199018001556396,
+    ],
+    "sn": [
+        0.544110119342804,
+        0.20738030970096588,
+        0.0735643208026886,
+        0.04643455147743225,
+        -1.301589846611023,
+    ],
+    "st": [
+        0.544110119342804,
+        0.20738030970096588,
+        0.0735643208026886,
+        0.04643455147743225,
+        0.16820591688156128,
+    ],
+    "si": [0, 9, 4, 9, 7],
+    "sii": [1105988140, 1738052849, -335576002, 370444179, 10670227],
+    "ssp": [[1105988140, 1738052849], [-335576002, 370444179], [10670227, -246211131]],
+    "sfo": [1105988140, 3],
+    "ssh": [0, 3, 8, 1, 5, 4, 9, 7, 6, 2],
+    "scat": [[2, 2, 1, 2, 2, 2], [0, 0, 0, 0, 0, 0]],
+    "gs": [1, 0, 0],
+    "gn": [
+        0.4384227395057678,
+        -0.5343984365463257,
+        -0.07710261642932892,
+        1.5658046007156372,
+        -0.10123450309038162,
+    ],
+    "gs1": [1281, 0, 0],
+    "gu": [
+        0.8704671859741211,
+        0.242792010307312,
+        0.6118762493133545,
+        0.9704556465148926,
+        0.7605282068252563,
+    ],
+    "gs2": [2561, 0, 0],
+    "gui": [9, 4, 1, 4, 7],
+    "gtn": [
+        -0.27853062748908997,
+        -0.1403040587902069,
+        0.2546972930431366,
+        -0.3552834391593933,
+        -0.6048195958137512,
+    ],
+    "gs3": [5121, 0, 0],
+}
+
+
+@pytest.fixture(autouse=True)
+def served(service_url, monkeypatch):
+    monkeypatch.setenv("GRADWIRE_URL", service_url)
+
+
+def test_a_global_seed_decides_all_that_follows():
+    tf.random.set_seed(42)
+    for draw, name in SEQUENCE:
+        assert_recorded(draw(), name)
+
+
+@pytest.mark.parametrize(("draw", "name"), STATELESS)
+def test_a_stateless_draw_is_decided_by_its_seed(draw, name):
+    assert_recorded(draw(), name)
+
+
+def test_a_generator_goes_on_where_it_stopped():
+    generator = tf.random.Generator.from_seed(1)
+    for draw, name in GENERATOR:
+        assert_recorded(draw(generator), name)
+
+
+def test_setting_the_seed_again_begins_anew():
+    tf.random.set_seed(1)
+    first = [tf.random.normal([2]).numpy(), tf.random.uniform([2], seed=3).numpy()]
+    tf.random.set_seed(1)
+    again = [tf.random.normal([2]).numpy(), tf.random.uniform([2], seed=3).numpy()]
+    np.testing.assert_array_equal(first, again)
+
+
+def test_without_a_seed_nothing_is_foreseen():
+    generators = [tf.random.Generator.from_non_deterministic_state() for _ in range(2)]
+    first, second = (generator.uniform([4]).numpy() for generator in generators)
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("draw", "mean", "variance"),
+    [
+        (lambda: tf.random.gamma([4000], 2.0, 0.5, seed=1), 4.0, 8.0),
+        (lambda: tf.random.poisson([4000], 3.0, seed=1), 3.0, 3.0),
+        (lambda: tf.random.stateless_binomial([4000], [1, 2], 10, 0.25, tf.float32), 2.5, 1.875),
+    ],
+)
+def test_other_laws_have_their_moments(draw, mean, variance):
+    drawn = draw().numpy()
+    assert abs(drawn.mean() - mean) < 5 * (variance / 4000) ** 0.5
+    assert abs(drawn.var() / variance - 1) < 0.2
+
+
+def test_gamma_numbers_are_differentiated_in_their_parameters():
+    alpha, beta = tf.Variable(2.0), tf.Variable(0.5)
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(tf.random.gamma([50], alpha, beta, seed=4))
+    of_alpha, of_beta = tape.gradient(total, [alpha, beta])
+    assert float(of_alpha) > 0
+    np.testing.assert_allclose(of_beta, -total / beta, rtol=1e-5)
+
+
+def assert_recorded(drawn, name):
+    found = np.asarray(drawn.numpy())
+    wanted = np.asarray(RECORDED[name])
+    if found.dtype.kind == "f":
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    else:
+        np.testing.assert_array_equal(found, wanted)

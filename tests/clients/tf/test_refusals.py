@@ -1,0 +1,18 @@
+"""What TensorFlow refuses is refused where it is called, by an error of the same class."""
+
+import pytest
+from gradwire import tf
+
+from tests.clients.tf import record_refusals
+
+
+@pytest.fixture(autouse=True)
+def served(service_url, monkeypatch):
+    monkeypatch.setenv("GRADWIRE_URL", service_url)
+
+
+@pytest.mark.parametrize(("kind", "call"), record_refusals.refusals())
+def test_a_call_is_refused_as_tensorflow_does(kind, call):
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - its class is what is compared
+        eval(call, record_refusals.operands(tf))
+    assert type(caught.value).__name__ == kind
