@@ -91,6 +91,16 @@ class Concrete:
             raise Unrollable("an integer of a pass is needed")
         return int(self._decided(var))
 
+    def differs(self, var: Var) -> bool:
+        """Whether the examples of the mapped functions decide differently by ``var``."""
+        if not self.levels or any(opened.holds(var) for opened in self._b.regions):
+            return False
+        every = self.everywhere(var)
+        if every is var:
+            return False
+        values = np.asarray(self.value(every))
+        return bool(values.size) and bool((values != values.flat[0]).any())
+
     def integers(self, var: Var) -> Array | None:
         """Integers that say what depends on what: static, or None where mapped examples differ."""
         if var.slot not in self._integers:
@@ -131,7 +141,9 @@ class Concrete:
             Guard(values.item())(var)
             return values.item()
         if values.size == 0 or (values != values.flat[0]).any():
-            hint = "where(c, a, b) chooses for each example; a loop decides for each"
+            hint = (
+                "where(c, a, b) and cond(c, f, g) choose for each example; a loop decides for each"
+            )
             raise BadArgument("the examples that vmap maps over decide differently here", hint=hint)
         decision = values.flat[0].item()
         Guard(True)(PRIMITIVES["all"](tuple(range(every.ndim)))(every.equals(decision)))

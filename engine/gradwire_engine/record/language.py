@@ -10,7 +10,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.record import calculus, composites, indexing, statics
+from gradwire_engine.record import calculus, choices, composites, indexing, statics
 from gradwire_engine.record.functions.jax import COUNTED_BY_JAX
 from gradwire_engine.record.functions.jax_control import CONTROL_BY_JAX
 from gradwire_engine.record.functions.loops import counted, passes_between, repeat
@@ -186,12 +186,6 @@ def _nonzero(r: Recorder, x: Any) -> list[Var]:
     return indexing.nonzero(r, x)
 
 
-def _cond(r: Recorder, predicate: Any, true: Any, false: Any, *operands: Any) -> Any:
-    """``true(*operands)`` where the predicate holds, else ``false(*operands)``; one is recorded."""
-    chosen = true if r.truth(predicate) else false
-    return r.apply(chosen, operands, {})
-
-
 def _while_loop(r: Recorder, condition: Any, body: Any, start: Any) -> Any:
     """Repeat ``carry = body(carry)`` while ``condition(carry)``; a tuple is passed item by item."""
 
@@ -253,7 +247,7 @@ LANGUAGE: dict[str, Callable[..., Any]] = {
     **COUNTED_BY_JAX,
     **COUNTED_BY_TENSORFLOW,
     **COUNTED_BY_TORCH,
-    "cond": _cond,
+    "cond": choices.cond,
     "while_loop": _while_loop,
     "fori_loop": _fori_loop,
     "grad": calculus.grad,

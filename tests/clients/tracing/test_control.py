@@ -73,3 +73,13 @@ def test_a_carry_of_another_structure_is_refused(client):
         gradwire.grad(
             lambda x: gradwire.while_loop(lambda c: c < 1, lambda c: (c, c), x), client=client
         )(1.0)
+
+
+def test_each_mapped_example_takes_its_own_branch(client):
+    def f(x):
+        return gradwire.cond(x > 0, np.sqrt, lambda x: -x * x, x)
+
+    xs = np.array([4.0, -3.0])
+    value, slope = gradwire.vmap(gradwire.value_and_grad(f), client=client)(xs)
+    assert np.allclose(value, [2.0, -9.0])
+    assert np.allclose(slope, [0.25, 6.0])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of
+from gradwire_engine.record import choices
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.functions.loops import (
     arrays_of,
@@ -23,20 +24,6 @@ from gradwire_engine.record.functions.loops import (
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
-
-
-def _cond(r: Recorder, pred: Any, true_fun: Any, false_fun: Any, *operands: Any) -> Any:
-    """``true_fun(*operands)`` where the predicate holds, else ``false_fun(*operands)``."""
-    return r.apply(true_fun if r.truth(pred) else false_fun, operands, {})
-
-
-def _switch(r: Recorder, index: Any, branches: Any, *operands: Any) -> Any:
-    """What branch number ``index`` gives, the nearest there is; only it is recorded."""
-    functions = r.items(branches)
-    if not functions:
-        raise BadArgument("switch needs branches")
-    number = min(max(r.integer(index), 0), len(functions) - 1)
-    return r.apply(functions[number], operands, {})
 
 
 def _while_loop(r: Recorder, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
@@ -119,8 +106,8 @@ def _joined(r: Recorder, first: Any, second: Any, axis: int) -> Any:
 
 
 _CONTROL: dict[str, Callable[..., Any]] = {
-    "cond": _cond,
-    "switch": _switch,
+    "cond": choices.cond,
+    "switch": choices.switch,
     "while_loop": _while_loop,
     "fori_loop": _fori_loop,
     "scan": _scan,

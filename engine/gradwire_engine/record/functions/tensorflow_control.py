@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.slicing import sliced
+from gradwire_engine.record import choices
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.functions.loops import arrays_of, flipped, mapped, repeat
 from gradwire_engine.record.sequences import RowsOf
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def _cond(r: Recorder, pred: Any, true_fn: Any, false_fn: Any, name: Any = None) -> Any:
-    """``true_fn()`` where the predicate holds, else ``false_fn()``; one is recorded."""
-    return r.apply(true_fn if r.truth(pred) else false_fn, (), {})
+    """``true_fn()`` where the predicate holds, else ``false_fn()``."""
+    return choices.cond(r, pred, true_fn, false_fn)
 
 
 def _case(r: Recorder, pred_fn_pairs: Any, default: Any = None, name: Any = None) -> Any:
