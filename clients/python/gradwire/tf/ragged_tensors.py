@@ -229,6 +229,18 @@ class RaggedTensor(Factories):
             raise invalid(f"indices = {wrong[0]} is not in [0, {len(self)})")
         return self._rows(which) if which.ndim else self[int(which)]
 
+    def _mapped(self, function: Callable[..., Any], signature: Any) -> Any:
+        """What a function gives for each row: as rows, unless a dtype says that it is a tensor."""
+        from gradwire.tf.arrays import stack
+        from gradwire.tf.ragged_joining import stacked
+
+        results = [function(row) for row in self]
+        if hasattr(signature, "_stacked"):
+            return signature._stacked(results)
+        if signature is None and len(convert_to_tensor(results[0]).shape):
+            return stacked(results)
+        return stack([convert_to_tensor(result) for result in results])
+
     def _rows(self, which: Integers) -> RaggedTensor:
         """Some rows."""
         lengths = self._lengths()[which]

@@ -70,11 +70,15 @@ class _Convolution(Layer):
 
     def convolved(self, inputs: Any) -> Any:
         """The convolution alone."""
+        padding = self.padding.upper()
+        if self._rank == 1 and padding == "CAUSAL":  # each place sees what is before it alone
+            before = self.dilation_rate[0] * (self.kernel_size[0] - 1)
+            inputs, padding = tf.pad(inputs, [[0, 0], [before, 0], [0, 0]]), "VALID"
         return tf.nn.convolution(
             inputs,
             self.kernel,
             strides=list(self.strides),
-            padding=self.padding.upper(),
+            padding=padding,
             dilations=list(self.dilation_rate),
         )
 
