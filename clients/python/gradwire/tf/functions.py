@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -185,7 +186,11 @@ class Function:
         return nest.map_structure(_as_result, result)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        if instance is None:
+            return self
+        bound = Function(types.MethodType(self._function, instance), self._signature)
+        bound._calls = self._calls
+        return bound
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
         """The same: it is one function for all arguments."""

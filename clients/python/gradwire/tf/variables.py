@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.checks import broadcast
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import invalid
@@ -302,10 +303,11 @@ class VariableSlice(Tensor):
             given = as_tensor(value, self._variable.dtype)
         array = np.array(self._variable._value())
         key = self._key if isinstance(self._key, np.ndarray) else static_key(self._key)
-        if array[key].shape != given._lengths():
+        part, value_shape = array[key].shape, given._lengths()
+        if broadcast("ResourceStridedSliceAssign", part, value_shape) != part:
             raise invalid(
-                f"l-value shape {list(array[key].shape)} does not match r-value shape "
-                f"{list(given._lengths())} [Op:ResourceStridedSliceAssign] name: "
+                f"Cannot broadcast input shape {list(value_shape)} into final shape {list(part)} "
+                "[Op:ResourceStridedSliceAssign] name: "
             )
         array[key] = change(array[key], given._value())
         self._variable.assign(array)
