@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytensor
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -59,6 +60,15 @@ def test_tensorflows_code_tells_the_spirals_apart(run):
     learned = run("spirals")
     assert learned["accuracy"] > 0.98
     assert learned["slope"].shape == (120 * 120,)
+
+
+@pytest.mark.filterwarnings("ignore")  # PyMC's, of a BLAS that PyTensor misses and of ArviZ
+def test_pymc_samples_the_published_rates(run):
+    with pytensor.config.change_flags(linker="py", cxx=""):  # compiling takes seconds
+        learned = run("influenza")
+    found = [values.mean() for values in learned["summary"].values()]
+    assert found == pytest.approx(learned["published"], rel=0.05)
+    assert learned["curves"].shape == (300, 112)
 
 
 def test_without_an_address_an_example_runs_a_service_of_its_own(tmp_path):
