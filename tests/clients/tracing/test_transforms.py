@@ -109,3 +109,18 @@ async def test_an_awaited_client_fetches_what_python_asks_for(awaiting_client):
     slope = gradwire.grad(f, client=awaiting_client)
     assert await slope(3.0) == 6.0
     assert await slope(-3.0) == -1.0
+
+
+def test_the_shapes_of_derivatives_are_known_where_they_are_mapped(at):
+    def f(x):
+        matrix = gradwire.jacobian(lambda x: np.outer(x, x))(x)
+        curvature = gradwire.hessian(lambda x: np.sum(x**4))(x)
+        rows = gradwire.vmap(lambda v: v * x, out_axes=1)(np.ones((5, 3)))
+        along = gradwire.jvp(lambda x: x**2, (x,), (np.ones(3),))[1]
+        shapes = (matrix.shape, curvature.shape, rows.shape, along.shape)
+        assert shapes == ((3, 3, 3), (3, 3), (3, 5), (3,))
+        return np.linalg.eigvalsh(curvature)[0] + matrix.sum()
+
+    xs = np.array([[1.0, 2.0, 3.0], [0.5, 2.0, -1.0]])
+    expected = [12 * min(x**2) + 6 * x.sum() for x in xs]
+    assert np.allclose(at(gradwire.vmap, f)(xs), expected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,15 @@ def as_term(value: Any, trace: Trace) -> Term:
     return term
 
 
-def item_of(whole: Term, index: int, trace: Trace, aval: Aval | None = None) -> Tracer:
+def item_of(
+    whole: Term,
+    index: int,
+    trace: Trace,
+    aval: Aval | None = None,
+    infer: Callable[[], Aval | None] | None = None,
+) -> Tracer:
     """A part of a term that is a list."""
-    return Tracer(Term(("", f"[{index}]"), (whole,)), trace, aval)
+    return Tracer(Term(("", f"[{index}]"), (whole,)), trace, aval, infer=infer)
 
 
 def listed(items: Sequence[Term | Sequence[Term | None] | None]) -> Term:
@@ -54,9 +60,12 @@ def numbers_of(value: Any) -> tuple[list[Any], Structure]:
 def as_recorded(parts: Sequence[Any]) -> list[Tracer]:
     """Arrays and numbers as recorded arrays."""
     trace = recording()
-    return [
-        part if isinstance(part, Tracer) else Tracer(as_term(part, trace), trace) for part in parts
-    ]
+    return [part if isinstance(part, Tracer) else _plain(part, trace) for part in parts]
+
+
+def _plain(part: Any, trace: Trace) -> Tracer:
+    array = np.asarray(part, np.float64 if isinstance(part, int) else None)
+    return Tracer(as_term(part, trace), trace, Aval(array.shape, array.dtype))
 
 
 def recording() -> Trace:

@@ -17,7 +17,15 @@ import numpy as np
 from gradwire.errors import NotTraceable
 from gradwire.tracing import literals
 from gradwire.tracing.functions import Function, Runs, inline_of
-from gradwire.tracing.recorded import as_term, is_number, item_of, listed, outputs, recording
+from gradwire.tracing.recorded import (
+    as_recorded,
+    as_term,
+    is_number,
+    item_of,
+    listed,
+    outputs,
+    recording,
+)
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import flatten, is_array_like, unflatten
 from gradwire.tracing.terms import Body, Bound, Term
@@ -100,9 +108,9 @@ def hessian(
         value = _one(inline_of(f)(*point.args, **kwargs))
         whole = point.call("hessian", value)
         rows = []
-        for i in range(len(point.leaves)):
+        for i, leaf in enumerate(point.leaves):
             row = Term(("", f"[{i}]"), (whole,))
-            rows.append(point.nested(point.items(row)))
+            rows.append(point.nested(point.items(row, leaf)))
         return point.nested(rows)
 
     return _made(f, matrices, argnums, client, partial(hessian, argnums=argnums))
@@ -206,7 +214,12 @@ def vmap(
         phrase.arguments(tuple(term for term, _ in given), {})
         phrase.text(")")
         whole = phrase.term()
-        return unflatten(shape, (item_of(whole, i, trace) for i in range(len(parts))))
+        count = _length(args, axes)
+        stacked = [
+            item_of(whole, i, trace, infer=partial(_stacked_aval, part, count, out_axes))
+            for i, part in enumerate(parts)
+        ]
+        return unflatten(shape, iter(stacked))
 
     return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
 
@@ -242,19 +255,19 @@ class _Point:
 
     def derivatives(self, function: str, value: Tracer) -> list[Tracer]:
         """A derivative for each source."""
-        shape = None if function == "jacobian" else ()
-        return self.items(self.call(function, value), shape)
+        return self.items(self.call(function, value), value if function == "jacobian" else None)
 
-    def items(self, whole: Term, before: tuple[int, ...] | None = ()) -> list[Tracer]:
-        """The parts of a list that has one for each source, each like it."""
+    def items(self, whole: Term, rows: Tracer | None = None) -> list[Tracer]:
+        """The parts of a list that has one for each source, like it; with the axes of ``rows``."""
         return [
-            item_of(whole, i, self._trace, leaf._aval if before is not None else None)
+            item_of(whole, i, self._trace, infer=partial(_derivative_aval, rows, leaf))
             for i, leaf in enumerate(self.leaves)
         ]
 
     def product(self, function: str, value: Tracer, directions: Sequence[Term]) -> Tracer:
         """A derivative along directions."""
-        return Tracer(self.call(function, value, directions), self._trace, value._aval)
+        whole = self.call(function, value, directions)
+        return Tracer(whole, self._trace, infer=lambda: value.aval)
 
     def matched(self, vectors: Sequence[Any], what: str) -> list[Term]:
         """The terms of vectors that are nested as the sources are."""
@@ -312,7 +325,7 @@ def _one(value: Any) -> Tracer:
             f"a gradient is of one array, but the function gives a {type(value).__name__}",
             "has_aux=True is for a pair of which the first is differentiated",
         )
-    return Tracer(as_term(value, recording()), recording())
+    return as_recorded([value])[0]
 
 
 def _copy(value: Any, trace: Trace) -> Tracer:
@@ -357,6 +370,34 @@ def _examples(
         del rest[axis]
         each.append(Tracer(param, trace, Aval(tuple(rest), dtype)))
     return unflatten(structure, iter(each))
+
+
+def _length(args: Sequence[Any], axes: Sequence[int | None]) -> int:
+    """How many examples there are."""
+    lengths: list[int] = [
+        np.shape(leaf)[axis]
+        for arg, axis in zip(args, axes, strict=True)
+        if axis is not None
+        for leaf in flatten(arg, is_number)[0]
+    ]
+    return lengths[0]
+
+
+def _stacked_aval(part: Tracer, count: int, axis: int) -> Aval | None:
+    try:
+        shape = list(part.shape)
+    except NotTraceable:  # NumPy's rules do not tell: the service is asked about the whole
+        return None
+    shape.insert(axis if axis >= 0 else axis + len(shape) + 1, count)
+    return Aval(tuple(shape), part.dtype)
+
+
+def _derivative_aval(rows: Tracer | None, source: Tracer) -> Aval | None:
+    if rows is None:
+        return source.aval
+    if rows.dtype.kind == "c" != source.dtype.kind:
+        return None
+    return Aval((*rows.shape, *source.shape), source.dtype)
 
 
 def _unlike(what: str, other: str) -> NotTraceable:
