@@ -74,3 +74,10 @@ def test_functions_of_modules_are_pickled_by_name(tmp_path, monkeypatch, service
     run = [sys.executable, "-c", ELSEWHERE, sent.hex()]
     told = subprocess.run(run, capture_output=True, text=True, check=True, timeout=60)
     assert told.stdout.strip() == "[3.0, 12.0]"
+
+
+def test_of_many_ways_that_python_decided_the_latest_are_kept(client):
+    f = gradwire.function(lambda x: x * int(x), client)
+    for x in range(80):
+        assert f(x + 0.5) == (x + 0.5) * x
+    assert len(f.recordings) == 64

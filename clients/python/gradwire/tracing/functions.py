@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 #: Recordings that are kept of one function.
 MOST_RECIPES = 256
+#: Those of them for arguments of one kind, that Python decided differently.
+MOST_PATHS = 64
 
 
 class Runs(Protocol):
@@ -159,6 +161,7 @@ class Function(Generic[P, T]):
         if recipe is None:
             recipe = yield from self._record(args, kwargs, outcomes)
             known.append(recipe)
+            del known[:-MOST_PATHS]
         return recipe
 
     def _record(
