@@ -284,7 +284,8 @@ class Shelf:
             program = self.held[program["ref"]]
         x = document["x"]
         array = self.held[x["ref"]] if "ref" in x else np.frombuffer(x["data"], x["dtype"])
-        answer = {"program": f"sha256:{program}", "outputs": (program, array)}
+        id = f"sha256:{hashlib.sha256(program.encode()).hexdigest()}"
+        answer = {"program": id, "outputs": (program, array)}
         return call.read(Reply(answer, response))
 
     def _store(self, call: Call[Any], value: Any, response: httpx.Response) -> Reply:
@@ -385,6 +386,20 @@ def test_memory_is_bounded_and_what_came_longest_ago_is_forgotten():
         ask(memory, shelf, x)
         sent.append(shelf.sent[-1] < 200)
     assert sent == [True, True, False, False, False]
+
+
+def test_long_programs_take_room_too():
+    memory, shelf, x = Residents(200_000), Shelf(), np.ones(3)
+    programs = [letter * 60_000 for letter in "abcd"]
+    for program in programs:
+        for _ in range(4):
+            ask(memory, shelf, x, program)
+    sent = []
+    for program in reversed(programs):
+        ask(memory, shelf, x, program)
+        sent.append(shelf.sent[-1] < 60_000)
+    assert sent == [True, True, True, False]
+    ask(memory, shelf, x, "e" * 300_000)  # more than there is room for, and never named
 
 
 def test_what_was_seen_is_forgotten_before_it_is_too_much():

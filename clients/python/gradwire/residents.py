@@ -163,9 +163,9 @@ class Residents:
     def _with_program(self, call: Call[T], named: dict[str, Resident]) -> Call[T]:
         """The call with its program's id in place of it, or one that learns that from the reply."""
         text = call.document.get("program")
-        if not isinstance(text, str) or len(text) < LEAST_PROGRAM_CHARACTERS:
+        if not isinstance(text, str) or call.path == PROGRAMS:
             return call
-        if self.most_bytes == 0 or call.path == PROGRAMS:
+        if not LEAST_PROGRAM_CHARACTERS <= len(text) <= self.most_bytes:
             return call
         seen = self._sighting(text)
         if seen.resident is not None:
@@ -189,7 +189,8 @@ class Residents:
             seen = self._seen.get(key)
             if seen is None:
                 seen = self._seen[key] = Seen(key)
-                while len(self._seen) > MOST_SEEN:
+                self._bytes += _nbytes(seen)
+                while len(self._seen) > MOST_SEEN or self._bytes > self.most_bytes:
                     self._drop_oldest()
             else:
                 self._seen.move_to_end(key)
@@ -230,8 +231,10 @@ class Residents:
 
 
 def _nbytes(seen: Seen) -> int:
-    """What its copy takes."""
-    return 0 if seen.resident is None or seen.resident.copy is None else seen.resident.copy.nbytes
+    """What is kept of it: a program's text, or an array's copy."""
+    text = len(seen.key) if isinstance(seen.key, str) else 0
+    copy = None if seen.resident is None else seen.resident.copy
+    return text if copy is None else text + copy.nbytes
 
 
 def _fingerprint(array: NDArray[Any]) -> Hashable:
