@@ -152,6 +152,23 @@ def test_arrays_are_differentiated_in_either_mode(client):
 
 
 @pytest.mark.usefixtures("wide")
+def test_complex_arrays_have_jax_s_convention(client):
+    z = jnp.asarray([1 + 2j, -3j])
+    t = jnp.asarray([0.5 - 1j, 2 + 1j])
+    real, complex_ = (lambda z: np.sum(np.abs(z * z - z) ** 2)), (lambda z: np.exp(1j * z) * z)
+    plain = (lambda z: jnp.sum(jnp.abs(z * z - z) ** 2)), (lambda z: jnp.exp(1j * z) * z)
+    adapted = [gradwire.adapters.jax.function(f, client=client) for f in (real, complex_)]
+    close(jax.grad(adapted[0])(z), jax.grad(plain[0])(z))
+    close(jax.jvp(adapted[0], (z,), (t,)), jax.jvp(plain[0], (z,), (t,)))
+    close(jax.jvp(adapted[1], (z,), (t,)), jax.jvp(plain[1], (z,), (t,)))
+    close(jax.vjp(adapted[1], z)[1](t), jax.vjp(plain[1], z)[1](t))
+    norms = [
+        lambda z, f=f: jnp.sum(jnp.abs(jax.vjp(f, z)[1](t)[0]) ** 2) for f in (adapted[1], plain[1])
+    ]
+    close(jax.grad(norms[0])(z), jax.grad(norms[1])(z))
+
+
+@pytest.mark.usefixtures("wide")
 def test_linear_maps_are_transposed_in_loops_too(client):
     step = gradwire.adapters.jax.function(lambda h, w: np.tanh(w * h) + h, client=client)
 

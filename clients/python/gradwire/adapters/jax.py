@@ -95,7 +95,7 @@ def _with_gradient(routine: Routine) -> Callable[..., Any]:
         value, *gradients = _call.bind(*primals, routine=routine.with_gradient(sources))
         slope = jnp.zeros((), value.dtype)
         for i, gradient in zip(sources, gradients, strict=True):
-            slope += jnp.vdot(gradient, tangents[i]).astype(value.dtype)
+            slope += jnp.vdot(gradient, tangents[i]).real.astype(value.dtype)
         return value, slope
 
     number: Any = jax.custom_jvp(value)
@@ -140,10 +140,11 @@ def _differentiated(
 
 
 def _transposed(cotangents: Sequence[Any], *arguments: Any, routine: Routine) -> list[Any]:
+    """JAX transposes without conjugating, the service with it."""
     fixed = arguments[: len(arguments) - routine.linear]
-    given = [ad.instantiate_zeros(cotangent) for cotangent in cotangents]
+    given = [_conjugate(ad.instantiate_zeros(cotangent)) for cotangent in cotangents]
     pulled = _call.bind(*fixed, *given, routine=routine.transposed)
-    moved = zip(arguments[len(fixed) :], pulled, strict=True)
+    moved = zip(arguments[len(fixed) :], map(_conjugate, pulled), strict=True)
     unknown = [part if ad.is_undefined_primal(argument) else None for argument, part in moved]
     return [None] * len(fixed) + unknown
 
@@ -202,6 +203,10 @@ def _moving(primals: Sequence[Any], tangents: Sequence[Any]) -> Positions:
     return tuple(
         [i for i, (primal, t) in pairs if _is_inexact(primal) and not isinstance(t, still)]
     )
+
+
+def _conjugate(array: Any) -> Any:
+    return jnp.conj(array) if jnp.issubdtype(array.dtype, jnp.complexfloating) else array
 
 
 def _is_inexact(array: Any) -> bool:
