@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradwire.tf import nest
-from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.operators import identity
 from gradwire.tf.tapes import GradientTape
+from gradwire.tf.variables import convert_to_tensor
 
 __all__ = [
     "GradientTape",
@@ -109,10 +109,13 @@ def make_vjp(
 
     def value_and_vjp(*args: Any) -> tuple[Any, Callable[..., list[Any]]]:
         given = list(args)
-        sources = []
+        sources: list[Any] = []
         for position in _positions(f, params, len(args)):
             # Each parameter is a source of its own, also where two are given one object.
-            source = given[position] = identity(convert_to_tensor(args[position]))
+            source = convert_to_tensor(args[position])
+            if any(source is other for other in sources):
+                source = identity(source)
+            given[position] = source
             sources.append(source)
         with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             tape.watch([source for source in sources if source.dtype.is_differentiable])

@@ -153,7 +153,10 @@ def boolean_mask(
         raise ValueError(f"Shapes {part} and {chosen.shape} are incompatible")
     if chosen.ndim > 1:
         x = reshape(x, [*lengths[:first], -1, *lengths[first + chosen.ndim :]])
-    return gather(x, np.flatnonzero(chosen), axis=first)
+    result = gather(x, np.flatnonzero(chosen), axis=first)
+    if isinstance(result, Tensor):
+        result._node.rows = None  # TensorFlow reshapes before: its gradient is whole
+    return result
 
 
 def where(
