@@ -29,6 +29,11 @@ from gradwire.tf import strings as strings
 from gradwire.tf import test as test
 from gradwire.tf.conversion import *
 from gradwire.tf.custom import *
+from gradwire.tf.debugging import Assert as Assert
+from gradwire.tf.debugging import assert_equal as assert_equal
+from gradwire.tf.debugging import assert_greater as assert_greater
+from gradwire.tf.debugging import assert_less as assert_less
+from gradwire.tf.debugging import assert_rank as assert_rank
 from gradwire.tf.dtypes import *
 from gradwire.tf.dtypes import DType, bool_
 from gradwire.tf.functions import *

@@ -237,7 +237,8 @@ def assert_shapes(
 
 def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None = None) -> None:
     """Raise ``TypeError`` unless a tensor has a dtype."""
-    given, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
+    composite = hasattr(tensor, "_components")
+    given, wanted = tensor if composite else convert_to_tensor(tensor), as_dtype(tf_type)
     if given.dtype != wanted:
         raise TypeError(
             f"{_said(message)}{given!r} must be of type {wanted!r}; got {given.dtype!r}"

@@ -283,3 +283,12 @@ def rounded(value: Any, dtype: DType) -> Any:
     nearest = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
     result = np.where(np.isfinite(array), nearest.view(np.float32), array)
     return np.asarray(result, np.float32).reshape(np.shape(value))
+
+
+def __getattr__(name: str) -> Any:
+    """The functions that TensorFlow has here, too, which need what is built on dtypes."""
+    if name not in ("cast", "complex", "saturate_cast"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import gradwire.tf
+
+    return getattr(gradwire.tf, name)

@@ -302,8 +302,15 @@ def hessians(
     return found
 
 
-def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
+def py_function(
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    name: str | None = None,
+) -> Any:
     """A Python function of tensors, differentiated as what it computes."""
+    if func is None:
+        return lambda of: lambda *args: py_function(of, args, Tout)
     return _outputs(func(*[convert_to_tensor(each) for each in inp]), Tout)
 
 
@@ -316,7 +323,7 @@ def numpy_function(
 ) -> Any:
     """A Python function of NumPy arrays, constant to derivatives."""
     if func is None:
-        return functools.partial(numpy_function, Tout=Tout)
+        return lambda of: lambda *args: numpy_function(of, args, Tout)
     result = func(*[np.asarray(convert_to_tensor(each)._value()) for each in inp])
     return _outputs(result, Tout)
 

@@ -102,6 +102,10 @@ def gather_nd(
             f"into param shape {host.listed(lengths)}, node name: GatherNd [Op:GatherNd] name: "
         )
     shape = of_places[:-1] + lengths[batch_dims + depth :]
+    if x.dtype == dtypes.string and not batch_dims:
+        found = np.empty(shape, object)
+        found[...] = x._value()[tuple(np.moveaxis(value, -1, 0))]
+        return tensor_of(found, x.dtype)
     given: dict[str, Any] = {"batch_dims": batch_dims} if batch_dims else {}
     result = call("tf.gather_nd", x, places, **given, spec=Spec(x.dtype, shape))
     if not given and len(places._lengths()) == 2 and places._lengths()[1] == 1:

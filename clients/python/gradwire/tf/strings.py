@@ -226,12 +226,13 @@ def _rows(input: Any, function: Callable[[bytes], list[bytes]]) -> Any:
     texts = _strings(input)
     if texts.ndim == 0:
         return convert_to_tensor(np.asarray(function(bytes(texts[()])), object), string)
-    found = [_rows(tensor_of(text, string), function) for text in texts]
     if texts.ndim > 1:
-        return RaggedTensor.from_tensor(input).with_values(_rows(texts.ravel(), function))
-    lengths = [row._lengths()[0] for row in found]
-    flat = np.concatenate([*(row._value() for row in found), np.zeros(0, object)])
-    return RaggedTensor.from_row_lengths(tensor_of(flat, string), lengths)
+        flat = _rows(tensor_of(texts.ravel(), string), function)
+        return RaggedTensor.from_tensor(input).with_values(flat)
+    found = [function(bytes(text)) for text in texts]
+    every = np.empty(sum(map(_count, found)), object)
+    every[:] = [part for row in found for part in row]
+    return RaggedTensor.from_row_lengths(tensor_of(every, string), [*map(_count, found)])
 
 
 def _strings(input: Any) -> np.ndarray[Any, Any]:

@@ -12,6 +12,7 @@ from gradwire.tf.arrays import concat, stack, unstack
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import OutOfRangeError, invalid
+from gradwire.tf.functions import executing_eagerly
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import Tensor
 
@@ -99,7 +100,7 @@ class TensorArray:
                 "(perhaps try setting clear_after_read = false?)"
             )
         tensor = self._filled(place)
-        if self._clears:
+        if self._clears and executing_eagerly():
             self._items[place] = None
             self._cleared.add(place)
         return tensor

@@ -13,8 +13,17 @@ def linear(x: Any) -> Any:
     return x
 
 
-def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None) -> Any:
-    """``max(x, 0)``; with a slope below 0, and at most ``max_value``, if they are given."""
+def relu(
+    x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0
+) -> Any:
+    """``max(x, 0)``; with a slope below 0, and at most ``max_value``, if they are given.
+
+    Below a ``threshold`` it is 0, or the slope times what is missing to it.
+    """
+    if threshold:
+        x = tf.convert_to_tensor(x)
+        value = tf.where(x > threshold, x, negative_slope * (x - threshold))
+        return value if max_value is None else tf.minimum(value, tf.cast(max_value, value.dtype))
     value = tf.nn.leaky_relu(x, negative_slope) if negative_slope else tf.nn.relu(x)
     return value if max_value is None else tf.minimum(value, tf.cast(max_value, value.dtype))
 

@@ -163,7 +163,7 @@ class Loss:
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss, reduced."""
-        value = _tensor(self.call(y_true, y_pred))
+        value = _tensor(self.call(_floating(y_true), _floating(y_pred)))
         if sample_weight is not None:
             weight = tf.cast(_tensor(sample_weight), value.dtype)
             if len(weight.shape) == len(value.shape) + 1:
@@ -178,6 +178,12 @@ class Loss:
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """The loss of each example."""
         raise NotImplementedError(f"{type(self).__name__} must have a method call")
+
+
+def _floating(value: Any) -> Any:
+    """Floating point as Keras' layers have it; labels that are integers stay so."""
+    tensor = _tensor(value)
+    return tf.cast(tensor, tf.float32) if tensor.dtype == tf.float64 else tensor
 
 
 class _OfFunction(Loss):

@@ -63,6 +63,8 @@ class Dense(Layer):
 
     def call(self, inputs: Any) -> Any:
         shape = tuple(inputs.shape)
+        if not inputs.dtype.is_floating:
+            inputs = tf.cast(inputs, self.kernel.dtype)
         rows = inputs if len(shape) == 2 else tf.reshape(inputs, (-1, shape[-1]))
         value = tf.matmul(rows, self.kernel)
         if self.bias is not None:
