@@ -17,6 +17,7 @@ from gradwire.tf import debugging as debugging
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
 from gradwire.tf import image as image
+from gradwire.tf import io as io
 from gradwire.tf import linalg as linalg
 from gradwire.tf import math as math
 from gradwire.tf import nest as nest
@@ -27,6 +28,8 @@ from gradwire.tf import signal as signal
 from gradwire.tf import sparse as sparse
 from gradwire.tf import strings as strings
 from gradwire.tf import test as test
+from gradwire.tf import train as train
+from gradwire.tf import version as version
 from gradwire.tf.conversion import *
 from gradwire.tf.custom import *
 from gradwire.tf.debugging import Assert as Assert
@@ -44,6 +47,9 @@ from gradwire.tf.scopes import *
 from gradwire.tf.shapes import *
 from gradwire.tf.slices import *
 from gradwire.tf.sparse_tensors import *
+from gradwire.tf.strings import as_string as as_string
+from gradwire.tf.surroundings import AggregationMethod as AggregationMethod
+from gradwire.tf.surroundings import RegisterGradient as RegisterGradient
 from gradwire.tf.tapes import *
 from gradwire.tf.tensors import *
 from gradwire.tf.toplevel import *
@@ -51,8 +57,18 @@ from gradwire.tf.variables import *
 
 bool: DType = bool_
 newaxis: None = None
-#: Which TensorFlow's names and conventions these are.
-__version__: str = "2.21.0"
+__version__: str = version.VERSION
 
-# Keras is written in these names, so it comes after them.
+# Keras and the raw operations are written in these names, so they come after them.
 from gradwire.tf import keras as keras  # noqa: E402
+from gradwire.tf import raw_ops as raw_ops  # noqa: E402
+from gradwire.tf.keras import initializers as initializers  # noqa: E402
+from gradwire.tf.keras import losses as losses  # noqa: E402
+from gradwire.tf.keras import metrics as metrics  # noqa: E402
+from gradwire.tf.keras import optimizers as optimizers  # noqa: E402
+
+constant_initializer: type[initializers.Constant] = initializers.Constant
+ones_initializer: type[initializers.Ones] = initializers.Ones
+random_normal_initializer: type[initializers.RandomNormal] = initializers.RandomNormal
+random_uniform_initializer: type[initializers.RandomUniform] = initializers.RandomUniform
+zeros_initializer: type[initializers.Zeros] = initializers.Zeros

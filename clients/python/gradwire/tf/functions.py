@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 import types
 import weakref
@@ -193,8 +194,21 @@ class Function:
         return bound
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
-        """The same: it is one function for all arguments."""
-        return self
+        """The same, which is one function for all tensors, with what else was given bound."""
+        named = inspect.signature(self._function)
+        try:
+            given = named.bind_partial(*args, **kwargs).arguments
+        except TypeError:
+            return self
+        bound = {
+            name: value
+            for name, value in given.items()
+            if isinstance(value, (bool, int, float, str))
+            and named.parameters[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        }
+        if not bound:
+            return self
+        return Function(functools.partial(self._function, **bound), self._signature)
 
     def experimental_get_tracing_count(self) -> int:
         """How often it was run first: once, or not at all."""
@@ -330,6 +344,8 @@ def numpy_function(
 
 def _outputs(result: Any, dtypes: Any) -> Any:
     if isinstance(dtypes, (list, tuple)):
+        if not dtypes:
+            return None
         parts = result if isinstance(result, (list, tuple)) else [result]
         return [convert_to_tensor(part, of) for part, of in zip(parts, dtypes, strict=True)]
     if isinstance(result, (list, tuple)) and len(result) == 1:

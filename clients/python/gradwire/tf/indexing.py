@@ -27,6 +27,8 @@ def getitem(x: Any, key: Any) -> Tensor:
     tensor = convert_to_tensor(x)
     if _is_mask(key):
         mask = convert_to_tensor(key)
+        if not mask._lengths():
+            raise ValueError("mask cannot be scalar.")
         return call("tf.boolean_mask", tensor, mask, spec=Spec(tensor.dtype))
     items = static_key(key)
     lengths = tensor._lengths()
@@ -77,7 +79,9 @@ def _integer(value: Any) -> int:
 def _is_mask(key: Any) -> bool:
     if isinstance(key, Operand):
         return key._dtype() == dtypes.bool_
-    return isinstance(key, np.ndarray) and key.dtype == bool and key.ndim > 0
+    return isinstance(key, bool) or (
+        isinstance(key, np.ndarray) and key.dtype == bool and key.ndim > 0
+    )
 
 
 def _check(items: tuple[Any, ...], lengths: tuple[int, ...]) -> None:

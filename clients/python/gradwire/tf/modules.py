@@ -46,7 +46,7 @@ class Module:
     @property
     def name_scope(self) -> name_scope:
         """The scope for the names of its variables."""
-        return name_scope(self._scope_name)
+        return name_scope(f"{self._scope_name}/")
 
     @property
     def variables(self) -> tuple[Any, ...]:

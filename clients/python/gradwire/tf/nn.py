@@ -2,7 +2,7 @@
 
 from gradwire.tf.blocks import atrous_conv2d, atrous_conv2d_transpose, space_to_batch
 from gradwire.tf.gathering import embedding_lookup
-from gradwire.tf.losses import (
+from gradwire.tf.logits import (
     batch_norm_with_global_normalization,
     compute_average_loss,
     dropout,

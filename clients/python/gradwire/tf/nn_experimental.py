@@ -1,5 +1,5 @@
 """``tf.nn.experimental``."""
 
-from gradwire.tf.losses import stateless_dropout
+from gradwire.tf.logits import stateless_dropout
 
 __all__ = ["stateless_dropout"]

@@ -26,7 +26,7 @@ class name_scope:  # noqa: N801 - TensorFlow's name
     """A context in whose name the names of new variables begin."""
 
     def __init__(self, name: str, *_: Any) -> None:
-        self._name: str = name.rstrip("/")
+        self._name: str = name
 
     @property
     def name(self) -> str:
@@ -34,7 +34,7 @@ class name_scope:  # noqa: N801 - TensorFlow's name
         return self._name
 
     def __enter__(self) -> str:
-        _scopes.stack.append(self._name)
+        _scopes.stack.append(self._name.rstrip("/"))
         return "/".join(_scopes.stack) + "/"
 
     def __exit__(

@@ -93,6 +93,11 @@ class SparseTensor:
     def _with_components(self, parts: list[Any]) -> SparseTensor | None:
         return None if parts[0] is None else self.with_values(parts[0])
 
+    def _refuse_gradient(self) -> None:
+        raise ValueError(
+            "Type SparseTensor is not supported as a gradient source or gradient target."
+        )
+
     def _check_places(self, op: str) -> None:
         lengths = np.asarray(self._lengths, np.int64)
         wrong = np.flatnonzero(((self._places < 0) | (self._places >= lengths)).any(axis=1))

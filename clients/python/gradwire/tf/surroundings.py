@@ -6,8 +6,8 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from gradwire.tf.scopes import scoped
 from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = [
+    "AggregationMethod",
+    "RegisterGradient",
     "control_dependencies",
     "device",
     "get_current_name_scope",
@@ -148,3 +150,30 @@ class _Text(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class AggregationMethod:
+    """Ways of adding gradients up, of which there is one."""
+
+    ADD_N: int = 0
+    DEFAULT: int = 0
+    EXPERIMENTAL_TREE: int = 1
+    EXPERIMENTAL_ACCUMULATE_N: int = 2
+
+
+class RegisterGradient:
+    """Notes the gradient of an operation of the user's own, which a name may have once."""
+
+    _registered: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type: str = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The function itself."""
+        if self._op_type in self._registered:
+            raise KeyError(f"Registering two gradient with name '{self._op_type}'!")
+        self._registered[self._op_type] = f
+        return f

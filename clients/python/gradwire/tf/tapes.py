@@ -164,6 +164,7 @@ class GradientTape:
                 "CompositeTensors to be differentiated, but received None."
             )
         zero = _is_zero(unconnected_gradients)
+        _check_whole([target, sources])
         targets = nest.flatten(target, expand_composites=True)
         _check_tensors(targets, "target")
         wanted = nest.flatten(sources)
@@ -176,6 +177,10 @@ class GradientTape:
             if each._dtype().is_differentiable
         ]
         found = self._found(recording, flat, pairs)
+        found = [
+            _of_itself(each, targets) if part is None else part
+            for each, part in zip(flat, found, strict=True)
+        ]
         if not self._persistent:
             self._end()
         if zero:
@@ -207,6 +212,7 @@ class GradientTape:
         if not (self._persistent or experimental_use_pfor):
             raise RuntimeError(NOT_PERSISTENT.format("jacobian"))
         zero = _is_zero(unconnected_gradients)
+        _check_whole(sources)
         _check_tensors([target], "target")
         if self._is_recording and not self._persistent:
             self._pop()
@@ -306,6 +312,13 @@ def _check_tensors(values: Sequence[Any], what: str) -> None:
             )
 
 
+def _check_whole(structure: Any) -> None:
+    """Refuse what has gradients in its parts alone."""
+    for value in nest.flatten(structure):
+        if hasattr(value, "_refuse_gradient"):
+            value._refuse_gradient()
+
+
 def _seeds(output_gradients: Any, targets: Sequence[Any]) -> list[Tensor | None]:
     """A seed for each target, ones where there are too few; those too many are ignored."""
     if output_gradients is None:
@@ -345,6 +358,15 @@ def _zeros(source: Any, before: tuple[int, ...] = ()) -> Tensor:
     tensor = convert_to_tensor(source)
     dtype: DType = tensor.dtype
     return tensor_of(np.zeros((*before, *tensor._lengths()), dtype.storage), dtype)
+
+
+def _of_itself(source: Any, targets: list[Any]) -> Tensor | None:
+    """Ones where a source that has no derivative is a target itself, as often as it is one."""
+    times = sum(each is source for each in targets)
+    dtype = source._dtype()
+    if not times or dtype.is_differentiable or dtype.name == "string":
+        return None
+    return tensor_of(np.full(convert_to_tensor(source)._lengths(), times, dtype.storage), dtype)
 
 
 def _composed(sources: list[Any], parts: list[Any]) -> list[Any]:

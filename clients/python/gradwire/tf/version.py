@@ -1,0 +1,3 @@
+"""``tf.version``: which TensorFlow's names and conventions these are."""
+
+VERSION: str = "2.21.0"
