@@ -45,6 +45,13 @@ def test_the_slope_has_the_structure_of_the_value(client):
         gradwire.odeint(lambda y, t: (y, y), 1.0, TIMES, client=client)
 
 
+def test_times_are_an_array_of_one_axis(client):
+    listed = gradwire.odeint(decay, 1.0, [0, 1, 2], 0.1, client=client)
+    assert np.allclose(listed, np.exp([0, -0.1, -0.2]), atol=1e-6)
+    with pytest.raises(gradwire.NotTraceable, match=r"one axis, got an array of shape \(\)"):
+        gradwire.odeint(decay, 1.0, 2.0, 0.1, client=client)
+
+
 def cube_root(a):
     return gradwire.custom_root(lambda x: x**3 - a, 1.5)
 

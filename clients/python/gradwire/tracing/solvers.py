@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from gradwire.tracing.bodies import Nest, body_of, check_carry, written
 from gradwire.tracing.functions import Function, Runs
-from gradwire.tracing.traces import current
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import current, not_traceable
 
 #: Explicit methods of Runge and Kutta; "dopri5" chooses its steps.
 Method: TypeAlias = Literal["rk4", "heun", "midpoint", "euler", "dopri5"]
@@ -53,6 +56,12 @@ def odeint(
     def solved(y0: Any, t: Any, *args: Any) -> Any:
         trace = current()
         assert trace is not None
+        t = t if isinstance(t, Tracer) else np.asarray(t)
+        if np.ndim(t) != 1:
+            raise not_traceable(
+                f"times have one axis, got an array of shape {np.shape(t)}",
+                "a solution is given at all times of an array that begins with that of y0",
+            )
         y, times = Nest(trace, y0), Nest(trace, t)
         given = [Nest(trace, arg) for arg in args]
         slope, returned = body_of(trace, f, [y, Nest(trace, t, rows=True), *given])
