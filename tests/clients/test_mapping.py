@@ -110,6 +110,7 @@ def test_points_of_several_kinds_are_asked_about_in_turn(counting):
 
 def test_a_function_that_looks_at_no_point_is_mapped_too(counting):
     assert counting.map(lambda _: np.float64(3.0) * 2, [1.0, 2.0]) == [6.0, 6.0]
+    assert counting.map("y + 1", [{}, {}], variables={"y": 1.0}) == [2.0, 2.0]
     assert counting.map(lambda x: x, []) == []
 
 

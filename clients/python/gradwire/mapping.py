@@ -109,10 +109,8 @@ class MappedProgram:
         """The values of the outputs."""
         varying = inside(unflatten(points[0].structure, _stacked(points)))
         assert isinstance(varying, Mapping)
-        variables = {**outermost(self.shared or {}), **varying}
-        options = Options(**self.options, batch=list(varying))
-        answer = yield from questions.evaluation(at_point(self.program, variables), options)
-        return [_nth(answer.outputs, i) for i in range(len(points))]
+        shared = outermost(self.shared or {})
+        return (yield from _at_each(self.program, shared, varying, self.options, len(points)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +152,26 @@ def _evaluated(recipe: Recipe, points: Sequence[Point]) -> Steps[list[Any]]:
     stacked = list(_stacked(points))
     varying = {name: stacked[i] for name, i in recipe.arguments.items()}
     options = Options(outputs=list(recipe.outputs))
-    if varying:
-        options["batch"] = list(varying)
     with placed(recipe.written):
-        of = at_point(recipe.text, varying | dict(recipe.constants))
-        answer = yield from questions.evaluation(of, options)
+        return (yield from _at_each(recipe.text, recipe.constants, varying, options, len(points)))
+
+
+def _at_each(
+    program: Program,
+    shared: Mapping[str, Any],
+    varying: Mapping[str, Any],
+    options: Options,
+    count: int,
+) -> Steps[list[Any]]:
+    """The outputs at each of so many points, of which ``varying`` has the variables' stacks."""
+    given = Options(**options)
+    if varying:
+        given["batch"] = list(varying)
+    of = at_point(program, {**shared, **varying})
+    answer = yield from questions.evaluation(of, given)
     if not varying:
-        return [answer.outputs] * len(points)
-    return [_nth(answer.outputs, i) for i in range(len(points))]
+        return [answer.outputs] * count
+    return [_nth(answer.outputs, i) for i in range(count)]
 
 
 def _args(point: Point) -> tuple[Any, ...]:
