@@ -202,6 +202,13 @@ def stateless_random_contrast(
     return pictures.adjust_contrast(image, factor)
 
 
+def per_image_standardization(image: TensorLike, name: str | None = None) -> Tensor:
+    """Each picture with mean 0 and variance 1, in float32 where it is of integers."""
+    x = convert_to_tensor(image)
+    floating = x if x.dtype.is_floating else cast(x, dtypes.float32)
+    return pictures.per_image_standardization(floating)
+
+
 def non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,

@@ -5,10 +5,8 @@ Written by tools/tf_operations.py.
 
 from __future__ import annotations
 
-from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import Floats, Ints, Padding, TensorLike
-from gradwire.tf.operators import cast
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
 
@@ -262,10 +260,7 @@ def image_gradients(image: TensorLike, name: str | None = None) -> list[Tensor]:
 
 def per_image_standardization(image: TensorLike, name: str | None = None) -> Tensor:
     """Each image with mean 0 and variance 1; its deviation counts as ``1 / sqrt(n)`` at least."""
-    given = convert_to_tensor(image)
-    if not given.dtype.is_floating:
-        given = cast(given, "float32")
-    return rules.like("tf.image.per_image_standardization", "Sub", None, {"image": given}, {})
+    return rules.like("tf.image.per_image_standardization", "Sub", None, {"image": image}, {})
 
 
 def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
