@@ -17,6 +17,20 @@ Z = X + 1j * X[::-1]
 P = np.stack([A, A + 3.0])
 
 CASES: list[Any] = [
+    (
+        "lists",
+        lambda v: (np.sum([v, v]), np.mean([v[0], 2.0]), np.prod(list(v)), np.max([v, -v], axis=0)),
+        V,
+    ),
+    (
+        "lists",
+        lambda v: (
+            np.linalg.norm([v[0], 1.0]),
+            np.dot([v[0], v[1]], [1.0, 2.0]),
+            np.cumsum([v[0], v[1]]),
+        ),
+        V,
+    ),
     ("sum", lambda a: (np.sum(a), a.sum(0), np.sum(a, axis=(0, 1), keepdims=True), sum(a)), A),
     ("sum", lambda a: (np.sum(a, where=a > 0), np.sum(a, initial=3.0), a.sum(axis=-1)), A),
     ("sum", lambda a: (np.add.reduce(a), np.add.reduce(a, axis=1), np.add.reduce(a, None)), A),

@@ -368,6 +368,7 @@ CASES: list[Any] = [
         ),
         A,
     ),
+    ("told", lambda a: (a[np.triu_indices_from(a)], a[:, :3][np.diag_indices_from(a[:, :3])]), A),
     ("array API", by_array_api, A),
 ]
 

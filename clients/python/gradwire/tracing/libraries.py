@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
+import gradwire.tracing.numpy_calls  # noqa: F401 - its tables name what is replaced here, later
 from gradwire.tracing import literals
 from gradwire.tracing.calls import record_call
 from gradwire.tracing.replaced import Spot, Substitute
@@ -37,6 +38,13 @@ RENAMED = {
     "math.erf": "scipy.special.erf",
     "math.erfc": "scipy.special.erfc",
 }
+#: NumPy's functions of one array that people give a list of numbers: lists are not looked into.
+OF_LISTS = (
+    "sum", "prod", "mean", "max", "min", "amax", "amin", "var", "std", "median", "average", "ptp",
+    "any", "all", "argmax", "argmin", "sort", "argsort", "cumsum", "cumprod", "diff", "dot", "vdot",
+    "inner", "outer", "kron", "cross", "trapezoid", "interp", "convolve", "polyval", "diag", "flip",
+    "linalg.norm", "linalg.det", "linalg.inv", "linalg.solve", "linalg.eigvalsh", "linalg.cholesky",
+)  # fmt: skip
 #: Methods of distributions, which are objects of ``scipy.stats``.
 DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
     "rv_continuous": ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
@@ -88,6 +96,11 @@ def _of_numpy() -> Iterator[Substitute]:
     for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
         original = getattr(np, name)
         yield Substitute(Spot(np, name), original, _recording(original, _array))
+    for path in OF_LISTS:
+        holder, _, name = path.rpartition(".")
+        module = getattr(np, holder) if holder else np
+        original = getattr(module, name)
+        yield Substitute(Spot(module, name), original, _recording(original, _of_lists))
     yield Substitute(Spot(np, "full"), np.full, _recording(np.full, _full))
     methods: list[tuple[type, str, Record]] = [
         (np.vectorize, "__call__", _vectorized),
@@ -99,13 +112,20 @@ def _of_numpy() -> Iterator[Substitute]:
 
 
 def _of_math() -> Iterator[Substitute]:
+    """Those of ``math`` that are ufuncs; ``floor`` and the like ask for integers themselves."""
     for name, original in vars(math).items():
         home = RENAMED.get(f"math.{name}", f"np.{name}")
         known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
-        if callable(original) and known:
-            yield Substitute(
-                Spot(math, name), original, _recording(original, partial(_written, home))
-            )
+        if known and callable(original) and name not in ("floor", "ceil", "trunc"):
+            record = _logarithm if name == "log" else partial(_written, home)
+            yield Substitute(Spot(math, name), original, _recording(original, record))
+
+
+def _logarithm(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    x, *base = args
+    return np.log(x) / np.log(base[0]) if base else np.log(x)
 
 
 def _of_scipy(home: str, module: ModuleType) -> Iterator[Substitute]:
@@ -175,8 +195,18 @@ def _array(
     made = _stacked(given)
     if dtype is not None and made.dtype != np.dtype(dtype):
         made = made.astype(dtype)
-    copied = original is np.array and kwargs.get("copy", True)
-    return made.copy() if copied and made is given else made
+    copied = original.__name__ == "array" and kwargs.get("copy", True)
+    in_order = original.__name__ in ("ascontiguousarray", "asfortranarray")
+    return made.copy() if (copied or in_order) and made is given else made
+
+
+def _of_lists(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """What NumPy hands over, once the lists among its arguments are arrays."""
+    return original(
+        *map(_stacked, args), **{name: _stacked(value) for name, value in kwargs.items()}
+    )
 
 
 def _stacked(value: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.terms import Term
+from gradwire.errors import NotTraceable
+from gradwire.tracing.terms import Term, user_place
 
 #: What a value that is not text is computed by, or ``None`` where it can only be written out.
 ToTerm = Callable[[Any], "Term | None"]
@@ -150,7 +151,7 @@ def item(term: Term, key: Any, to_term: ToTerm) -> Term:
 
 
 def literal(value: Any) -> str:
-    """A value of Python as program text; ``TypeError`` where there is no such text."""
+    """A value of Python as program text; ``NotTraceable`` where there is no such text."""
     if value is None or isinstance(value, (bool, str)):
         return repr(value)
     if isinstance(value, EllipsisType):
@@ -167,8 +168,10 @@ def literal(value: Any) -> str:
         return f"complex({_real(value.real)}, {_real(value.imag)})"
     if isinstance(value, type) and value in _PYTHON_DTYPES:
         return repr(_PYTHON_DTYPES[value])
-    raise TypeError(
-        f"a value of type {type(value).__name__} cannot be part of a program: {value!r:.80}"
+    raise NotTraceable(
+        f"a value of type {type(value).__name__} cannot be part of a program: {value!r:.80}",
+        place=user_place(),
+        hint="numbers, strings, dtypes, arrays and lists of these can, as NumPy takes them",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
@@ -197,6 +198,9 @@ class Tracer(Operators, Methods):
         known = self._aval
         return "Tracer()" if known is None else f"Tracer({known})"
 
+    def __format__(self, _: str) -> str:
+        return repr(self)
+
     # What Python asks for
 
     def __bool__(self) -> bool:
@@ -208,6 +212,20 @@ class Tracer(Operators, Methods):
     def __int__(self) -> int:
         return int(self._trace.decide(self._term, int))
 
+    def __floor__(self) -> int:
+        return int(self._trace.decide(self._term, math.floor))
+
+    def __ceil__(self) -> int:
+        return int(self._trace.decide(self._term, math.ceil))
+
+    def __trunc__(self) -> int:
+        return int(self._trace.decide(self._term, math.trunc))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is not None:
+            return self.round(digits)
+        return self._trace.decide(self._term, round)
+
     def __float__(self) -> NoReturn:
         raise self._no_value("float(), or an element of a plain array,", _COMPUTE)
 
@@ -217,8 +235,9 @@ class Tracer(Operators, Methods):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise self._no_value(
             "a function that cannot be recorded, or a plain array whose elements are set,",
-            "NumPy's functions and SciPy's, called by their modules' names, can be recorded; an "
-            "array to write to is numpy.zeros_like(x) or numpy.zeros(shape, like=x)",
+            "NumPy's functions and SciPy's, called by their modules' names, can be recorded; "
+            "numpy.array([x, y]) is a list's array, and one to write to is numpy.zeros_like(x) or "
+            "numpy.zeros(shape, like=x)",
         )
 
     def item(self, *_: Any) -> NoReturn:

@@ -1,0 +1,189 @@
+"""What cannot be recorded is refused, with the line of it and what to write instead."""
+
+import copy
+from typing import Any
+
+import gradwire
+import numpy as np
+import pytest
+
+V = np.array([0.3, 0.7, 1.1])
+M = np.arange(6.0).reshape(2, 3)
+KEPT: list[Any] = []
+
+
+def kept(x):
+    KEPT.append(x)
+    return x
+
+
+def into_plain(x):
+    out = np.zeros(3)
+    out[0] = x[0]
+    return out
+
+
+def into_plain_out(x):
+    return np.exp(x, out=np.zeros(3))
+
+
+def into_argument(x):
+    x[0] = 1.0
+    return x
+
+
+def adding_to_argument(x):
+    x += 1.0
+    return x
+
+
+def through_a_view_of_an_argument(x):
+    first = x[:2]
+    first *= 2.0
+    return x
+
+
+def in_a_loop(x):
+    y = x.copy()
+
+    def body(i, carry):
+        y[0] = carry
+        return carry + 1.0
+
+    return gradwire.fori(0, 3, body, 0.0) + y
+
+
+def from_inside(x):
+    gradwire.vmap(kept)(x)
+    return KEPT[-1]
+
+
+def deciding_inside(x):
+    return gradwire.vmap(lambda e: e if e > 0 else -e)(x)
+
+
+def through_a_reshaped_copy(x):
+    turned = (x * 2.0).reshape(1, 3).T.copy(order="F")
+    mixed = np.stack([turned, turned])[:, ::-1]
+    flat = mixed.reshape(-1)
+    flat[0] = 1.0
+    return mixed
+
+
+def through_a_diagonal(x):
+    square = np.outer(x, x)
+    np.diagonal(square)[0] = 1.0
+    return square
+
+
+REFUSED: dict[str, Any] = {
+    "float": (lambda x: float(x[0]), "float"),
+    "complex": (lambda x: complex(x[0]), "complex"),
+    "item": (lambda x: x[0].item(), "item"),
+    "dtype": (lambda x: np.float64(x[0]), "numpy.array"),
+    "ragged": (lambda x: np.array([x, x[:2]]), "numpy.concatenate"),
+    "list to a ufunc": (lambda x: np.exp([x[0], 1.0]), "numpy.array"),
+    "plain": (into_plain, "like=x"),
+    "plain out": (into_plain_out, "numpy.zeros_like"),
+    "argument": (into_argument, "x.copy()"),
+    "argument by operator": (adding_to_argument, "x.copy()"),
+    "argument by view": (through_a_view_of_an_argument, "x.copy()"),
+    "from outside of a loop": (in_a_loop, "return"),
+    "out of a loop": (from_inside, "return"),
+    "deciding inside": (deciding_inside, "gradwire.cond"),
+    "view or copy": (through_a_reshaped_copy, "copy the array"),
+    "read only": (through_a_diagonal, "the array itself"),
+    "undefined": (lambda x: np.sqrt(x, where=x > 0.5), "out="),
+    "no method": (lambda x: np.hypot.reduceat(x, x.astype(int)), "numpy.sum"),
+    "vectorize": (np.vectorize(len, signature="(n)->()"), "gradwire.vmap"),
+    "object": (lambda x: x.sum(axis=object()), "NumPy"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_recorded_names_its_line_and_what_to_write(name, client):
+    f, hint = REFUSED[name]
+    with pytest.raises(gradwire.NotTraceable) as refused:
+        gradwire.function(f, client)(V)
+    assert hint in str(refused.value)
+    assert name == "out of a loop" or "test_tracer.py:" in str(refused.value.place)
+
+
+def test_an_array_kept_from_another_recording_is_refused(client):
+    gradwire.function(kept, client)(V)
+    with pytest.raises(gradwire.NotTraceable, match="another recording"):
+        gradwire.function(lambda x: x + KEPT[-1], client)(V)
+
+
+def test_numpy_s_errors_are_raised_where_numpy_raises_them(client):
+    def kinds(x):
+        n = np.zeros(3, np.int64, like=x)
+        n += x
+
+    def shapes(x):
+        y = x + 1.0
+        y += np.ones((2, 3))
+
+    for f, error in ((kinds, TypeError), (shapes, ValueError), (lambda x: len(x[0]), TypeError)):
+        with pytest.raises(error):
+            f(V.copy())
+        with pytest.raises(error):
+            gradwire.function(f, client)(V)
+
+
+def test_arguments_and_arrays_from_outside_are_as_before(client):
+    table = np.arange(3.0)
+
+    def f(x, y):
+        x = x.copy()
+        x[0] = 5.0
+        first = y["a"] * table
+        table[0] += 1.0  # as NumPy does, for what comes after
+        return x, first, y["a"] * table
+
+    given = {"a": V.copy()}
+    kept, first, second = gradwire.function(f, client)(V, given)
+    assert np.allclose(kept, [5.0, 0.7, 1.1])
+    assert np.allclose(first, V * [0, 1, 2])
+    assert np.allclose(second, V * [1, 1, 2])
+    assert np.allclose(given["a"], V)
+    assert V[0] == 0.3
+
+
+def test_an_array_in_another_order_is_another_recording(client):
+    def f(x):
+        y = x * 1.0
+        flat = y.reshape(-1)
+        flat[0] = 9.0
+        return y
+
+    recorded = gradwire.function(f, client)
+    assert np.allclose(recorded(M), f(M))
+    with pytest.raises(gradwire.NotTraceable, match="order in memory"):
+        recorded(np.asfortranarray(M))
+
+
+def test_what_describes_an_array_is_known_while_recording(client):
+    seen: list[Any] = []
+
+    def f(x):
+        seen.append((x.shape, x.dtype, x.ndim, x.size, x.itemsize, x.nbytes, len(x), x.device))
+        seen.append((str(x), f"{x[0]:.2f}", type(copy.deepcopy(x)).__name__))
+        return x
+
+    gradwire.function(f, client)(V)
+    assert seen[0] == (V.shape, V.dtype, 1, 3, 8, 24, 3, V.device)
+    assert seen[1][0] == "Tracer(float64[3])"
+    assert seen[1][2] == "Tracer"
+
+
+def test_other_libraries_may_take_over_operators(client):
+    class Other:
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return "taken over"
+
+    assert gradwire.function(lambda x: x * len(x + Other()), client)(V)[0] == 0.3 * len(
+        "taken over"
+    )
