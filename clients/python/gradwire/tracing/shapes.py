@@ -129,7 +129,8 @@ def _index(item: Any) -> Any:
 
 def _kind(value: Any) -> Any:
     if _is_traced(value):
-        return float if value._weak and value.dtype.kind == "f" else value.dtype
+        weak = {"f": float, "i": int, "c": complex}.get(value.dtype.kind) if value._weak else None
+        return value.dtype if weak is None else weak
     if isinstance(value, (bool, np.generic, np.ndarray)) or not isinstance(
         value, (int, float, complex)
     ):

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwire.tracing import literals
 from gradwire.tracing.calls import into, is_ordered, part
-from gradwire.tracing.shapes import elementwise
+from gradwire.tracing.shapes import Aval, elementwise
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_own_term, to_term
 from gradwire.tracing.traces import Trace, not_traceable
@@ -52,6 +52,14 @@ ACCUMULATED: dict[np.ufunc, str] = {
     np.minimum: "np.minimum.accumulate",
     np.logaddexp: "np.logaddexp.accumulate",
 }
+#: Operators by which Python makes integers of truth values.
+OF_INTEGERS = frozenset(
+    {
+        np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power, np.negative,
+        np.positive, np.absolute,
+    }
+)  # fmt: skip
+_INTEGER = Aval((), np.dtype(np.int64))
 #: How ``ufunc.at`` is written of an index: JAX's names.
 UPDATED: dict[np.ufunc, str] = {
     np.add: "add",
@@ -84,6 +92,9 @@ def applied(
     """What ``ufunc(*inputs)`` gives, or an operator of Python's: that makes numbers of numbers."""
     if ufunc in IN_OTHER_WORDS:
         return IN_OTHER_WORDS[ufunc](*inputs)
+    numbers = is_operator and all(map(_is_weak, inputs))
+    if numbers and ufunc in OF_INTEGERS:
+        inputs = tuple(map(_as_integer, inputs))
     given = _unweakened(inputs)
 
     def term_of(value: Any) -> Term | None:
@@ -105,18 +116,24 @@ def applied(
     else:
         term = literals.call(_name(ufunc), given, {}, term_of)
     if ufunc.nout == 1:
-        weak = is_operator and all(map(_is_weak, inputs))
         ordered = all(map(is_ordered, inputs))
         return Tracer(
             term,
             trace,
             infer=lambda: elementwise(ufunc, given),
-            weak=weak,
+            weak=numbers,
             is_ordered=ordered,
         )
     return tuple(
         [part(term, trace, i, partial(elementwise, ufunc, given, i)) for i in range(ufunc.nout)]
     )
+
+
+def _as_integer(value: Any) -> Any:
+    """A truth value as the integer that it is for Python's operators."""
+    if not isinstance(value, Tracer) or value.dtype.kind != "b":
+        return value
+    return Tracer(value.astype(np.int64)._term, value._trace, _INTEGER, weak=True)
 
 
 def _is_weak(value: Any) -> bool:
@@ -286,7 +303,7 @@ def _unweakened(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def _adapted(value: Any, strong: list[np.dtype[Any]]) -> Any:
     if not (isinstance(value, Tracer) and value._weak) or value.dtype.kind == "b":
         return value
-    dtype = np.result_type(*strong, 1j if value.dtype.kind == "c" else 1.0)
+    dtype = np.result_type(*strong, {"c": 1j, "f": 1.0}.get(value.dtype.kind, 1))
     return value if dtype == value.dtype else value.astype(dtype)
 
 
