@@ -192,3 +192,19 @@ def test_slices_of_several_gathers_come_in_tensorflow_s_order():
     assert order(lambda a, b, c, d: [a, b]) == [1, 0]
     assert order(lambda a, b, c, d: a * b * c) == [2, 0, 1]
     assert order(lambda a, b, c, d: a + b * 5.0 + c * 7.0 + d) == [3, 0, 2, 1]
+
+
+def test_second_derivatives_across_rectifiers_are_zeros_and_of_lines_none():
+    x, w = tf.Variable([0.3, -0.7]), tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as outer:
+        with tf.GradientTape(persistent=True) as inner:
+            rectified = tf.nn.relu(x) + w
+            line = 3.0 * x
+        across = inner.gradient(rectified, x)
+        slope = inner.gradient(line, x)
+        beside = inner.gradient(rectified, w)
+    assert np.asarray(outer.gradient(across, x)).tolist() == [0.0, 0.0]
+    assert np.asarray(outer.jacobian(across, x)).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert outer.gradient(slope, x) is None
+    assert outer.gradient(across, w) is None
+    assert outer.gradient(beside, x) is None

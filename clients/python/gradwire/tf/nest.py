@@ -131,7 +131,7 @@ def _difference(one: Any, other: Any, check_types: bool) -> tuple[type[Exception
 
 
 def _told(structure: Any) -> str:
-    return f"type={type(structure).__name__} str={structure}"
+    return f"type={type(structure).__name__} str={structure!s}"
 
 
 def _items(structure: Any) -> list[tuple[Any, Any]]:

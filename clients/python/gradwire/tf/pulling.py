@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.defaults import default_client
+from gradwire.tf import rectifiers
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.fetching import along, asked, fetch
@@ -114,6 +115,11 @@ def _request(
             None if seed is None else seed._value() for _, _, seed in pairs
         ]
     answer = asked(written, lambda: ask(written.text, written.variables, **options))
+    found: list[Any] = answer.jacobian if function == "jacobian" else answer.gradients
+    for i, node in enumerate(flat):
+        if found[i] is None and rectifiers.are_between(clones, node):
+            before = np.shape(answer.value) if function == "jacobian" else ()
+            found[i] = np.zeros((*before, *(node.shape or ())))
     for node, value in zip(extra, answer.outputs or (), strict=True):
         node.settle(value)
     values = [answer.value] if function == "jacobian" else answer.value
@@ -121,7 +127,6 @@ def _request(
         clone.settle(value)
         if target.value is None:
             target.settle(value)
-    found: list[Any] = answer.jacobian if function == "jacobian" else answer.gradients
     return found
 
 

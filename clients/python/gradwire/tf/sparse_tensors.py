@@ -139,6 +139,6 @@ class SparseTensor:
 
     def __repr__(self) -> str:
         return (
-            f"SparseTensor(indices={self.indices}, values={self._values}, "
-            f"dense_shape={self.dense_shape})"
+            f"SparseTensor(indices={self.indices!s}, values={self._values!s}, "
+            f"dense_shape={self.dense_shape!s})"
         )
