@@ -16,6 +16,7 @@ from gradwire.tf import data as data
 from gradwire.tf import debugging as debugging
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
+from gradwire.tf import experimental as experimental
 from gradwire.tf import image as image
 from gradwire.tf import io as io
 from gradwire.tf import linalg as linalg

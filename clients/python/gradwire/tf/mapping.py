@@ -31,19 +31,19 @@ def map_fn(
     if not callable(fn):
         raise TypeError(f"The provided function {fn} is not callable.")
     signature = fn_output_signature if fn_output_signature is not None else dtype
-    if hasattr(elems, "_mapped"):
-        return elems._mapped(fn, signature)
     rows, kinds = _rows(elems)
     if not rows:
         return _empty(kinds if signature is None else signature)
     results = [fn(row) for row in rows]
     wanted = signature
+    if hasattr(signature, "ragged_rank") or (signature is None and hasattr(elems, "row_splits")):
+        from gradwire.tf.ragged_joining import stacked
+
+        return stacked(results)
     if wanted is None:
         wanted = kinds if nest.is_nested(elems) else next(iter(nest.flatten(kinds)))
         if nest.is_nested(results[0]) != nest.is_nested(wanted):
             nest.assert_same_structure(wanted, results[0])
-    if hasattr(wanted, "_stacked"):
-        return wanted._stacked(results)
     nest.assert_same_structure(wanted, results[0], check_types=False)
     return _stacked(
         [nest.map_structure(_typed, wanted, each, check_types=False) for each in results]
@@ -140,8 +140,8 @@ def _rows(elems: Any) -> tuple[list[Any], Any]:
         )
     columns = []
     for each in flat:
-        if hasattr(each, "_unstacked"):
-            columns.append(each._unstacked())
+        if hasattr(each, "row_splits"):
+            columns.append(list(each))
             continue
         tensor = convert_to_tensor(each)
         if not tensor._lengths():
@@ -152,7 +152,12 @@ def _rows(elems: Any) -> tuple[list[Any], Any]:
         if len(column) != count:
             raise ValueError(f"Dimensions {count} and {len(column)} are not compatible")
     rows = [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
-    return rows, nest.map_structure(lambda each: convert_to_tensor(each).dtype, elems)
+    return rows, nest.map_structure(_kind, elems)
+
+
+def _kind(each: Any) -> DType:
+    kind: DType = each.dtype if hasattr(each, "row_splits") else convert_to_tensor(each).dtype
+    return kind
 
 
 def _row(each: Any, place: int) -> Tensor:

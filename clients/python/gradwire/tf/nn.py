@@ -1,5 +1,6 @@
 """``tf.nn``: layers, losses, normalisation."""
 
+from gradwire.tf import nn_experimental as experimental
 from gradwire.tf.blocks import atrous_conv2d, atrous_conv2d_transpose, space_to_batch
 from gradwire.tf.gathering import embedding_lookup
 from gradwire.tf.logits import (
@@ -96,6 +97,7 @@ __all__ = [
     "elu",
     "embedding_lookup",
     "embedding_lookup_sparse",
+    "experimental",
     "gelu",
     "in_top_k",
     "l2_loss",
