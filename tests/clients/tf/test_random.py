@@ -189,6 +189,29 @@ def test_a_generator_goes_on_where_it_stopped():
         assert_recorded(draw(generator), name)
 
 
+def test_operations_of_a_function_are_told_apart_by_their_place():
+    @tf.function
+    def drawn():
+        return tf.random.uniform([2]), tf.random.normal([2]), tf.random.uniform([2], seed=1)
+
+    @tf.function
+    def calling(x):
+        return x + tf.random.uniform([2]), drawn()[0]
+
+    tf.random.set_seed(5)
+    first = [[0.182864785, 0.689989567], [-1.37688971, -0.012583158], [0.387518406, 0.748545527]]
+    second = [[0.936387181, 0.651327014], [0.266276836, -0.031191304], [0.964699984, 0.268558621]]
+    np.testing.assert_allclose(drawn(), first, rtol=1e-5)
+    np.testing.assert_allclose(drawn(), second, rtol=1e-5)
+    for whole in (first, second):  # where it is called by another, it is another
+        found = calling(tf.constant(1.0))
+        wanted = np.add(whole[0], [[1.0], [0.0]])
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    np.testing.assert_allclose(tf.random.uniform([2]), [0.62639308, 0.529843211], rtol=1e-5)
+    tf.random.set_seed(5)
+    np.testing.assert_allclose(drawn(), first, rtol=1e-5)
+
+
 def test_setting_the_seed_again_begins_anew():
     tf.random.set_seed(1)
     first = [tf.random.normal([2]).numpy(), tf.random.uniform([2], seed=3).numpy()]

@@ -7,7 +7,7 @@ import inspect
 import threading
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.nodes import Node, Spec, active, paused
 from gradwire.tf.pulling import Source, jacobian, pull
+from gradwire.tf.random.seeds import SEEDS, Draws
 from gradwire.tf.recordings import Crossing, Recording
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tapes import UnconnectedGradients
@@ -152,6 +153,9 @@ class Function:
         self._function: Callable[..., Any] = python_function
         self._signature: Sequence[Any] | None = input_signature
         self._calls: int = 0
+        #: What its random operations have drawn, by the signatures of arguments.
+        self._draws: dict[Hashable, Draws] = {}
+        self._instance: int = 0
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -174,7 +178,9 @@ class Function:
         stack.append(trace)
         _running.traces.append(trace)
         try:
-            result = self._function(*nest.map_structure(_as_argument, args), **kwargs)
+            given = nest.map_structure(_as_argument, args)
+            with SEEDS.function(self._draws, (self._instance, _signature(given, kwargs))):
+                result = self._function(*given, **kwargs)
         finally:
             stack[:] = [each for each in stack if each is not trace]
             _running.traces.remove(trace)
@@ -191,6 +197,7 @@ class Function:
             return self
         bound = Function(types.MethodType(self._function, instance), self._signature)
         bound._calls = self._calls
+        bound._draws, bound._instance = self._draws, id(instance)
         return bound
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
@@ -232,6 +239,19 @@ def function(
     if func is None:
         return functools.partial(function, input_signature=input_signature)
     return Function(func, input_signature)
+
+
+def _signature(args: Any, kwargs: Any) -> Hashable:
+    """What arguments of other values have in common with these, where TensorFlow traces once."""
+    parts: list[Hashable] = []
+    for part in nest.flatten([args, kwargs]):
+        if isinstance(part, Variable):
+            parts.append(id(part))
+        elif isinstance(part, Tensor):
+            parts.append((part.dtype.name, part._node.shape))
+        else:
+            parts.append(part if isinstance(part, Hashable) else id(part))
+    return tuple(parts)
 
 
 def executing_eagerly() -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import secrets
 import threading
-from typing import Any
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 
 from gradwire.tf.random.philox import RESERVED, Philox
 
@@ -13,47 +14,98 @@ _LARGEST = 2**31 - 1
 _DEFAULT_SEED = 87654321
 
 
+class Draws:
+    """How far the operations of one function have drawn, in the order in which it calls them."""
+
+    def __init__(self) -> None:
+        #: The global seed when the function ran first.
+        self.seed: int | None = None
+        #: How often the global seed had been set when it drew last; 0 before the first time.
+        self.begun: int = 0
+        self.drawn: dict[int, int] = {}
+        self.within: dict[Hashable, Draws] = {}
+        self.called: int = 0
+        self.unseeded: int = 0
+
+
+class _Running(threading.local):
+    """The functions that run in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.functions: list[Draws] = []
+
+
 class Seeds:
     """The seeds of operations, and how far each of them has drawn.
 
     An operation with a seed of its own goes on where it stopped when it was called last; one
-    without has the next of a sequence that the global seed begins.
+    without has the next of a sequence that the global seed begins. Within a ``tf.function`` an
+    operation is one by its place in it: the first without a seed has the number 0, whatever was
+    drawn elsewhere, and each goes on where it stopped when the function was called last.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._global: int | None = None
+        self._times_set: int = 1
         self._sequence: random.Random = random.Random(0)  # noqa: S311 - TensorFlow's, no secret
-        self._drawn: dict[tuple[Any, ...], int] = {}
+        self._drawn: dict[tuple[str, int, int], int] = {}
+        self._running: _Running = _Running()
 
     def set(self, seed: int) -> None:
         """Begin anew from this global seed."""
-        with self._lock:
-            self._global = seed
-            self._sequence = random.Random(seed)  # noqa: S311 - TensorFlow's, no secret
-            self._drawn.clear()
+        self._global = seed
+        self._times_set += 1
+        self._sequence = random.Random(seed)  # noqa: S311 - TensorFlow's, no secret
+        self._drawn.clear()
 
-    def pair(self, seed: int | None) -> tuple[int, int] | None:
-        """Both seeds of an operation; ``None`` where nothing says what to draw."""
-        with self._lock:
-            if self._global is None and seed is None:
-                return None
-            first = _DEFAULT_SEED if self._global is None else self._global
-            second = self._sequence.randint(0, _LARGEST) if seed is None else seed
-        pair = first % _LARGEST, second % _LARGEST
-        return (0, _LARGEST) if pair == (0, 0) else pair
+    @contextmanager
+    def function(self, known: dict[Hashable, Draws], signature: Hashable) -> Iterator[None]:
+        """A call of a function, whose ``known`` draws are by the signatures of its arguments."""
+        key: Hashable = signature
+        functions = self._running.functions
+        if functions:  # functions that call it have operations of it as their own
+            outer = functions[-1]
+            outer.called += 1
+            known, key = outer.within, (id(known), signature, outer.called)
+        draws = known.setdefault(key, Draws())
+        if not draws.begun:
+            draws.seed = self._global
+        if draws.begun != self._times_set:
+            draws.begun = self._times_set
+            draws.drawn.clear()
+            draws.within.clear()
+        draws.called = draws.unseeded = 0
+        functions.append(draws)
+        try:
+            yield
+        finally:
+            functions.pop()
 
     def source(self, op: str, seed: int | None, count: int, blocks: int = RESERVED) -> Philox:
         """A generator for ``count`` numbers of an operation, each of so many blocks at most."""
-        pair = self.pair(seed)
-        if pair is None:
+        draws = self._running.functions[-1] if self._running.functions else None
+        first = self._global if draws is None else draws.seed
+        if first is None and seed is None:
             return Philox(secrets.randbits(64), secrets.randbits(128))
+        second = self._next(draws) if seed is None else seed
+        pair = (_DEFAULT_SEED if first is None else first) % _LARGEST, second % _LARGEST
+        source = Philox.of_seeds(*((0, _LARGEST) if pair == (0, 0) else pair))
+        if draws is not None:
+            place = draws.called = draws.called + 1
+            drawn = draws.drawn.get(place, 0)
+            draws.drawn[place] = drawn + count * blocks
+            return source.skip(drawn)
         if seed is None:
-            return Philox.of_seeds(*pair)
-        with self._lock:
-            drawn = self._drawn.get((op, *pair), 0)
-            self._drawn[(op, *pair)] = drawn + count * blocks
-        return Philox.of_seeds(*pair).skip(drawn)
+            return source
+        drawn = self._drawn.get((op, *pair), 0)
+        self._drawn[(op, *pair)] = drawn + count * blocks
+        return source.skip(drawn)
+
+    def _next(self, draws: Draws | None) -> int:
+        if draws is None:
+            return self._sequence.randint(0, _LARGEST)
+        draws.unseeded += 1
+        return draws.unseeded - 1
 
 
 SEEDS = Seeds()
