@@ -10,19 +10,28 @@ import numpy as np
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 
+
+def _functions(paths: str) -> frozenset[Any]:
+    """NumPy's functions of these names, of which some are not in all of its versions."""
+    found = []
+    for path in paths.split():
+        value: Any = np
+        for name in path.split("."):
+            value = getattr(value, name, None)
+        if value is not None:
+            found.append(value)
+    return frozenset(found)
+
+
 #: Views that can be written to: elements of the base, each once.
-WRITABLE = frozenset(
-    {
-        np.reshape, np.ravel, np.transpose, np.permute_dims, np.swapaxes, np.moveaxis, np.rollaxis,
-        np.squeeze, np.expand_dims, np.matrix_transpose, np.linalg.matrix_transpose, np.flip,
-        np.flipud, np.fliplr, np.rot90, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.split,
-        np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack,
-    }
-)  # fmt: skip
-VIEWS: frozenset[Any] = WRITABLE | {
-    np.broadcast_to, np.diagonal, np.linalg.diagonal, np.real, np.imag,
-    np.lib.stride_tricks.sliding_window_view,
-}  # fmt: skip
+WRITABLE = _functions(
+    "reshape ravel transpose permute_dims swapaxes moveaxis rollaxis squeeze expand_dims "
+    "matrix_transpose linalg.matrix_transpose flip flipud fliplr rot90 atleast_1d atleast_2d "
+    "atleast_3d split array_split hsplit vsplit dsplit unstack"
+)
+VIEWS = WRITABLE | _functions(
+    "broadcast_to diagonal linalg.diagonal real imag lib.stride_tricks.sliding_window_view"
+)
 
 
 def as_view(
