@@ -14,6 +14,7 @@ from gradwire.tracing import literals
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.shapes import Aval, item_aval, measured
+from gradwire.tracing.sharing import View
 from gradwire.tracing.terms import Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
 
@@ -23,37 +24,6 @@ _COMPUTE = (
     "compute with the array itself; one to write to is numpy.zeros_like(x) or "
     "numpy.zeros(shape, like=x)"
 )
-
-
-class View:
-    """How an array shares its elements with another."""
-
-    __slots__ = ("base", "may_be_copy", "may_be_number", "put", "seen", "take")
-
-    def __init__(
-        self,
-        base: Tracer,
-        take: Callable[[Term], Term],
-        put: Callable[[Term, Term], Term] | None,
-        may_be_number: bool,
-        may_be_copy: bool,
-    ) -> None:
-        self.base: Tracer = base
-        #: Its term, of the base's.
-        self.take: Callable[[Term], Term] = take
-        #: The base's term once it has other elements, of the base's and its own; ``None`` where
-        #: it cannot be written to.
-        self.put: Callable[[Term, Term], Term] | None = put
-        #: Whether it shares nothing if it has no axes, as ``x[0]`` of a vector.
-        self.may_be_number: bool = may_be_number
-        #: Whether it may share nothing, by the order in memory, which is not known.
-        self.may_be_copy: bool = may_be_copy
-        #: The changes of what it shares that it has taken over.
-        self.seen: int = base.changes
-
-    def of_number(self, made: Tracer) -> bool:
-        """Whether there is nothing to share: NumPy's numbers are not arrays without axes."""
-        return self.base.shape == () or (self.may_be_number and made.shape == ())
 
 
 class Tracer(Operators, Methods):
