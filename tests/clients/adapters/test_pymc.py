@@ -1,7 +1,8 @@
 import warnings
 
 import gradwire
-import gradwire.adapters.pytensor
+import gradwire.adapters.pytensor_jax
+import jax
 import numpy as np
 import pytensor
 import pytest
@@ -9,6 +10,7 @@ import pytest
 with warnings.catch_warnings():  # ArviZ announces its next version
     warnings.simplefilter("ignore", FutureWarning)
     import pymc as pm
+    from pymc.sampling.jax import get_jaxified_logp
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-1.0, 1.0, 40)
@@ -87,6 +89,19 @@ def test_it_samples(model, transport):
     assert float(drawn.posterior["at_0"].mean()) == pytest.approx(at_0, abs=0.1)
     steps = int(drawn.sample_stats["n_steps"].sum())
     assert transport.count - before >= steps
+
+
+def test_what_jax_compiles_of_a_model_is_one_request_too(model, requests):
+    derive = jax.jit(jax.value_and_grad(get_jaxified_logp(model)))
+    point = [np.asarray(1.0), np.asarray(-0.3), np.asarray(0.2)]
+    jax.block_until_ready(derive(point))
+    with requests(1):
+        value, gradients = jax.block_until_ready(derive(point))
+    both = model.logp_dlogp_function(ravel_inputs=True, mode=pytensor.compile.mode.FAST_COMPILE)
+    both.set_extra_values({})
+    expected = both(np.array(point))
+    assert value == pytest.approx(expected[0], rel=1e-5)
+    np.testing.assert_allclose(gradients, expected[1], rtol=1e-4)
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -74,14 +74,20 @@ class _Kind:
 
         names = [_name(f, path) for path, known in zip(paths, static, strict=True) if known is None]
         self._nested = Nested(f, client, arguments, names, jax.tree_util.tree_flatten)
-        self._number = _with_gradient(self._nested.routine)
 
     def __call__(self, *leaves: Any) -> Any:
-        routine, avals = self._nested.routine, _avals(leaves)
-        types = routine.types(avals)
-        one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind == "f"
-        results = [self._number(*leaves)] if one else _call.bind(*leaves, routine=routine)
-        return jax.tree_util.tree_unflatten(self._nested.structure(avals), results)
+        results = request(self._nested.routine, *leaves)
+        return jax.tree_util.tree_unflatten(self._nested.structure(_avals(leaves)), results)
+
+
+def request(routine: Routine, *leaves: Any) -> Sequence[Any]:
+    """What a routine gives for JAX's arrays."""
+    types = routine.types(_avals(leaves))
+    one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind == "f"
+    results: Sequence[Any] = (
+        [_with_gradient(routine)(*leaves)] if one else _call.bind(*leaves, routine=routine)
+    )
+    return results
 
 
 def _with_gradient(routine: Routine) -> Callable[..., Any]:

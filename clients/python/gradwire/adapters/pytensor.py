@@ -65,7 +65,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
         types = _types(nested.routine, variables)
         routine = nested.routine
         if [shape for shape, _ in types] == [()] and types[0][1].kind == "f":
-            results = [_with_gradient(routine, _inexact(variables))(*variables)[0]]
+            results = [_GradientOp(routine, _inexact(variables))(*variables)[0]]
         else:
             results = _RoutineOp(routine)(*variables, return_list=True)
         known = _avals(variables, UNTOLD[0])
@@ -130,30 +130,32 @@ class _RoutineOp(Op):  # type: ignore[misc]
 
 
 class _GradientOp(_RoutineOp):
-    """A number, and its gradients in all inputs of floats."""
+    """A number, and its gradients in inputs."""
+
+    def __init__(self, number: Routine, sources: Positions) -> None:
+        super().__init__(number.with_gradient(sources), self._with_fewer)
+        #: What gives the number alone.
+        self.number: Routine = number
+        self._sources = sources
+
+    def _with_fewer(self, kept: Positions) -> _RoutineOp:
+        left = tuple([self._sources[i - 1] for i in kept if i])
+        return _GradientOp(self.number, left) if left else _RoutineOp(self.number)
 
     def pullback(
         self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]
     ) -> list[Any]:
-        sources, rest = _inexact(inputs), [DisconnectedType()(), *cotangents[1:]]
+        rest = [DisconnectedType()(), *cotangents[1:]]
         found = [grad_undefined(self, i, each) for i, each in enumerate(inputs)]
         if _connected(rest):  # second derivatives
             found = super().pullback(inputs, outputs, rest)
         if not isinstance(cotangents[0].type, DisconnectedType):
-            for i, gradient in zip(sources, outputs[1:], strict=True):
+            for i, gradient in zip(self._sources, outputs[1:], strict=True):
                 weighted = cotangents[0] * gradient
                 found[i] = found[i] + weighted if _connected(rest) else weighted
         return found
 
     L_op = pullback
-
-
-def _with_gradient(routine: Routine, sources: Positions) -> _GradientOp:
-    def fewer(kept: Positions) -> _RoutineOp:
-        left = tuple([sources[i - 1] for i in kept if i])
-        return _GradientOp(routine.with_gradient(left)) if left else _RoutineOp(routine)
-
-    return _GradientOp(routine.with_gradient(sources), fewer)
 
 
 def _pulled(routine: Routine, sources: Positions, targets: Positions) -> _RoutineOp:
