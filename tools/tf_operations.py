@@ -149,7 +149,9 @@ def module_text(module: str) -> str:
         "",
         f"from typing import {', '.join(used)}" if used else "",
         "",
-        "from gradwire.tf.operations import rules",
+        "from gradwire.tf.operations import kinds, rules"
+        if "kinds." in body
+        else "from gradwire.tf.operations import rules",
         f"from gradwire.tf.operations.types import {', '.join(types)}",
         "from gradwire.tf.tensors import Tensor",
         "from gradwire.tf.unregistered import unregistered" if "unregistered(" in body else "",
@@ -185,7 +187,7 @@ def _function(row: Row) -> str:
 
 def _body(row: Row, answer: str) -> str:
     function = f"tf.{row.names[0]}"
-    kinds = "None" if row.kinds == "any" else f"rules.{row.kinds.upper()}"
+    kinds = "None" if row.kinds == "any" else f"kinds.{row.kinds.upper()}"
     rule, _, argument = row.result.partition(" ")
     if rule in _ELEMENTWISE:
         operands = ", ".join(p.name for p in row.parameters)

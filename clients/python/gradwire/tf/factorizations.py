@@ -12,7 +12,7 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import as_dtype
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import kinds
 from gradwire.tf.operations.types import DTypeLike, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
@@ -33,7 +33,7 @@ def svd(
 ) -> Any:
     """Singular values ``s``, and the matrices ``u`` and ``v`` with ``tensor = u diag(s) v*``."""
     x = convert_to_tensor(tensor)
-    checks.check_allowed("Svd", x.dtype, rules.SOLVABLE)
+    checks.check_allowed("Svd", x.dtype, kinds.SOLVABLE)
     if len(x._lengths()) < 2:
         raise invalid(
             f"Input tensor 0 must have rank >= 2, got {len(x._lengths())} [Op:Svd] name: "
@@ -55,7 +55,7 @@ def svd(
 def lu(input: TensorLike, output_idx_type: DTypeLike = dtypes.int32, name: str | None = None) -> Lu:
     """The triangles of a matrix, one below the other, and the order of its rows."""
     x = convert_to_tensor(input)
-    checks.check_allowed("Lu", x.dtype, rules.SOLVABLE)
+    checks.check_allowed("Lu", x.dtype, kinds.SOLVABLE)
     kind, lengths = as_dtype(output_idx_type), x._lengths()
     specs = [Spec(x.dtype, lengths), Spec(kind, lengths[:-1])]
 

@@ -11,7 +11,7 @@ from gradwire.tf.calls import call, calls
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import kinds
 from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
@@ -99,7 +99,7 @@ def argmin(
 
 def _place(op: str, function: str, value: Any, axis: Any, output_type: Any) -> Tensor:
     x = convert_to_tensor(value)
-    checks.check_allowed(op, x.dtype, (*rules.EXTREMES, "bool"))
+    checks.check_allowed(op, x.dtype, (*kinds.EXTREMES, "bool"))
     lengths, kind = x._lengths(), dtypes.as_dtype(output_type)
     text = f"Expected dimension in the range [-{{rank}}, {{rank}}), but got {{axis}} [Op:{op}]"
     place = host.axis_of(0 if axis is None else axis, len(lengths), text)

@@ -12,7 +12,7 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import gather
 from gradwire.tf.nodes import Spec
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import kinds
 from gradwire.tf.operations.types import Ints, TensorLike
 from gradwire.tf.tensors import Tensor
 
@@ -118,7 +118,7 @@ def _unsorted(kind: str, data: Any, segment_ids: Any, num_segments: Any) -> Tens
         data, segment_ids = data.flat_values, segment_ids.flat_values
     x, numbers = convert_to_tensor(data), convert_to_tensor(segment_ids)
     op = f"UnsortedSegment{kind.title()}"
-    checks.check_allowed(op, x.dtype, rules.EXTREMES if kind in ("max", "min") else rules.SUMS)
+    checks.check_allowed(op, x.dtype, kinds.EXTREMES if kind in ("max", "min") else kinds.SUMS)
     count, lengths, places = host.integer(num_segments), x._lengths(), numbers._value()
     if lengths[: places.ndim] != places.shape:
         raise invalid(

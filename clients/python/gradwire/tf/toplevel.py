@@ -1,21 +1,13 @@
 """The functions that stand in ``tf`` itself."""
 
 from gradwire.tf.arrays import (
-    broadcast_dynamic_shape,
-    broadcast_static_shape,
     concat,
     ensure_shape,
     expand_dims,
-    meshgrid,
     pad,
     parallel_stack,
-    rank,
     reshape,
     reverse_sequence,
-    sequence_mask,
-    shape,
-    shape_n,
-    size,
     slice,
     split,
     squeeze,
@@ -39,6 +31,16 @@ from gradwire.tf.control import (
     while_loop,
 )
 from gradwire.tf.creation import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
+from gradwire.tf.extents import (
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+    meshgrid,
+    rank,
+    sequence_mask,
+    shape,
+    shape_n,
+    size,
+)
 from gradwire.tf.gathering import (
     bitcast,
     boolean_mask,

@@ -5,7 +5,7 @@ Written by tools/tf_operations.py.
 
 from __future__ import annotations
 
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import kinds, rules
 from gradwire.tf.operations.types import Floats, Ints, Padding, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
@@ -60,7 +60,7 @@ def adjust_contrast(
         lambda: rules.like(
             "tf.image.adjust_contrast",
             "AdjustContrastv2",
-            rules.REAL,
+            kinds.REAL,
             {"images": images, "contrast_factor": contrast_factor},
             {},
         ),
@@ -74,7 +74,7 @@ def adjust_gamma(
     return rules.like(
         "tf.image.adjust_gamma",
         "Pow",
-        rules.REAL,
+        kinds.REAL,
         {"image": image, "gamma": gamma, "gain": gain},
         {},
     )
@@ -86,7 +86,7 @@ def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) ->
         "AdjustHue",
         [image, delta],
         lambda: rules.like(
-            "tf.image.adjust_hue", "AdjustHue", rules.REAL, {"image": image, "delta": delta}, {}
+            "tf.image.adjust_hue", "AdjustHue", kinds.REAL, {"image": image, "delta": delta}, {}
         ),
     )
 
@@ -101,7 +101,7 @@ def adjust_saturation(
         lambda: rules.like(
             "tf.image.adjust_saturation",
             "AdjustSaturation",
-            rules.REAL,
+            kinds.REAL,
             {"image": image, "saturation_factor": saturation_factor},
             {},
         ),
@@ -132,7 +132,7 @@ def crop_and_resize(
     return rules.like(
         "tf.image.crop_and_resize",
         "CropAndResize",
-        rules.REAL,
+        kinds.REAL,
         {"image": image, "boxes": boxes, "box_indices": box_indices},
         {"crop_size": crop_size, "method": method, "extrapolation_value": extrapolation_value},
         places=("box_indices",),
@@ -220,37 +220,37 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     """Brightness ``0.2989 r + 0.587 g + 0.114 b``; the last axis becomes 1."""
-    return rules.like("tf.image.rgb_to_grayscale", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.rgb_to_grayscale", "Tensordot", kinds.REAL, {"images": images}, {})
 
 
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of ``rgb_to_hsv``: hue, saturation and value as red, green and blue."""
-    return rules.like("tf.image.hsv_to_rgb", "HSVToRGB", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.hsv_to_rgb", "HSVToRGB", kinds.REAL, {"images": images}, {})
 
 
 def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Hue, saturation ``1 - min / max`` and value ``max``, all from 0 to 1 for such colours."""
-    return rules.like("tf.image.rgb_to_hsv", "RGBToHSV", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.rgb_to_hsv", "RGBToHSV", kinds.REAL, {"images": images}, {})
 
 
 def rgb_to_yiq(images: TensorLike, name: str | None = None) -> Tensor:
     """Luma and two differences of colour, as in analogue television (NTSC)."""
-    return rules.like("tf.image.rgb_to_yiq", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.rgb_to_yiq", "Tensordot", kinds.REAL, {"images": images}, {})
 
 
 def yiq_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of ``rgb_to_yiq``, to three digits."""
-    return rules.like("tf.image.yiq_to_rgb", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.yiq_to_rgb", "Tensordot", kinds.REAL, {"images": images}, {})
 
 
 def rgb_to_yuv(images: TensorLike, name: str | None = None) -> Tensor:
     """Luma and two differences of colour, as in analogue television (PAL)."""
-    return rules.like("tf.image.rgb_to_yuv", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.rgb_to_yuv", "Tensordot", kinds.REAL, {"images": images}, {})
 
 
 def yuv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of ``rgb_to_yuv``, to six digits."""
-    return rules.like("tf.image.yuv_to_rgb", "Tensordot", rules.REAL, {"images": images}, {})
+    return rules.like("tf.image.yuv_to_rgb", "Tensordot", kinds.REAL, {"images": images}, {})
 
 
 def image_gradients(image: TensorLike, name: str | None = None) -> list[Tensor]:
@@ -265,7 +265,7 @@ def per_image_standardization(image: TensorLike, name: str | None = None) -> Ten
 
 def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
     """Ratio of peak signal to noise in decibels: ``z = 10 log10(max_val² / mean((a - b)²))``."""
-    return rules.like("tf.image.psnr", "Sub", rules.REAL, {"a": a, "b": b, "max_val": max_val}, {})
+    return rules.like("tf.image.psnr", "Sub", kinds.REAL, {"a": a, "b": b, "max_val": max_val}, {})
 
 
 def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
@@ -276,7 +276,7 @@ def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
 def sobel_edges(image: TensorLike, name: str | None = None) -> Tensor:
     """Slopes down and to the right along a new last axis, smoothed across; borders are mirrored."""
     return rules.like(
-        "tf.image.sobel_edges", "DepthwiseConv2dNative", rules.REAL, {"image": image}, {}
+        "tf.image.sobel_edges", "DepthwiseConv2dNative", kinds.REAL, {"image": image}, {}
     )
 
 
@@ -294,7 +294,7 @@ def ssim(
     return rules.like(
         "tf.image.ssim",
         "Conv2D",
-        rules.REAL,
+        kinds.REAL,
         {"img1": img1, "img2": img2, "max_val": max_val},
         {"filter_size": filter_size, "filter_sigma": filter_sigma, "k1": k1, "k2": k2},
     )
@@ -315,7 +315,7 @@ def ssim_multiscale(
     return rules.like(
         "tf.image.ssim_multiscale",
         "Conv2D",
-        rules.REAL,
+        kinds.REAL,
         {"img1": img1, "img2": img2, "max_val": max_val},
         {
             "power_factors": power_factors,

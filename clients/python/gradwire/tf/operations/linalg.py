@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import kinds, rules
 from gradwire.tf.operations.types import Axis, Ints, Order, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
@@ -72,7 +72,7 @@ def band_part(input: TensorLike, num_lower: int, num_upper: int, name: str | Non
 def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """Lower triangular ``z`` with ``a = z z^H`` for each Hermitian positive definite matrix."""
     return rules.like(
-        "tf.linalg.cholesky", "Cholesky", rules.SOLVABLE, {"input": input}, {}, refuses=True
+        "tf.linalg.cholesky", "Cholesky", kinds.SOLVABLE, {"input": input}, {}, refuses=True
     )
 
 
@@ -81,7 +81,7 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
     return rules.like(
         "tf.linalg.cholesky_solve",
         "MatrixTriangularSolve",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"chol": chol, "rhs": rhs},
         {},
         refuses=True,
@@ -90,13 +90,13 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
 
 def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """Cross product of vectors of 3 along ``axis``: ``z_i = a_{i+1} b_{i+2} - a_{i+2} b_{i+1}``."""
-    return rules.like("tf.linalg.cross", "Cross", rules.ORDERED, {"a": a, "b": b}, {})
+    return rules.like("tf.linalg.cross", "Cross", kinds.ORDERED, {"a": a, "b": b}, {})
 
 
 def det(input: TensorLike, name: str | None = None) -> Tensor:
     """Determinant of each matrix."""
     return rules.batch(
-        2, "tf.linalg.det", "MatrixDeterminant", rules.DETERMINABLE, {"input": input}, {}
+        2, "tf.linalg.det", "MatrixDeterminant", kinds.DETERMINABLE, {"input": input}, {}
     )
 
 
@@ -114,7 +114,7 @@ def slogdet(input: TensorLike, name: str | None = None) -> SlogDet:
             2,
             "tf.linalg.slogdet",
             "LogMatrixDeterminant",
-            rules.DETERMINABLE,
+            kinds.DETERMINABLE,
             {"input": input},
             {},
             refuses=True,
@@ -125,7 +125,7 @@ def slogdet(input: TensorLike, name: str | None = None) -> SlogDet:
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Logarithm of the determinant of each Hermitian positive definite matrix."""
     return rules.batch(
-        2, "tf.linalg.logdet", "Cholesky", rules.SOLVABLE, {"matrix": matrix}, {}, refuses=True
+        2, "tf.linalg.logdet", "Cholesky", kinds.SOLVABLE, {"matrix": matrix}, {}, refuses=True
     )
 
 
@@ -192,7 +192,7 @@ def eigh(tensor: TensorLike, name: str | None = None) -> list[Tensor]:
         2,
         "tf.linalg.eigh",
         "SelfAdjointEigV2",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"tensor": tensor},
         {},
         refuses=True,
@@ -204,7 +204,7 @@ def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     return rules.real_like(
         "tf.linalg.eigvalsh",
         "SelfAdjointEigV2",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"tensor": tensor},
         {},
         refuses=True,
@@ -214,20 +214,20 @@ def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
 def eig(tensor: TensorLike, name: str | None = None) -> list[Tensor]:
     """Eigenvalues and eigenvectors, a pair, complex also of real matrices: ``a v = v w``."""
     return rules.complex_list(
-        2, "tf.linalg.eig", "Eig", rules.SOLVABLE, {"tensor": tensor}, {}, refuses=True
+        2, "tf.linalg.eig", "Eig", kinds.SOLVABLE, {"tensor": tensor}, {}, refuses=True
     )
 
 
 def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Eigenvalues of square matrices, complex also of real ones."""
     return rules.complex(
-        "tf.linalg.eigvals", "Eig", rules.SOLVABLE, {"tensor": tensor}, {}, refuses=True
+        "tf.linalg.eigvals", "Eig", kinds.SOLVABLE, {"tensor": tensor}, {}, refuses=True
     )
 
 
 def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """Exponential of each square matrix: ``z = sum_k a^k / k!``."""
-    return rules.like("tf.linalg.expm", "MatrixExponential", rules.SOLVABLE, {"input": input}, {})
+    return rules.like("tf.linalg.expm", "MatrixExponential", kinds.SOLVABLE, {"input": input}, {})
 
 
 def logm(input: TensorLike, name: str | None = None) -> Tensor:
@@ -236,7 +236,7 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
         "MatrixLogarithm",
         [input],
         lambda: rules.like(
-            "tf.linalg.logm", "MatrixLogarithm", rules.SOLVABLE, {"input": input}, {}, refuses=True
+            "tf.linalg.logm", "MatrixLogarithm", kinds.SOLVABLE, {"input": input}, {}, refuses=True
         ),
     )
 
@@ -244,7 +244,7 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
 def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """Principal square root of each square matrix: ``z z = a``."""
     return rules.like(
-        "tf.linalg.sqrtm", "MatrixSquareRoot", rules.SOLVABLE, {"input": input}, {}, refuses=True
+        "tf.linalg.sqrtm", "MatrixSquareRoot", kinds.SOLVABLE, {"input": input}, {}, refuses=True
     )
 
 
@@ -253,7 +253,7 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
     return rules.like(
         "tf.linalg.inv",
         "MatrixInverse",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"input": input},
         {"adjoint": adjoint},
         refuses=True,
@@ -266,7 +266,7 @@ def pinv(
     """Pseudoinverse of each matrix; small singular values, up to ``rcond`` of the largest,
     count 0.
     """
-    return rules.like("tf.linalg.pinv", "Svd", rules.SOLVABLE, {"a": a}, {"rcond": rcond})
+    return rules.like("tf.linalg.pinv", "Svd", kinds.SOLVABLE, {"a": a}, {"rcond": rcond})
 
 
 def lstsq(
@@ -282,7 +282,7 @@ def lstsq(
     return rules.like(
         "tf.linalg.lstsq",
         "MatrixSolveLs",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"matrix": matrix, "rhs": rhs},
         {"l2_regularizer": l2_regularizer, "fast": fast},
         refuses=True,
@@ -296,7 +296,7 @@ def lu_matrix_inverse(
     return rules.like(
         "tf.linalg.lu_matrix_inverse",
         "MatrixSolve",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"lower_upper": lower_upper, "perm": perm},
         {},
         places=("perm",),
@@ -310,7 +310,7 @@ def lu_reconstruct(
     return rules.like(
         "tf.linalg.lu_reconstruct",
         "MatMul",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"lower_upper": lower_upper, "perm": perm},
         {},
         places=("perm",),
@@ -328,7 +328,7 @@ def lu_solve(
     return rules.like(
         "tf.linalg.lu_solve",
         "MatrixTriangularSolve",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"lower_upper": lower_upper, "perm": perm, "rhs": rhs},
         {},
         places=("perm",),
@@ -340,7 +340,7 @@ def matrix_rank(
 ) -> Tensor:
     """Rank of each matrix: how many singular values exceed ``tol``."""
     return rules.typed(
-        "int32", "tf.linalg.matrix_rank", "Svd", rules.SOLVABLE, {"a": a}, {"tol": tol}
+        "int32", "tf.linalg.matrix_rank", "Svd", kinds.SOLVABLE, {"a": a}, {"tol": tol}
     )
 
 
@@ -364,7 +364,7 @@ def matvec(
     return rules.like(
         "tf.linalg.matvec",
         "MatMul",
-        rules.PRODUCTS,
+        kinds.PRODUCTS,
         {"a": a, "b": b},
         {"transpose_a": transpose_a, "adjoint_a": adjoint_a},
     )
@@ -381,7 +381,7 @@ def norm(
     return rules.real_reduce(
         "tf.linalg.norm",
         "Sqrt",
-        rules.INEXACT,
+        kinds.INEXACT,
         {"tensor": tensor},
         {"ord": ord, "axis": axis, "keepdims": keepdims},
     )
@@ -395,7 +395,7 @@ def normalize(
         2,
         "tf.linalg.normalize",
         "Sqrt",
-        rules.INEXACT,
+        kinds.INEXACT,
         {"tensor": tensor},
         {"ord": ord, "axis": axis},
     )
@@ -415,7 +415,7 @@ def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) 
             2,
             "tf.linalg.qr",
             "Qr",
-            rules.SOLVABLE,
+            kinds.SOLVABLE,
             {"input": input},
             {"full_matrices": full_matrices},
             refuses=True,
@@ -430,7 +430,7 @@ def solve(
     return rules.like(
         "tf.linalg.solve",
         "MatrixSolve",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"matrix": matrix, "rhs": rhs},
         {"adjoint": adjoint},
         refuses=True,
@@ -448,7 +448,7 @@ def triangular_solve(
     return rules.like(
         "tf.linalg.triangular_solve",
         "MatrixTriangularSolve",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"matrix": matrix, "rhs": rhs},
         {"lower": lower, "adjoint": adjoint},
         refuses=True,
@@ -480,7 +480,7 @@ def tridiagonal_matmul(
     return rules.like(
         "tf.linalg.tridiagonal_matmul",
         "TridiagonalMatMul",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"diagonals": diagonals, "rhs": rhs},
         {"diagonals_format": diagonals_format},
     )
@@ -502,7 +502,7 @@ def tridiagonal_solve(
     return rules.like(
         "tf.linalg.tridiagonal_solve",
         "TridiagonalSolve",
-        rules.SOLVABLE,
+        kinds.SOLVABLE,
         {"diagonals": diagonals, "rhs": rhs},
         {
             "diagonals_format": diagonals_format,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import kinds, rules
 from gradwire.tf.operations.types import Axis, Ints, Padding, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 
@@ -58,37 +58,37 @@ __all__ = [
 
 def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """Rectifier: ``z = max(0, x)``. Convention: derivative 0 at 0."""
-    return rules.unary("tf.nn.relu", "Relu", rules.RECTIFIED, features)
+    return rules.unary("tf.nn.relu", "Relu", kinds.RECTIFIED, features)
 
 
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """Rectifier with a ceiling: ``z = min(6, max(0, x))``. Convention: derivative 0 at 0 and 6."""
-    return rules.unary("tf.nn.relu6", "Relu6", rules.ORDERED, features)
+    return rules.unary("tf.nn.relu6", "Relu6", kinds.ORDERED, features)
 
 
 def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """Exponential linear unit: ``z = x`` where ``x > 0``, else ``alpha (exp(x) - 1)``."""
-    return rules.unary("tf.nn.elu", "Elu", rules.LAYER, features)
+    return rules.unary("tf.nn.elu", "Elu", kinds.LAYER, features)
 
 
 def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """Self-normalising exponential linear unit: ``z = λ x`` where ``x >= 0``, else ``λ elu(x,
     α)``.
     """
-    return rules.unary("tf.nn.selu", "Selu", rules.LAYER, features)
+    return rules.unary("tf.nn.selu", "Selu", kinds.LAYER, features)
 
 
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """Gaussian error linear unit: ``z = x Φ(x)`` with the normal distribution function ``Φ``."""
     return rules.same(
-        "tf.nn.gelu", "Gelu", rules.LAYER, {"features": features}, {"approximate": approximate}
+        "tf.nn.gelu", "Gelu", kinds.LAYER, {"features": features}, {"approximate": approximate}
     )
 
 
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """``relu(x)`` and ``relu(-x)``, one after the other along ``axis``."""
     return rules.like(
-        "tf.nn.crelu", "Relu", rules.RECTIFIED, {"features": features}, {"axis": axis}
+        "tf.nn.crelu", "Relu", kinds.RECTIFIED, {"features": features}, {"axis": axis}
     )
 
 
@@ -102,13 +102,13 @@ def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None =
 def silu(features: TensorLike, beta: TensorLike = 1.0, name: str | None = None) -> Tensor:
     """Sigmoid linear unit: ``z = x sigmoid(beta x)``."""
     return rules.same(
-        "tf.nn.silu", "Sigmoid", rules.INEXACT, {"features": features, "beta": beta}, {}
+        "tf.nn.silu", "Sigmoid", kinds.INEXACT, {"features": features, "beta": beta}, {}
     )
 
 
 def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of squares: ``z = sum(t²) / 2``."""
-    return rules.scalar("tf.nn.l2_loss", "L2Loss", rules.LAYER, {"t": t}, {})
+    return rules.scalar("tf.nn.l2_loss", "L2Loss", kinds.LAYER, {"t": t}, {})
 
 
 def l2_normalize(
@@ -118,7 +118,7 @@ def l2_normalize(
     return rules.same(
         "tf.nn.l2_normalize",
         "Square",
-        rules.ARITHMETIC,
+        kinds.ARITHMETIC,
         {"x": x, "epsilon": epsilon},
         {"axis": axis},
     )
@@ -131,7 +131,7 @@ def weighted_cross_entropy_with_logits(
     return rules.same(
         "tf.nn.weighted_cross_entropy_with_logits",
         "Mul",
-        rules.LAYER,
+        kinds.LAYER,
         {"labels": labels, "logits": logits, "pos_weight": pos_weight},
         {},
     )
@@ -147,7 +147,7 @@ def log_poisson_loss(
     return rules.same(
         "tf.nn.log_poisson_loss",
         "Mul",
-        rules.LAYER,
+        kinds.LAYER,
         {"targets": targets, "log_input": log_input},
         {"compute_full_loss": compute_full_loss},
     )
@@ -162,7 +162,7 @@ def bias_add(
     return rules.same(
         "tf.nn.bias_add",
         "BiasAdd",
-        rules.SUMS,
+        kinds.SUMS,
         {"value": value, "bias": bias},
         {"data_format": data_format},
     )
@@ -208,7 +208,7 @@ def local_response_normalization(
     return rules.like(
         "tf.nn.local_response_normalization",
         "LRN",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input},
         {"depth_radius": depth_radius, "bias": bias, "alpha": alpha, "beta": beta},
     )
@@ -219,7 +219,7 @@ def moments(
 ) -> list[Tensor]:
     """A list of the mean and the variance over ``axes``."""
     return rules.list(
-        2, "tf.nn.moments", "Mean", rules.SUMS, {"x": x}, {"axes": axes, "keepdims": keepdims}
+        2, "tf.nn.moments", "Mean", kinds.SUMS, {"x": x}, {"axes": axes, "keepdims": keepdims}
     )
 
 
@@ -235,7 +235,7 @@ def weighted_moments(
         2,
         "tf.nn.weighted_moments",
         "Mul",
-        rules.SUMS,
+        kinds.SUMS,
         {"x": x, "frequency_weights": frequency_weights},
         {"axes": axes, "keepdims": keepdims},
     )
@@ -253,7 +253,7 @@ def normalize_moments(
         2,
         "tf.nn.normalize_moments",
         "Mul",
-        rules.SUMS,
+        kinds.SUMS,
         {"counts": counts, "mean_ss": mean_ss, "variance_ss": variance_ss, "shift": shift},
         {},
     )
@@ -272,7 +272,7 @@ def conv1d(
     return rules.like(
         "tf.nn.conv1d",
         "Conv2D",
-        rules.CONVOLVED,
+        kinds.CONVOLVED,
         {"input": input, "filters": filters},
         {"stride": stride, "padding": padding, "data_format": data_format, "dilations": dilations},
     )
@@ -291,7 +291,7 @@ def conv2d(
     return rules.like(
         "tf.nn.conv2d",
         "Conv2D",
-        rules.CONVOLVED,
+        kinds.CONVOLVED,
         {"input": input, "filters": filters},
         {
             "strides": strides,
@@ -315,7 +315,7 @@ def conv3d(
     return rules.like(
         "tf.nn.conv3d",
         "Conv3D",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input, "filters": filters},
         {
             "strides": strides,
@@ -339,7 +339,7 @@ def convolution(
     return rules.like(
         "tf.nn.convolution",
         "Conv2D",
-        rules.CONVOLVED,
+        kinds.CONVOLVED,
         {"input": input, "filters": filters},
         {
             "strides": strides,
@@ -364,7 +364,7 @@ def conv1d_transpose(
     return rules.like(
         "tf.nn.conv1d_transpose",
         "Conv2DBackpropInput",
-        rules.CONVOLVED,
+        kinds.CONVOLVED,
         {"input": input, "filters": filters},
         {
             "output_shape": output_shape,
@@ -390,7 +390,7 @@ def conv2d_transpose(
     return rules.like(
         "tf.nn.conv2d_transpose",
         "Conv2DBackpropInput",
-        rules.CONVOLVED,
+        kinds.CONVOLVED,
         {"input": input, "filters": filters},
         {
             "output_shape": output_shape,
@@ -416,7 +416,7 @@ def conv3d_transpose(
     return rules.like(
         "tf.nn.conv3d_transpose",
         "Conv3DBackpropInputV2",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input, "filters": filters},
         {
             "output_shape": output_shape,
@@ -442,7 +442,7 @@ def conv_transpose(
     return rules.like(
         "tf.nn.conv_transpose",
         "Conv2DBackpropInput",
-        rules.CONVOLVED,
+        kinds.CONVOLVED,
         {"input": input, "filters": filters},
         {
             "output_shape": output_shape,
@@ -467,7 +467,7 @@ def depthwise_conv2d(
     return rules.like(
         "tf.nn.depthwise_conv2d",
         "DepthwiseConv2dNative",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input, "filter": filter},
         {
             "strides": strides,
@@ -492,7 +492,7 @@ def separable_conv2d(
     return rules.like(
         "tf.nn.separable_conv2d",
         "Conv2D",
-        rules.LAYER,
+        kinds.LAYER,
         {
             "input": input,
             "depthwise_filter": depthwise_filter,
@@ -519,7 +519,7 @@ def avg_pool(
     return rules.like(
         "tf.nn.avg_pool",
         "AvgPool",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input},
         {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format},
     )
@@ -537,7 +537,7 @@ def avg_pool1d(
     return rules.like(
         "tf.nn.avg_pool1d",
         "AvgPool",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input},
         {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format},
     )
@@ -555,7 +555,7 @@ def avg_pool2d(
     return rules.like(
         "tf.nn.avg_pool2d",
         "AvgPool",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input},
         {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format},
     )
@@ -573,7 +573,7 @@ def avg_pool3d(
     return rules.like(
         "tf.nn.avg_pool3d",
         "AvgPool3D",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input},
         {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format},
     )
@@ -591,7 +591,7 @@ def max_pool(
     return rules.like(
         "tf.nn.max_pool",
         "MaxPool",
-        rules.ORDERED,
+        kinds.ORDERED,
         {"input": input},
         {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format},
     )
@@ -609,7 +609,7 @@ def max_pool1d(
     return rules.like(
         "tf.nn.max_pool1d",
         "MaxPool",
-        rules.ORDERED,
+        kinds.ORDERED,
         {"input": input},
         {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format},
     )
@@ -627,7 +627,7 @@ def max_pool2d(
     return rules.like(
         "tf.nn.max_pool2d",
         "MaxPool",
-        rules.ORDERED,
+        kinds.ORDERED,
         {"input": input},
         {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format},
     )
@@ -645,7 +645,7 @@ def max_pool3d(
     return rules.like(
         "tf.nn.max_pool3d",
         "MaxPool3D",
-        rules.LAYER,
+        kinds.LAYER,
         {"input": input},
         {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format},
     )
@@ -665,7 +665,7 @@ def pool(
     return rules.like(
         "tf.nn.pool",
         "MaxPool",
-        rules.ORDERED,
+        kinds.ORDERED,
         {"input": input},
         {
             "window_shape": window_shape,

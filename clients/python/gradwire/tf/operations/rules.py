@@ -27,45 +27,6 @@ Kinds = Sequence[str] | None
 Tensors = Mapping[str, Any]
 Static = Mapping[str, Any]
 
-REAL = FLOATS = checks.FLOATS
-INEXACT = checks.INEXACT
-INTEGER = INTEGERS = checks.INTEGERS
-BOOL = ("bool",)
-COMPLEX = ("complex64", "complex128")
-LAYER = ("half", "bfloat16", "float", "double")
-FLOAT_DOUBLE = ("float", "double")
-CONVOLVED = (*LAYER, "int32")
-SIGNED = (*FLOATS, "int8", "int16", "int32", "int64", *COMPLEX)
-ARITHMETIC = (*FLOATS, *INTEGERS, *COMPLEX)
-DIVISIBLE = ("half", "float", "bfloat16", "double", *COMPLEX)
-LOGARITHMIC = (*LAYER, *COMPLEX)
-MULTIPLIABLE = (
-    *FLOATS,
-    *("uint8", "int8", "uint16", "int16", "int32", "uint32", "uint64", "int64"),
-    *COMPLEX,
-)
-TRUNCATED = ("int32", "int64", *FLOATS)
-ORDERED_BINARY = (
-    *FLOATS,
-    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
-)
-DIFFERENCES = (*FLOATS, "int32", "int64", *COMPLEX)
-ORDERED = (
-    *("float", "double", "int32", "uint8", "int16", "int8", "int64"),
-    *("bfloat16", "uint16", "half", "uint32", "uint64"),
-)
-RECTIFIED = (*ORDERED, "qint8")
-SUMS = (
-    *("float", "double", "int32", "uint8", "int16", "int8", "complex64", "int64"),
-    *("qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16"),
-    *("uint16", "complex128", "half", "uint32", "uint64"),
-)
-EXTREMES = (*ORDERED, "qint8", "quint8", "qint32", "qint16", "quint16")
-NUMBER = ARITHMETIC
-PRODUCTS = ARITHMETIC
-SOLVABLE = ("double", "float", "half", *COMPLEX)
-DETERMINABLE = ("half", "float", "double", *COMPLEX)
-
 #: Operations on square matrices.
 _SQUARE = frozenset(
     "MatrixInverse MatrixDeterminant LogMatrixDeterminant Cholesky SelfAdjointEigV2 Eig "
@@ -367,7 +328,7 @@ def check_square(op: str, tensor: Tensor) -> None:
 def operand_of(value: Any, op: str, kinds: Kinds) -> Tensor:
     """A value as a tensor of one of the dtypes."""
     tensor = convert_to_tensor(value)
-    if kinds == BOOL and tensor.dtype != bool_:
+    if kinds == ("bool",) and tensor.dtype != bool_:
         raise checks.mismatch(op, bool_, tensor.dtype, 0)
     if kinds is not None:
         checks.check_allowed(op, tensor.dtype, kinds)

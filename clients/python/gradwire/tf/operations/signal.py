@@ -5,7 +5,7 @@ Written by tools/tf_operations.py.
 
 from __future__ import annotations
 
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import kinds, rules
 from gradwire.tf.operations.types import Ints, TensorLike
 from gradwire.tf.tensors import Tensor
 
@@ -37,32 +37,32 @@ __all__ = [
 
 def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """Fourier transform along ``axis``: ``z_k = sum_t x_t exp(-2πi kt / n)``."""
-    return rules.like("tf.signal.fft", "FFT", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.fft", "FFT", kinds.COMPLEX, {"input": input}, {})
 
 
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """Inverse Fourier transform along ``axis``: ``z_t = sum_k x_k exp(2πi kt / n) / n``."""
-    return rules.like("tf.signal.ifft", "IFFT", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.ifft", "IFFT", kinds.COMPLEX, {"input": input}, {})
 
 
 def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """Fourier transform over two axes; lengths ``s`` and ``norm`` as for ``fft.fft``."""
-    return rules.like("tf.signal.fft2d", "FFT2D", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.fft2d", "FFT2D", kinds.COMPLEX, {"input": input}, {})
 
 
 def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """Inverse Fourier transform over two axes; ``s`` and ``norm`` as for ``fft.ifft``."""
-    return rules.like("tf.signal.ifft2d", "IFFT2D", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.ifft2d", "IFFT2D", kinds.COMPLEX, {"input": input}, {})
 
 
 def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """Discrete Fourier transform over the last three axes."""
-    return rules.like("tf.signal.fft3d", "FFT3D", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.fft3d", "FFT3D", kinds.COMPLEX, {"input": input}, {})
 
 
 def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """Inverse of the discrete Fourier transform over the last three axes."""
-    return rules.like("tf.signal.ifft3d", "IFFT3D", rules.COMPLEX, {"input": input}, {})
+    return rules.like("tf.signal.ifft3d", "IFFT3D", kinds.COMPLEX, {"input": input}, {})
 
 
 def fftnd(
@@ -76,7 +76,7 @@ def fftnd(
     return rules.like(
         "tf.signal.fftnd",
         "FFTND",
-        rules.COMPLEX,
+        kinds.COMPLEX,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length, "axes": axes, "norm": norm},
     )
@@ -93,7 +93,7 @@ def ifftnd(
     return rules.like(
         "tf.signal.ifftnd",
         "IFFTND",
-        rules.COMPLEX,
+        kinds.COMPLEX,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length, "axes": axes, "norm": norm},
     )
@@ -106,7 +106,7 @@ def rfft(
     return rules.complex(
         "tf.signal.rfft",
         "RFFT",
-        rules.FLOAT_DOUBLE,
+        kinds.FLOAT_DOUBLE,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length},
     )
@@ -119,7 +119,7 @@ def rfft2d(
     return rules.complex(
         "tf.signal.rfft2d",
         "RFFT2D",
-        rules.FLOAT_DOUBLE,
+        kinds.FLOAT_DOUBLE,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length},
     )
@@ -132,7 +132,7 @@ def rfft3d(
     return rules.complex(
         "tf.signal.rfft3d",
         "RFFT3D",
-        rules.FLOAT_DOUBLE,
+        kinds.FLOAT_DOUBLE,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length},
     )
@@ -149,7 +149,7 @@ def rfftnd(
     return rules.complex(
         "tf.signal.rfftnd",
         "RFFTND",
-        rules.FLOAT_DOUBLE,
+        kinds.FLOAT_DOUBLE,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length, "axes": axes, "norm": norm},
     )
@@ -162,7 +162,7 @@ def irfft(
     return rules.real_like(
         "tf.signal.irfft",
         "IRFFT",
-        rules.COMPLEX,
+        kinds.COMPLEX,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length},
     )
@@ -175,7 +175,7 @@ def irfft2d(
     return rules.real_like(
         "tf.signal.irfft2d",
         "IRFFT2D",
-        rules.COMPLEX,
+        kinds.COMPLEX,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length},
     )
@@ -188,7 +188,7 @@ def irfft3d(
     return rules.real_like(
         "tf.signal.irfft3d",
         "IRFFT3D",
-        rules.COMPLEX,
+        kinds.COMPLEX,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length},
     )
@@ -205,7 +205,7 @@ def irfftnd(
     return rules.real_like(
         "tf.signal.irfftnd",
         "IRFFTND",
-        rules.COMPLEX,
+        kinds.COMPLEX,
         {"input_tensor": input_tensor},
         {"fft_length": fft_length, "axes": axes, "norm": norm},
     )
@@ -223,7 +223,7 @@ def dct(
     return rules.like(
         "tf.signal.dct",
         "RFFT",
-        rules.REAL,
+        kinds.REAL,
         {"input": input},
         {"type": type, "n": n, "axis": axis, "norm": norm},
     )
@@ -241,7 +241,7 @@ def idct(
     return rules.like(
         "tf.signal.idct",
         "RFFT",
-        rules.REAL,
+        kinds.REAL,
         {"input": input},
         {"type": type, "n": n, "axis": axis, "norm": norm},
     )
