@@ -401,7 +401,7 @@ def _as_argument(value: Any) -> Any:
 
 
 def _as_result(value: Any) -> Any:
-    if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
+    if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic, Variable)):
         return convert_to_tensor(value)
     return value
 

@@ -43,6 +43,7 @@ class Model(Layer):
         self.optimizer: Any = None
         self.loss: Any = None
         self._metrics: list[Any] = []
+        self._loss_so_far: Any = metrics_module.Mean(name="loss")
 
     @property
     def layers(self) -> list[Any]:
@@ -81,6 +82,28 @@ class Model(Layer):
         self.optimizer = optimizers_module.get(optimizer)
         self.loss = losses_module.get(loss) if loss is not None else None
         object.__setattr__(self, "_metrics", [metrics_module.get(each) for each in metrics or ()])
+        self._loss_so_far = metrics_module.Mean(name="loss")
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The mean of the loss, and the metrics that ``compile`` was given."""
+        return [self._loss_so_far, *self._metrics]
+
+    def compute_loss(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """The loss of a batch, with what layers add to it."""
+        return self._loss(y, y_pred)
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        """One step of ``fit``: a subclass may have its own, and returns what is to be told."""
+        x, y = data if isinstance(data, tuple) else (data, None)
+        return dict(self.train_on_batch(x, y))
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        """One step of ``evaluate``: a subclass may have its own."""
+        x, y = data if isinstance(data, tuple) else (data, None)
+        return dict(self.test_on_batch(x, y))
 
     def train_on_batch(self, x: Any, y: Any = None) -> dict[str, float]:
         """One step of the optimizer; the figures before it."""
@@ -113,7 +136,11 @@ class Model(Layer):
             raise ValueError("You must call `compile()` before using the model.")
         history = History()
         for epoch in range(epochs):
-            figures = self._epoch(_batches(x, y, batch_size, shuffle), self.train_on_batch)
+            batches = _batches(x, y, batch_size, shuffle)
+            if type(self).train_step is not Model.train_step:
+                figures = self._own_epoch(batches, self.train_step)
+            else:
+                figures = self._epoch(batches, self.train_on_batch)
             if validation_data is not None:
                 rows, targets, *_ = validation_data
                 seen = self._epoch(_batches(rows, targets, batch_size, False), self.test_on_batch)
@@ -134,7 +161,11 @@ class Model(Layer):
         **_: Any,
     ) -> Any:
         """The loss and the metrics of data."""
-        figures = self._epoch(_batches(x, y, batch_size, False), self.test_on_batch)
+        batches = _batches(x, y, batch_size, False)
+        if type(self).test_step is not Model.test_step:
+            figures = self._own_epoch(batches, self.test_step)
+        else:
+            figures = self._epoch(batches, self.test_on_batch)
         if return_dict:
             return figures
         return figures["loss"] if len(figures) == 1 else list(figures.values())
@@ -170,6 +201,15 @@ class Model(Layer):
             count += rows
         told = {metric.name: float(metric.result().numpy()) for metric in self._metrics}
         return {"loss": total / max(count, 1)} | told
+
+    def _own_epoch(self, batches: Iterator[tuple[Any, Any]], step: Any) -> dict[str, float]:
+        """What a step of a subclass told last."""
+        for metric in self.metrics:
+            metric.reset_state()
+        told: dict[str, Any] = {}
+        for x, y in batches:
+            told = step(x if y is None else (x, y))
+        return {name: float(value) for name, value in told.items()}
 
 
 class Functional(Model):
