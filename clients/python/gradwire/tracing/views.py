@@ -61,11 +61,12 @@ def _share(
 ) -> None:
     base: Tracer = args[0]
     place = whole.operands.index(base._term)
+    item = made._own.parts  # as it is now: it may be changed in place
 
     def take(term: Term) -> Term:
         given = (*whole.operands[:place], term, *whole.operands[place + 1 :])
         again = Term(whole.parts, given)
-        return again if index is None else Term(made._own.parts, (again,))
+        return again if index is None else Term(item, (again,))
 
     def put(old: Term, new: Term) -> Term:
         """The base with the view's elements: each goes where it was taken from."""
