@@ -38,7 +38,7 @@ ARITHMETIC: list[Any] = [
     ("abs", lambda s: (abs(s), np.abs(s), np.absolute(s), np.fabs(s)), S),
     ("sign (zero)", lambda s: (np.sign(s), np.signbit(s)), S),
     ("floor/ceil/round (zero)", lambda y: (np.floor(y), np.ceil(y), np.trunc(y), np.rint(y)), Y),
-    ("floor/ceil/round (zero)", lambda y: (np.round(y), np.round(y, 1), y.round(1), np.trunc(y)), Y),
+    ("floor/ceil/round (zero)", lambda y: (np.round(y), np.round(y, 1), y.round(1)), Y),
     ("floor/ceil/round (zero)", lambda y: (y.round(), np.around(y, decimals=1), y.astype(int)), Y),
     ("clip", lambda x: (np.clip(x, 0.35, 0.6), x.clip(0.4), np.clip(x, None, 0.45)), X),
     ("clip", lambda x, y: (np.clip(x, y / 9, y), np.clip(x, min=0.35, max=0.45)), X, Y),
