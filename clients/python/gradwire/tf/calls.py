@@ -146,8 +146,9 @@ def argument(value: Any, dtype: DType | None = None) -> Tensor | int | float | c
     if isinstance(value, (int, float, complex)) and not isinstance(value, (bool, np.generic)):
         if dtype is None or dtype.name in ("bool", "string"):
             return convert_to_tensor(value, dtype)
-        array_of(value, dtype)  # it may be refused
-        if len(repr(value)) <= LONGEST_LITERAL and _is_finite(value):
+        held = array_of(value, dtype)  # it may be refused
+        wraps = isinstance(value, int) and dtype.is_integer and held != value
+        if len(repr(value)) <= LONGEST_LITERAL and _is_finite(value) and not wraps:
             return value
     if isinstance(value, Operand):
         return convert_to_tensor(value)

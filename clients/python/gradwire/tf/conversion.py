@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def array_of(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
     if not isinstance(value, (bool, int, float, complex, str, bytes, list, tuple, range)):
-        if hasattr(value, "__iter__") and hasattr(value, "__len__"):
+        if isinstance(value, Sequence):
             value = list(value)
         else:
             raise ValueError(
@@ -118,7 +119,10 @@ def array_of(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
             wide = np.array(value, np.int64)
             fits = not wide.size or (wide.min() >= -(2**31) and wide.max() < 2**31)
             return np.asarray(wide, np.int32 if fits else np.int64)
-        return np.asarray(rounded(np.array(value, wanted.storage), wanted))
+        if found.is_integer and wanted.is_integer:  # out of range, they wrap around
+            return np.array(value, np.int64).astype(wanted.storage)
+        with np.errstate(over="ignore"):
+            return np.asarray(rounded(np.array(value, wanted.storage), wanted))
     except ValueError:
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
     except OverflowError:

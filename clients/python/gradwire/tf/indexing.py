@@ -94,6 +94,8 @@ def _check(items: tuple[Any, ...], lengths: tuple[int, ...]) -> None:
             f"Index out of range using input dim {len(lengths)}; "
             f"input has only {len(lengths)} dims{_AT}"
         )
+    if sum(isinstance(item, EllipsisType) for item in items) > 1:
+        raise invalid(f"Multiple ellipses in slice spec not allowed{_AT}")
     dots = next((i for i, item in enumerate(items) if isinstance(item, EllipsisType)), None)
     after = 0 if dots is None else sum(item is not None for item in items[dots + 1 :])
     axis = 0

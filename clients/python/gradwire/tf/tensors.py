@@ -263,7 +263,8 @@ class Tensor(Operand):
         """Check that the tensor has a shape."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(
-                f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}"
+                f"Tensor's shape {self.shape} is not compatible with supplied shape "
+                f"{TensorShape(shape)}."
             )
 
     def cpu(self) -> Tensor:
