@@ -386,3 +386,9 @@ def test_the_shape_of_a_product_is_known_without_the_service(shapes):
     recipe, _ = UNANSWERED.run(known)
     product = a @ b
     assert recipe.result([]) == {Aval(product.shape, product.dtype)}
+
+
+def test_a_number_meets_what_a_mask_takes_without_the_service():
+    f: Any = gradwire.Function(lambda x, t: np.sum(x[x > 0] * t), UNANSWERED)
+    recipe, _ = UNANSWERED.run(f.recipe(V.astype(np.float32), T))
+    assert "astype('float32')" in recipe.text

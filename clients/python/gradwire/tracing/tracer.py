@@ -35,8 +35,8 @@ class Tracer(Operators, Methods):
     """
 
     __slots__ = (
-        "__weakref__", "_aval", "_changes", "_infer", "_is_argument", "_is_ordered", "_own",
-        "_scope", "_trace", "_view", "_weak",
+        "__weakref__", "_aval", "_changes", "_infer", "_is_argument", "_is_ordered", "_like",
+        "_own", "_scope", "_trace", "_view", "_weak",
     )  # fmt: skip
 
     def __init__(
@@ -49,11 +49,14 @@ class Tracer(Operators, Methods):
         weak: bool = False,
         is_argument: bool = False,
         is_ordered: bool = False,
+        like: Tracer | None = None,
     ) -> None:
         self._own = term
         self._trace = trace
         self._aval = aval
         self._infer = infer
+        #: What has its dtype, where the shape may be up to values.
+        self._like = like
         #: Whether it adopts the precision of what it meets, as Python's numbers do.
         self._weak = weak
         #: Whether its elements are the caller's, which are left alone.
@@ -106,6 +109,8 @@ class Tracer(Operators, Methods):
     @property
     def dtype(self) -> np.dtype[Any]:
         """What its elements are."""
+        if self._aval is None and self._like is not None:
+            return self._like.dtype
         return self.aval.dtype
 
     @property
@@ -247,7 +252,11 @@ class Tracer(Operators, Methods):
             return literals.item(term, key, self._to_term)
 
         found = Tracer(
-            take(self._term), self._trace, infer=lambda: item_aval(self, key), weak=self._weak
+            take(self._term),
+            self._trace,
+            infer=lambda: item_aval(self, key),
+            weak=self._weak,
+            like=self,
         )
         if is_basic(key):
             found.be_view(
