@@ -292,6 +292,11 @@ def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tens
 
 def _same_bytes(array: Any, kind: dtypes.DType) -> Tensor:
     if kind.size > array.dtype.itemsize:
+        if not array.ndim or array.shape[-1] * array.dtype.itemsize != kind.size:
+            raise invalid(
+                f"Cannot bitcast from {dtypes.of_numpy(array.dtype).names_in_errors} to "
+                f"{kind.names_in_errors}: shape {host.listed(array.shape)} [Op:Bitcast]"
+            )
         return tensor_of(array.view(kind.storage)[..., 0], kind)
     if kind.size < array.dtype.itemsize:
         return tensor_of(np.expand_dims(array, -1).view(kind.storage), kind)

@@ -4,7 +4,6 @@ from gradwire.tf.operations.image import (
     adjust_brightness,
     adjust_contrast,
     adjust_gamma,
-    adjust_hue,
     adjust_saturation,
     central_crop,
     crop_and_resize,
@@ -32,6 +31,7 @@ from gradwire.tf.operations.image import (
 )
 from gradwire.tf.resizing import (
     ResizeMethod,
+    adjust_hue,
     convert_image_dtype,
     draw_bounding_boxes,
     non_max_suppression,
@@ -51,6 +51,8 @@ from gradwire.tf.resizing import (
     stateless_random_crop,
     stateless_random_flip_left_right,
     stateless_random_flip_up_down,
+    stateless_random_hue,
+    stateless_random_saturation,
 )
 
 __all__ = [
@@ -98,6 +100,8 @@ __all__ = [
     "stateless_random_crop",
     "stateless_random_flip_left_right",
     "stateless_random_flip_up_down",
+    "stateless_random_hue",
+    "stateless_random_saturation",
     "total_variation",
     "transpose",
     "yiq_to_rgb",

@@ -1,6 +1,7 @@
 """``tf.nn``: layers, losses, normalisation."""
 
 from gradwire.tf import nn_experimental as experimental
+from gradwire.tf.alignments import ctc_loss
 from gradwire.tf.blocks import atrous_conv2d, atrous_conv2d_transpose, space_to_batch
 from gradwire.tf.gathering import embedding_lookup
 from gradwire.tf.logits import (
@@ -91,6 +92,7 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "ctc_loss",
     "depth_to_space",
     "depthwise_conv2d",
     "dropout",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from gradwire.tf import dtypes, host
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype
+from gradwire.tf.gathering import where
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import image as pictures
 from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
@@ -113,14 +115,45 @@ def resize_with_pad(
 
 def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
     """The picture, or its mirror image."""
-    flipped = float(stateful.uniform([], seed=seed)) < 0.5
-    return pictures.flip_left_right(image) if flipped else convert_to_tensor(image)
+    return _maybe(pictures.flip_left_right, image, lambda shape: stateful.uniform(shape, seed=seed))
 
 
 def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     """The picture, or the picture upside down."""
-    flipped = float(stateful.uniform([], seed=seed)) < 0.5
-    return pictures.flip_up_down(image) if flipped else convert_to_tensor(image)
+    return _maybe(pictures.flip_up_down, image, lambda shape: stateful.uniform(shape, seed=seed))
+
+
+def _maybe(change: Callable[..., Tensor], image: TensorLike, draw: Callable[..., Tensor]) -> Tensor:
+    """A picture, or each of several, changed or not."""
+    x = convert_to_tensor(image)
+    lengths = x._lengths()
+    if len(lengths) == 3:
+        return change(x) if float(draw([])) < 0.5 else x
+    drawn = np.round(host.array(draw([lengths[0]]))).reshape(-1, 1, 1, 1)
+    return where(drawn == 1, change(x), x)
+
+
+def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
+    """The picture with its hue moved, a turn being 1."""
+    x = convert_to_tensor(image)
+    if not x.dtype.is_integer:
+        return pictures.adjust_hue(x, delta)
+    moved = pictures.adjust_hue(convert_image_dtype(x, dtypes.float32), delta)
+    return convert_image_dtype(moved, x.dtype, saturate=True)
+
+
+def stateless_random_hue(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
+    """The picture with its hue moved, as the seed decides."""
+    delta = float(stateless.stateless_uniform([], seed, -max_delta, max_delta))
+    return adjust_hue(image, delta)
+
+
+def stateless_random_saturation(
+    image: TensorLike, lower: float, upper: float, seed: TensorLike
+) -> Tensor:
+    """The picture with its saturation times a number, as the seed decides."""
+    factor = float(stateless.stateless_uniform([], seed, lower, upper))
+    return pictures.adjust_saturation(image, factor)
 
 
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
@@ -139,7 +172,7 @@ def random_contrast(
 def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """The picture with its hue moved by ``max_delta`` at most."""
     delta = float(stateful.uniform([], -max_delta, max_delta, seed=seed))
-    return pictures.adjust_hue(image, delta)
+    return adjust_hue(image, delta)
 
 
 def random_saturation(
@@ -178,14 +211,14 @@ def _cropped(x: Tensor, wanted: tuple[int, ...], drawn: Any) -> Tensor:
 
 def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
     """The picture, or its mirror image, as the seed decides."""
-    flipped = float(stateless.stateless_uniform([], seed)) < 0.5
-    return pictures.flip_left_right(image) if flipped else convert_to_tensor(image)
+    draw = stateless.stateless_uniform
+    return _maybe(pictures.flip_left_right, image, lambda shape: draw(shape, seed))
 
 
 def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
     """The picture, or the picture upside down, as the seed decides."""
-    flipped = float(stateless.stateless_uniform([], seed)) < 0.5
-    return pictures.flip_up_down(image) if flipped else convert_to_tensor(image)
+    draw = stateless.stateless_uniform
+    return _maybe(pictures.flip_up_down, image, lambda shape: draw(shape, seed))
 
 
 def stateless_random_brightness(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
