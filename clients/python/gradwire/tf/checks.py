@@ -162,6 +162,8 @@ def matmul_shape(left: Shape, right: Shape) -> Shape:
     """The shape of a product of matrices, or of batches of them."""
     if left is None or right is None:
         return None
+    if len(left) == len(right) < 2:
+        raise invalid(f"In[0] and In[1] ndims must be == 2: {len(left)} [Op:MatMul] name: ")
     if len(left) != len(right) and min(len(left), len(right)) < 2:
         raise invalid(
             f"In[0] and In[1] has different ndims: {_listed(left)} vs. {_listed(right)} "
