@@ -1,6 +1,12 @@
 """Layers by Keras's names."""
 
 from gradwire.tf.keras.layers.base import Lambda, Layer
+from gradwire.tf.keras.layers.borders import (
+    Cropping1D,
+    Cropping2D,
+    UpSampling1D,
+    ZeroPadding1D,
+)
 from gradwire.tf.keras.layers.convolution import (
     AveragePooling1D,
     AveragePooling2D,
@@ -54,6 +60,7 @@ from gradwire.tf.keras.layers.merging import (
 from gradwire.tf.keras.layers.normalization import (
     BatchNormalization,
     LayerNormalization,
+    RMSNormalization,
     UnitNormalization,
 )
 from gradwire.tf.keras.layers.recurrent import (
@@ -96,6 +103,8 @@ __all__ = [
     "Conv2DTranspose",
     "Convolution1D",
     "Convolution2D",
+    "Cropping1D",
+    "Cropping2D",
     "Dense",
     "Dot",
     "Dropout",
@@ -125,6 +134,7 @@ __all__ = [
     "Multiply",
     "PReLU",
     "Permute",
+    "RMSNormalization",
     "ReLU",
     "RepeatVector",
     "Rescaling",
@@ -134,7 +144,9 @@ __all__ = [
     "Softmax",
     "Subtract",
     "UnitNormalization",
+    "UpSampling1D",
     "UpSampling2D",
+    "ZeroPadding1D",
     "ZeroPadding2D",
     "add",
     "average",

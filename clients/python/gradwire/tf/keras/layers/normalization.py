@@ -50,6 +50,26 @@ class LayerNormalization(Layer):
         return _scaled(value, self.gamma, self.beta, shape)
 
 
+class RMSNormalization(Layer):
+    """``scale x / sqrt(mean(x^2) + epsilon)``, of each example along ``axis``."""
+
+    def __init__(self, axis: int = -1, epsilon: float = 1e-6, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis: int = axis
+        self.epsilon: float = epsilon
+        self.scale: Any = None
+
+    def build(self, input_shape: Any) -> None:
+        self.scale = self.add_weight([input_shape[self.axis]], "ones", name="scale")
+
+    def call(self, inputs: Any) -> Any:
+        squares = tf.reduce_mean(tf.square(inputs), axis=self.axis, keepdims=True)
+        value = inputs * tf.math.rsqrt(squares + self.epsilon)
+        shape = [1] * len(inputs.shape)
+        shape[self.axis] = inputs.shape[self.axis]
+        return value * tf.reshape(self.scale, shape)
+
+
 class BatchNormalization(Layer):
     """The same along all axes but ``axis``: by the batch in training, else by moving averages."""
 
