@@ -136,8 +136,8 @@ def _called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     inputs = [convert_to_tensor(each)._node for each in [*flat, *variables]]
     with paused():
         outputs = [
-            call("copy", each, spec=convert_to_tensor(each)._node.spec)
-            for each in nest.flatten(result, expand_composites=True)
+            call("copy", each, spec=each._node.spec)
+            for each in map(convert_to_tensor, nest.flatten(result, expand_composites=True))
         ]
 
     def function(*upstream: Any) -> Sequence[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.data_groups import Grouped
 from gradwire.tf.dtypes import int64
 from gradwire.tf.tensors import Tensor
 
@@ -20,12 +21,8 @@ INFINITE_CARDINALITY: int = -1
 UNKNOWN_CARDINALITY: int = -2
 
 
-class Dataset:
+class Dataset(Grouped):
     """Elements that come one by one, anew for each loop over them."""
-
-    def __init__(self, elements: Callable[[], Iterator[Any]], count: int | None = None) -> None:
-        self._elements: Callable[[], Iterator[Any]] = elements
-        self._count: int | None = count
 
     @classmethod
     def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Dataset:
@@ -130,7 +127,9 @@ class Dataset:
 
         full, rest = divmod(self._count or 0, size)
         count = None if self._count is None else full + (rest > 0 and not drop_remainder)
-        return Dataset(elements, count)
+        made = Dataset(elements, count)
+        made._is_open = not drop_remainder
+        return made
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The elements that were stacked."""
@@ -232,9 +231,6 @@ class Dataset:
     def as_numpy_iterator(self) -> Iterator[Any]:
         """The elements as NumPy's arrays."""
         return (nest.map_structure(lambda part: part.numpy(), each) for each in self)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._elements()
 
     def __len__(self) -> int:
         if self._count is None:

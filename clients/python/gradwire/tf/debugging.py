@@ -37,7 +37,12 @@ __all__ = [
     "assert_shapes",
     "assert_type",
     "check_numerics",
+    "disable_check_numerics",
+    "disable_traceback_filtering",
+    "enable_check_numerics",
+    "enable_traceback_filtering",
     "is_numeric_tensor",
+    "is_traceback_filtering_enabled",
 ]
 
 
@@ -277,6 +282,27 @@ def assert_proper_iterable(values: Any) -> None:
 def is_numeric_tensor(tensor: Any) -> bool:
     """Whether it is a tensor of numbers."""
     return isinstance(tensor, Operand) and tensor._dtype().is_numeric
+
+
+def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
+    """Nothing: which values are not finite is said with the gradients' warnings."""
+
+
+def disable_check_numerics() -> None:
+    """Nothing."""
+
+
+def enable_traceback_filtering() -> None:
+    """Nothing: errors are raised as they are."""
+
+
+def disable_traceback_filtering() -> None:
+    """Nothing."""
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """No traceback is shortened."""
+    return False
 
 
 def _compare(

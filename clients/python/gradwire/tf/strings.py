@@ -29,6 +29,8 @@ __all__ = [
     "strip",
     "substr",
     "to_number",
+    "unicode_decode",
+    "unicode_encode",
     "unicode_split",
     "upper",
 ]
@@ -131,6 +133,43 @@ def unicode_split(
 
 
 @elementwise
+def unicode_decode(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The code points of each string."""
+    of = _bytes(input_encoding).decode()
+    given = _strings(input)
+    rows = [[ord(each) for each in text.decode(of, errors)] for text in given.ravel()]
+    if not given.ndim:
+        return tensor_of(np.asarray(rows[0], np.int32), int32)
+    return RaggedTensor.from_row_lengths(
+        tensor_of(np.asarray([point for row in rows for point in row], np.int32), int32),
+        [len(row) for row in rows],
+    )
+
+
+def unicode_encode(
+    input: Any,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> Tensor:
+    """The strings of rows of code points."""
+    to = _bytes(output_encoding).decode()
+    rows = input.to_list() if hasattr(input, "to_list") else convert_to_tensor(input).numpy()
+    if np.ndim(rows[0]) == 0 and not isinstance(rows[0], list):
+        return convert_to_tensor("".join(map(chr, rows)).encode(to))
+    made = np.empty(len(rows), object)
+    made[:] = ["".join(map(chr, row)).encode(to) for row in rows]
+    return tensor_of(made, string)
+
+
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:

@@ -252,6 +252,21 @@ class Variable(Scattered):
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self._to_tensor())
 
+    def __iadd__(self, other: Any) -> Any:
+        raise _in_place("+", "assign_add")
+
+    def __isub__(self, other: Any) -> Any:
+        raise _in_place("-", "assign_sub")
+
+    def __imul__(self, other: Any) -> Any:
+        raise _in_place("*", "assign", "var * value")
+
+    def __itruediv__(self, other: Any) -> Any:
+        raise _in_place("/", "assign", "var / value")
+
+    def __ipow__(self, other: Any, modulo: Any = None) -> Any:
+        raise _in_place("**", "assign", "var ** value")
+
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError("'ResourceVariable' object does not support item assignment")
 
@@ -274,6 +289,14 @@ class Variable(Scattered):
         return (
             f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
         )
+
+
+def _in_place(operator: str, method: str, value: str = "value") -> RuntimeError:
+    return RuntimeError(
+        f"`variable {operator}= value` with `tf.Variable`s is not supported. Use "
+        f"`variable.{method}({value})` to modify the variable or `out = variable {operator} value` "
+        "if you need to get a new output Tensor."
+    )
 
 
 class VariableSlice(Tensor):

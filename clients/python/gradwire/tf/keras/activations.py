@@ -6,6 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras.piecewise import (
+    celu,
+    glu,
+    hard_shrink,
+    hard_silu,
+    hard_swish,
+    hard_tanh,
+    log_sigmoid,
+    soft_shrink,
+    sparse_plus,
+    sparse_sigmoid,
+    squareplus,
+    tanh_shrink,
+    threshold,
+)
 
 
 def linear(x: Any) -> Any:
@@ -114,8 +129,10 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
     for f in (
         linear, relu, relu6, leaky_relu, sigmoid, hard_sigmoid, tanh, softmax, log_softmax,
         softplus, softsign, elu, selu, silu, gelu, mish, exponential,
+        celu, glu, hard_shrink, hard_silu, hard_tanh, log_sigmoid, soft_shrink, sparse_plus,
+        sparse_sigmoid, squareplus, tanh_shrink, threshold,
     )
-} | {"swish": silu}  # fmt: skip
+} | {"swish": silu, "hard_swish": hard_swish}  # fmt: skip
 
 
 def get(identifier: Any) -> Callable[..., Any]:

@@ -15,4 +15,9 @@ def floatx() -> str:
     return "float32"
 
 
-__all__ = ["clear_session", "epsilon", "floatx"]
+def image_data_format() -> str:
+    """Where the channels of images are."""
+    return "channels_last"
+
+
+__all__ = ["clear_session", "epsilon", "floatx", "image_data_format"]

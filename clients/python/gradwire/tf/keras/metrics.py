@@ -228,6 +228,114 @@ class Recall(_Counted):
         return tf.constant(self._right / true if true else 0.0, dtype=tf.float32)
 
 
+class _Cells(Metric):
+    """The weighted count of one cell of the table of truth and prediction."""
+
+    _true: bool = True
+    _said: bool = True
+
+    def __init__(
+        self, thresholds: float | None = None, name: str | None = None, dtype: Any = None
+    ) -> None:
+        super().__init__(name, dtype)
+        self._threshold: float = 0.5 if thresholds is None else float(thresholds)
+        self._count: float = 0.0
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        truth, said = _numbers(y_true) > 0, _numbers(y_pred) > self._threshold
+        weight = 1.0 if sample_weight is None else _numbers(sample_weight)
+        self._count += float(np.sum(((truth == self._true) & (said == self._said)) * weight))
+
+    def result(self) -> Any:
+        return tf.constant(self._count, dtype=tf.float32)
+
+    def reset_state(self) -> None:
+        self._count = 0.0
+
+    reset_states = reset_state
+
+
+class TruePositives(_Cells):
+    """What is true and was said to be."""
+
+
+class TrueNegatives(_Cells):
+    """What is false and was said to be."""
+
+    _true = _said = False
+
+
+class FalsePositives(_Cells):
+    """What was said to be true and is not."""
+
+    _true = False
+
+
+class FalseNegatives(_Cells):
+    """What is true and was said not to be."""
+
+    _said = False
+
+
+class KLDivergence(_OfFunction):
+    """The mean divergence of distributions."""
+
+    _function = staticmethod(losses.kl_divergence)
+
+
+class Poisson(_OfFunction):
+    """The mean of Poisson's loss."""
+
+    _function = staticmethod(losses.poisson)
+
+
+class Hinge(_OfFunction):
+    """The mean of the hinge loss."""
+
+    _function = staticmethod(losses.hinge)
+
+
+class SquaredHinge(_OfFunction):
+    """The mean of the squared hinge loss."""
+
+    _function = staticmethod(losses.squared_hinge)
+
+
+class LogCoshError(_OfFunction):
+    """The mean of ``log(cosh(error))``."""
+
+    _function = staticmethod(losses.log_cosh)
+
+
+class MeanAbsolutePercentageError(_OfFunction):
+    """The mean of the errors' sizes in percent of the truth."""
+
+    _function = staticmethod(losses.mean_absolute_percentage_error)
+
+
+class MeanSquaredLogarithmicError(_OfFunction):
+    """The mean of the squared errors of logarithms."""
+
+    _function = staticmethod(losses.mean_squared_logarithmic_error)
+
+
+class TopKCategoricalAccuracy(_OfFunction):
+    """The share of classes, given as rows of a one, that are among the ``k`` greatest scores."""
+
+    _function = staticmethod(
+        lambda y, p, k=5: _among_greatest(_numbers(y).argmax(-1), _numbers(p), k)
+    )
+
+    def __init__(self, k: int = 5, name: str | None = None, dtype: Any = None) -> None:
+        super().__init__(name, dtype, k=k)
+
+
+class SparseTopKCategoricalAccuracy(TopKCategoricalAccuracy):
+    """The share of classes, given as integers, that are among the ``k`` greatest scores."""
+
+    _function = staticmethod(lambda y, p, k=5: _among_greatest(_numbers(y), _numbers(p), k))
+
+
 _BY_NAME: dict[str, Callable[[], Metric]] = {
     "accuracy": SparseCategoricalAccuracy,
     "acc": SparseCategoricalAccuracy,
@@ -253,6 +361,12 @@ def get(identifier: Any) -> Any:
     metric = _BY_NAME[snake_case(str(identifier))]()
     metric.name = str(identifier)
     return metric
+
+
+def _among_greatest(classes: Any, scores: Any, k: int) -> Any:
+    classes = classes.reshape(scores.shape[:-1]).astype(np.int64)
+    own = np.take_along_axis(scores, classes[..., None], -1)
+    return ((scores > own).sum(-1) < k).astype(np.float32)
 
 
 def _numbers(value: Any) -> Any:

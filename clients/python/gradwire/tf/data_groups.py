@@ -1,0 +1,204 @@
+"""What datasets do with several elements at once: windows, padding, states, merging."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+
+from gradwire.tf import nest
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.functions import TensorSpec
+
+
+class Grouped:
+    """The methods of a dataset that look at more than one element."""
+
+    def __init__(self, elements: Callable[[], Iterator[Any]], count: int | None = None) -> None:
+        self._elements: Callable[[], Iterator[Any]] = elements
+        self._count: int | None = count
+        #: Whether the last element may be of fewer rows than the others.
+        self._is_open: bool = False
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._elements()
+
+    @property
+    def element_spec(self) -> Any:
+        """The shape and dtype of elements, as the first one has them."""
+        first, *others = itertools.islice(self, 2)
+        rest = others[0] if others else first
+
+        def spec(one: Any, other: Any) -> TensorSpec:
+            lengths: list[int | None] = [
+                a if a == b else None for a, b in zip(one._lengths(), other._lengths(), strict=True)
+            ]
+            return TensorSpec([None, *lengths[1:]] if self._is_open else lengths, one.dtype)
+
+        return nest.map_structure(spec, first, rest)
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
+        """The elements before the first for which a function gives false."""
+        return type(self)(lambda: itertools.takewhile(lambda x: bool(predicate(x)), self))
+
+    def window(
+        self,
+        size: Any,
+        shift: Any = None,
+        stride: Any = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Self:
+        """Datasets of so many elements, each beginning ``shift`` after the one before."""
+        length, step = int(size), int(stride)
+        apart = length if shift is None else int(shift)
+
+        def elements() -> Iterator[Any]:
+            waiting: list[Any] = []
+            source = iter(self)
+            reach = (length - 1) * step + 1
+            while True:
+                waiting += itertools.islice(source, max(reach - len(waiting), 0))
+                part = waiting[:reach:step]
+                if not part or (len(part) < length and drop_remainder):
+                    return
+                yield type(self)(functools.partial(iter, part), len(part))
+                skipped = apart - len(waiting)
+                waiting = waiting[apart:]
+                if skipped > 0:
+                    next(itertools.islice(source, skipped - 1, skipped), None)
+
+        return type(self)(elements)
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Self:
+        """So many elements stacked, the shorter ones filled up."""
+        size = int(batch_size)
+
+        def elements() -> Iterator[Any]:
+            source = iter(self)
+            while some := list(itertools.islice(source, size)):
+                if len(some) < size and drop_remainder:
+                    return
+                flat = [nest.flatten(each) for each in some]
+                fills = _for_each(padding_values, len(flat[0]), None)
+                shapes = _for_each(padded_shapes, len(flat[0]), None)
+                made = [
+                    _padded(parts, fill, shape)
+                    for parts, fill, shape in zip(
+                        zip(*flat, strict=True), fills, shapes, strict=True
+                    )
+                ]
+                yield nest.pack_sequence_as(some[0], made)
+
+        return type(self)(elements)
+
+    def scan(
+        self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
+    ) -> Self:
+        """What a function from state and element to the next state and an output puts out."""
+
+        def elements() -> Iterator[Any]:
+            state = nest.map_structure(convert_to_tensor, initial_state)
+            for each in self:
+                state, output = scan_func(state, each)
+                yield nest.map_structure(convert_to_tensor, output)
+
+        return type(self)(elements, self._count)
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Self:
+        """Every so manieth element from an index on."""
+        return type(self)(lambda: itertools.islice(iter(self), int(index), None, int(num_shards)))
+
+    def unique(self, name: str | None = None) -> Self:
+        """Each element once."""
+
+        def elements() -> Iterator[Any]:
+            seen: set[Any] = set()
+            for each in self:
+                key = each.numpy().tobytes() if each.dtype.name != "string" else each.numpy()
+                if key not in seen:
+                    seen.add(key)
+                    yield each
+
+        return type(self)(elements)
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: Any = 1,
+        block_length: Any = 1,
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """The elements of datasets that a function gives, of ``cycle_length`` of them by turns."""
+        size, block = max(int(cycle_length or 1), 1), int(block_length or 1)
+
+        def elements() -> Iterator[Any]:
+            source = (iter(map_func(each)) for each in self)
+            open_ones: list[Any] = list(itertools.islice(source, size))
+            at = 0
+            while open_ones:
+                at %= len(open_ones)
+                some = list(itertools.islice(open_ones[at], block))
+                yield from some
+                if len(some) == block:
+                    at += 1
+                    continue
+                follower = next(source, None)
+                if follower is None:
+                    open_ones.pop(at)
+                else:
+                    open_ones[at] = follower
+
+        return type(self)(elements)
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element."""
+        found = list(itertools.islice(self, 2))
+        if len(found) != 1:
+            few = "empty" if not found else "longer"
+            raise ValueError(f"the dataset must have one element, and is {few}")
+        return found[0]
+
+    def apply(self, transformation_func: Callable[[Any], Any]) -> Any:
+        """What a function makes of the dataset."""
+        return transformation_func(self)
+
+    def with_options(self, options: Any, name: str | None = None) -> Self:
+        """Itself: how it is computed is not chosen."""
+        return self
+
+
+def _for_each(given: Any, count: int, otherwise: Any) -> list[Any]:
+    if given is None:
+        return [otherwise] * count
+    if count == 1:
+        return [given[0] if isinstance(given, tuple) else given]
+    return list(given.values()) if isinstance(given, dict) else list(given)
+
+
+def _padded(parts: tuple[Any, ...], fill: Any, shape: Any) -> Any:
+    arrays = [part.numpy() for part in parts]
+    lengths = np.max([np.shape(array) for array in arrays], axis=0).astype(int)
+    wanted = [None] * len(lengths) if shape is None else list(shape)
+    full = [
+        int(length) if each in (None, -1) else int(each)
+        for length, each in zip(lengths, wanted, strict=True)
+    ]
+    text = parts[0].dtype.name == "string"
+    blank: Any = (b"" if text else 0) if fill is None else fill
+    made = np.full((len(arrays), *full), blank, object if text else parts[0].dtype.storage)
+    for row, array in zip(made, arrays, strict=True):
+        row[tuple(map(slice, np.shape(array)))] = array
+    return tensor_of(made, parts[0].dtype)

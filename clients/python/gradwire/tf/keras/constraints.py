@@ -1,0 +1,97 @@
+"""What weights are held to after a step of an optimizer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradwire.tf as tf
+
+_EPSILON = 1e-7
+
+
+class Constraint:
+    """A function of a weight that gives the nearest allowed one."""
+
+    def __call__(self, w: Any) -> Any:
+        """The weight that is allowed."""
+        return w
+
+
+class NonNeg(Constraint):
+    """Nothing below 0."""
+
+    def __call__(self, w: Any) -> Any:
+        w = tf.convert_to_tensor(w)
+        return w * tf.cast(w >= 0.0, w.dtype)
+
+
+class UnitNorm(Constraint):
+    """Norms of 1 along axes."""
+
+    def __init__(self, axis: Any = 0) -> None:
+        self.axis: Any = axis
+
+    def __call__(self, w: Any) -> Any:
+        w = tf.convert_to_tensor(w)
+        return w / (_EPSILON + _norms(w, self.axis))
+
+
+class MaxNorm(Constraint):
+    """Norms of ``max_value`` at most along axes."""
+
+    def __init__(self, max_value: float = 2, axis: Any = 0) -> None:
+        self.max_value: float = max_value
+        self.axis: Any = axis
+
+    def __call__(self, w: Any) -> Any:
+        w = tf.convert_to_tensor(w)
+        norms = _norms(w, self.axis)
+        return w * (tf.clip_by_value(norms, 0.0, float(self.max_value)) / (_EPSILON + norms))
+
+
+class MinMaxNorm(Constraint):
+    """Norms between two bounds along axes, reached by ``rate`` in each step."""
+
+    def __init__(
+        self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis: Any = 0
+    ) -> None:
+        self.min_value: float = min_value
+        self.max_value: float = max_value
+        self.rate: float = rate
+        self.axis: Any = axis
+
+    def __call__(self, w: Any) -> Any:
+        w = tf.convert_to_tensor(w)
+        norms = _norms(w, self.axis)
+        within = tf.clip_by_value(norms, float(self.min_value), float(self.max_value))
+        wanted = self.rate * within + (1.0 - self.rate) * norms
+        return w * (wanted / (_EPSILON + norms))
+
+
+non_neg = NonNeg
+unit_norm = UnitNorm
+max_norm = MaxNorm
+min_max_norm = MinMaxNorm
+
+
+def get(identifier: Any) -> Any:
+    """A constraint by its name, or as it is."""
+    if identifier is None or callable(identifier):
+        return identifier() if isinstance(identifier, type) else identifier
+    known: dict[str, type[Constraint]] = {
+        name: kind
+        for kind, names in (
+            (NonNeg, "NonNeg non_neg"),
+            (UnitNorm, "UnitNorm unit_norm"),
+            (MaxNorm, "MaxNorm max_norm"),
+            (MinMaxNorm, "MinMaxNorm min_max_norm"),
+        )
+        for name in names.split()
+    }
+    if identifier not in known:
+        raise ValueError(f"Could not interpret constraint identifier: {identifier}")
+    return known[identifier]()
+
+
+def _norms(w: Any, axis: Any) -> Any:
+    return tf.sqrt(tf.reduce_sum(tf.square(w), axis=axis, keepdims=True))
