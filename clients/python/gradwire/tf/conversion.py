@@ -10,6 +10,7 @@ import numpy as np
 from gradwire.tf import dtypes
 from gradwire.tf.dtypes import DType, as_dtype, of_numpy, rounded
 from gradwire.tf.nodes import Node, Spec, known, record
+from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tracing.terms import Term
 
@@ -99,7 +100,7 @@ def array_of(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
     if hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
     if not isinstance(value, (bool, int, float, complex, str, bytes, list, tuple, range)):
-        if isinstance(value, Sequence):
+        if isinstance(value, (Sequence, TensorShape)):
             value = list(value)
         else:
             raise ValueError(
