@@ -124,3 +124,16 @@ def test_the_shapes_of_derivatives_are_known_where_they_are_mapped(at):
     xs = np.array([[1.0, 2.0, 3.0], [0.5, 2.0, -1.0]])
     expected = [12 * min(x**2) + 6 * x.sum() for x in xs]
     assert np.allclose(at(gradwire.vmap, f)(xs), expected)
+
+
+def test_products_of_a_plain_function_are_recorded_once(client):
+    runs = []
+
+    def f(w):
+        runs.append(None)
+        return np.sum(w**3)
+
+    for scale in (1.0, 2.0, 3.0):
+        _, (product,) = gradwire.hvp(f, (scale * W,), (W,), client=client)
+        assert np.allclose(product, 6 * scale * W**2)
+    assert len(runs) == 1

@@ -9,7 +9,7 @@ gradient is one request.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -298,13 +298,27 @@ def _made(
 def _at(
     f: Callable[..., Any], client: Runs | None, inline: Callable[..., Any]
 ) -> Function[..., Any]:
-    own = f._client if client is None and isinstance(f, Function) else client
-    kept: Function[..., Any]
+    """What is called once with a function is recorded once, too: it is kept with the function."""
+    function = f if isinstance(f, Function) else _function_of(f)
+    own = function.own_client if client is None else client
     key = (inline.__name__, own)
-    if isinstance(f, Function):
-        kept = f.derived.setdefault(key, Function(f, own, inline=inline, differentiated=(0, 1)))
-        return kept
-    return Function(f, own, inline=inline, differentiated=(0, 1))
+    kept = function.derived.get(key)
+    if kept is None:
+        kept = Function(f, own, inline=inline, differentiated=(0, 1))
+        function.derived[key] = kept
+    return kept
+
+
+def _function_of(python: Callable[..., Any]) -> Function[..., Any]:
+    try:
+        return _kept(python)
+    except TypeError:  # it has no hash
+        return Function(python)
+
+
+@lru_cache(maxsize=128)
+def _kept(python: Callable[..., Any]) -> Function[..., Any]:
+    return Function(python)
 
 
 def _pulled(
