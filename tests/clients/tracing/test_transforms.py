@@ -127,7 +127,7 @@ def test_the_shapes_of_derivatives_are_known_where_they_are_mapped(at):
 
 
 def test_products_of_a_plain_function_are_recorded_once(client):
-    runs = []
+    runs: list[None] = []
 
     def f(w):
         runs.append(None)
