@@ -72,6 +72,7 @@ from gradwire.tf.keras.layers.recurrent import (
     SimpleRNN,
     SimpleRNNCell,
 )
+from gradwire.tf.keras.layers.wrapping import Bidirectional, Identity, TimeDistributed
 from gradwire.tf.keras.symbolic import Input
 
 #: Keras's other names for these.
@@ -97,6 +98,7 @@ __all__ = [
     "AvgPool1D",
     "AvgPool2D",
     "BatchNormalization",
+    "Bidirectional",
     "Concatenate",
     "Conv1D",
     "Conv2D",
@@ -118,6 +120,7 @@ __all__ = [
     "GlobalAvgPool2D",
     "GlobalMaxPooling1D",
     "GlobalMaxPooling2D",
+    "Identity",
     "Input",
     "InputLayer",
     "LSTMCell",
@@ -143,6 +146,7 @@ __all__ = [
     "SimpleRNNCell",
     "Softmax",
     "Subtract",
+    "TimeDistributed",
     "UnitNormalization",
     "UpSampling1D",
     "UpSampling2D",
