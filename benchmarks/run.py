@@ -14,7 +14,7 @@ NAMES = (
     "replay",
     "loops",
     "matrices",
-    "sparse",
+    "sparsity",
     "tapes",
     "wire",
     "tracing",
