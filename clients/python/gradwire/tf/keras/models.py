@@ -98,15 +98,22 @@ class Model(Layer):
     def train_step(self, data: Any) -> dict[str, Any]:
         """One step of ``fit``: a subclass may have its own, and returns what is to be told."""
         x, y = data if isinstance(data, tuple) else (data, None)
-        return dict(self.train_on_batch(x, y))
+        return dict(self._train_on(x, y))
 
     def test_step(self, data: Any) -> dict[str, Any]:
         """One step of ``evaluate``: a subclass may have its own."""
         x, y = data if isinstance(data, tuple) else (data, None)
-        return dict(self.test_on_batch(x, y))
+        return dict(self._test_on(x, y))
 
-    def train_on_batch(self, x: Any, y: Any = None) -> dict[str, float]:
-        """One step of the optimizer; the figures before it."""
+    def train_on_batch(self, x: Any, y: Any = None, *, return_dict: bool = False) -> Any:
+        """One step of the optimizer; the loss and the metrics before it."""
+        return _told(self._train_on(x, y) | self._so_far(), return_dict)
+
+    def test_on_batch(self, x: Any, y: Any = None, *, return_dict: bool = False) -> Any:
+        """The loss and the metrics of a batch."""
+        return _told(self._test_on(x, y) | self._so_far(), return_dict)
+
+    def _train_on(self, x: Any, y: Any) -> dict[str, float]:
         with tf.GradientTape() as tape:
             predicted = self(x, training=True)
             loss = self._loss(y, predicted)
@@ -114,8 +121,7 @@ class Model(Layer):
         self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
         return self._figures(loss, y, predicted)
 
-    def test_on_batch(self, x: Any, y: Any = None) -> dict[str, float]:
-        """The figures of a batch."""
+    def _test_on(self, x: Any, y: Any) -> dict[str, float]:
         predicted = self(x, training=False)
         return self._figures(self._loss(y, predicted), y, predicted)
 
@@ -140,10 +146,10 @@ class Model(Layer):
             if type(self).train_step is not Model.train_step:
                 figures = self._own_epoch(batches, self.train_step)
             else:
-                figures = self._epoch(batches, self.train_on_batch)
+                figures = self._epoch(batches, self._train_on)
             if validation_data is not None:
                 rows, targets, *_ = validation_data
-                seen = self._epoch(_batches(rows, targets, batch_size, False), self.test_on_batch)
+                seen = self._epoch(_batches(rows, targets, batch_size, False), self._test_on)
                 figures |= {f"val_{name}": value for name, value in seen.items()}
             history.add(epoch, figures)
             if verbose not in (0, "auto"):
@@ -165,10 +171,8 @@ class Model(Layer):
         if type(self).test_step is not Model.test_step:
             figures = self._own_epoch(batches, self.test_step)
         else:
-            figures = self._epoch(batches, self.test_on_batch)
-        if return_dict:
-            return figures
-        return figures["loss"] if len(figures) == 1 else list(figures.values())
+            figures = self._epoch(batches, self._test_on)
+        return _told(figures, return_dict)
 
     def predict(
         self, x: Any, batch_size: int | None = None, verbose: Any = "auto", **_: Any
@@ -199,8 +203,10 @@ class Model(Layer):
             rows = len(_first(x))
             total += step(x, y)["loss"] * rows
             count += rows
-        told = {metric.name: float(metric.result().numpy()) for metric in self._metrics}
-        return {"loss": total / max(count, 1)} | told
+        return {"loss": total / max(count, 1)} | self._so_far()
+
+    def _so_far(self) -> dict[str, float]:
+        return {metric.name: float(metric.result().numpy()) for metric in self._metrics}
 
     def _own_epoch(self, batches: Iterator[tuple[Any, Any]], step: Any) -> dict[str, float]:
         """What a step of a subclass told last."""
@@ -278,6 +284,12 @@ class Sequential(Model):
         for layer in self._tracked:
             inputs = layer(inputs, training=training)
         return inputs
+
+
+def _told(figures: dict[str, float], by_name: bool) -> Any:
+    if by_name:
+        return figures
+    return figures["loss"] if len(figures) == 1 else list(figures.values())
 
 
 def _layers_between(outputs: Any) -> list[Any]:
