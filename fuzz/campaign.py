@@ -26,7 +26,7 @@ def fuzz(name: str, folder: Path, seconds: int) -> None:
     corpus.mkdir(parents=True, exist_ok=True)
     for number, body in enumerate(seeds()[name]):
         (corpus / f"seed-{number}").write_bytes(body)
-    dictionary = folder / "words"
+    dictionary = folder / f"{name}-words"  # one each: several are fuzzed at once
     dictionary.write_text("".join(f'"{word.decode()}"\n' for word in words()))
     options = [
         f"-max_total_time={seconds}",
