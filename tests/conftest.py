@@ -13,6 +13,11 @@ settings.register_profile("steady", parent=settings(), deadline=None)
 settings.load_profile("steady")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let processes be forked after a test has imported JAX, which warns of it in all others."""
+    config.addinivalue_line("filterwarnings", r"ignore:os\.fork\(\) was called:RuntimeWarning")
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """Run async tests on asyncio, the loop the service runs on."""

@@ -41,6 +41,19 @@ _BROWSER_FLAGS = (
     "disable-background-networking",
     "disable-component-update",
     "disable-sync",
+    "disable-default-apps",
+    "disable-domain-reliability",
+    "disable-features=NetworkTimeServiceQuerying,OptimizationHints",
+)
+#: Whom the browser asks by itself, whatever page it shows: the time, and whether it is outdated.
+_BROWSERS_OWN = frozenset(
+    {
+        "accounts.google.com",
+        "clients2.google.com",
+        "optimizationguide-pa.googleapis.com",
+        "redirector.gvt1.com",
+        "update.googleapis.com",
+    }
 )
 _BROWSER_SECONDS = 60.0
 
@@ -139,7 +152,8 @@ async def browsed(binary: str, address: str, folder: Path) -> tuple[str, set[str
     )
     shown, _ = await asyncio.wait_for(browser.communicate(), _BROWSER_SECONDS)
     asked = re.findall(r'"url":"((?:https?|wss?)://[^"]*)"', log.read_text(errors="replace"))
-    return shown.decode(errors="replace"), set(asked)
+    by_page = {one for one in asked if urlsplit(one).hostname not in _BROWSERS_OWN}
+    return shown.decode(errors="replace"), by_page
 
 
 def has_route() -> bool:
