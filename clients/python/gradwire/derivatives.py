@@ -20,7 +20,8 @@ from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs
 from gradwire.tracing.methods import also_later_of, also_of
-from gradwire.tracing.transforms import Argnums, Axes
+from gradwire.tracing.points import Argnums
+from gradwire.tracing.transforms import Axes
 from gradwire.trees import Names, Variables, outermost
 
 Q = ParamSpec("Q")

@@ -17,6 +17,7 @@ import numpy as np
 from gradwire.errors import NotTraceable
 from gradwire.tracing import literals
 from gradwire.tracing.functions import Function, Runs, inline_of
+from gradwire.tracing.points import Argnums, Point, unlike
 from gradwire.tracing.recorded import (
     as_recorded,
     as_term,
@@ -32,8 +33,6 @@ from gradwire.tracing.terms import Body, Bound, Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, not_traceable
 
-#: Which positional arguments are differentiated in: one, or several for a tuple of derivatives.
-Argnums: TypeAlias = "int | Sequence[int]"
 Axes: TypeAlias = "int | Sequence[int | None] | None"
 
 
@@ -90,7 +89,7 @@ def jacobian(
     """
 
     def matrices(*args: Any, **kwargs: Any) -> Any:
-        point = _Point(argnums, args)
+        point = Point(argnums, args)
         parts, shape = outputs(inline_of(f)(*point.args, **kwargs))
         rows = [point.nested(point.derivatives("jacobian", part)) for part in parts]
         return unflatten(shape, iter(rows))
@@ -104,7 +103,7 @@ def hessian(
     """The function that gives the second derivatives of ``f``, its arguments' structure twice."""
 
     def matrices(*args: Any, **kwargs: Any) -> Any:
-        point = _Point(argnums, args)
+        point = Point(argnums, args)
         value = _one(inline_of(f)(*point.args, **kwargs))
         whole = point.call("hessian", value)
         rows = []
@@ -126,7 +125,7 @@ def jvp(
     """The value of ``f(*primals)`` and its derivative along ``tangents``, nested alike."""
 
     def along(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        point = _Point(range(len(primals)), tuple(primals))
+        point = Point(range(len(primals)), tuple(primals))
         directions = point.matched(tangents, "tangents")
         parts, shape = outputs(inline_of(f)(*point.args))
         derivatives = [point.product("jvp", part, directions) for part in parts]
@@ -148,12 +147,12 @@ def vjp(
     """
 
     def back(primals: Sequence[Any], cotangents: Any) -> Any:
-        point = _Point(range(len(primals)), tuple(primals))
+        point = Point(range(len(primals)), tuple(primals))
         value = inline_of(f)(*point.args)
         parts, shape = outputs(value)
         seeds, seeded = flatten(cotangents, is_number)
         if seeded != shape:
-            raise _unlike("cotangents", "the function's value")
+            raise unlike("cotangents", "the function's value")
         weighted = [np.sum(np.conj(seed) * part) for seed, part in zip(seeds, parts, strict=True)]
         return value, point.nested(point.derivatives("grad", sum(weighted[1:], weighted[0])))
 
@@ -170,7 +169,7 @@ def hvp(
     """The gradients of ``f`` at ``primals``, and its Hessian times ``vectors``."""
 
     def product(primals: Sequence[Any], vectors: Sequence[Any]) -> Any:
-        point = _Point(range(len(primals)), tuple(primals))
+        point = Point(range(len(primals)), tuple(primals))
         directions = point.matched(vectors, "vectors")
         value = _one(inline_of(f)(*point.args))
         along = point.call("hvp", value, directions)
@@ -224,64 +223,6 @@ def vmap(
     return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
 
 
-class _Point:
-    """Copies of the arguments that are differentiated in, and derivatives in them."""
-
-    def __init__(self, argnums: Argnums, args: tuple[Any, ...]) -> None:
-        self._trace = recording()
-        self._single = isinstance(argnums, int)
-        chosen = [argnums] if isinstance(argnums, int) else list(argnums)
-        chosen = [position + len(args) if position < 0 else position for position in chosen]
-        if any(not 0 <= position < len(args) for position in chosen):
-            raise ValueError(f"argnums {argnums} is out of range for {len(args)} arguments")
-        leaves, self._structure = flatten([args[position] for position in chosen], is_number)
-        self.leaves = [_copy(leaf, self._trace) for leaf in leaves]
-        copies = unflatten(self._structure, iter(self.leaves))
-        by_position = dict(zip(chosen, copies, strict=True))
-        self.args = tuple([by_position.get(i, arg) for i, arg in enumerate(args)])
-
-    def call(self, function: str, value: Tracer, directions: Sequence[Term] | None = None) -> Term:
-        """``function(value, [sources])``, or with directions for each source."""
-        phrase = literals.Phrase(lambda part: part if isinstance(part, Term) else None)
-        phrase.text(f"{function}(")
-        phrase.hole(value._term)
-        phrase.text(", ")
-        phrase.value([leaf._term for leaf in self.leaves])
-        if directions is not None:
-            phrase.text(", ")
-            phrase.value(list(directions))
-        phrase.text(")")
-        return phrase.term()
-
-    def derivatives(self, function: str, value: Tracer) -> list[Tracer]:
-        """A derivative for each source."""
-        return self.items(self.call(function, value), value if function == "jacobian" else None)
-
-    def items(self, whole: Term, rows: Tracer | None = None) -> list[Tracer]:
-        """The parts of a list that has one for each source, like it; with the axes of ``rows``."""
-        return [
-            item_of(whole, i, self._trace, infer=partial(_derivative_aval, rows, leaf))
-            for i, leaf in enumerate(self.leaves)
-        ]
-
-    def product(self, function: str, value: Tracer, directions: Sequence[Term]) -> Tracer:
-        """A derivative along directions."""
-        whole = self.call(function, value, directions)
-        return Tracer(whole, self._trace, infer=lambda: value.aval)
-
-    def matched(self, vectors: Sequence[Any], what: str) -> list[Term]:
-        """The terms of vectors that are nested as the sources are."""
-        leaves, structure = flatten(list(vectors), is_number)
-        if structure != self._structure:
-            raise _unlike(what, "the arguments")
-        return [as_term(leaf, self._trace) for leaf in leaves]
-
-    def nested(self, parts: Sequence[Any]) -> Any:
-        """Parts nested as the arguments are."""
-        found = unflatten(self._structure, iter(parts))
-        return found[0] if self._single else tuple(found)
-
-
 def _made(
     f: Callable[..., Any],
     inline: Callable[..., Any],
@@ -324,7 +265,7 @@ def _kept(python: Callable[..., Any]) -> Function[..., Any]:
 def _pulled(
     f: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: Any
 ) -> tuple[Any, Any]:
-    point = _Point(argnums, args)
+    point = Point(argnums, args)
     value = inline_of(f)(*point.args, **kwargs)
     target = _one(value[0] if has_aux else value)
     return value, point.nested(point.derivatives("grad", target))
@@ -340,30 +281,6 @@ def _one(value: Any) -> Tracer:
             "has_aux=True is for a pair of which the first is differentiated",
         )
     return as_recorded([value])[0]
-
-
-def _copy(value: Any, trace: Trace) -> Tracer:
-    term = as_term(value, trace)
-    copied = Term(("copy(", ")"), (term,))
-    if isinstance(value, Tracer):
-        return Tracer(
-            copied,
-            trace,
-            value._aval,
-            infer=lambda: value.aval,
-            weak=value._weak,
-            is_argument=True,
-            is_ordered=value._is_ordered,
-        )
-    array = np.asarray(value)
-    dtype = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
-    return Tracer(
-        copied,
-        trace,
-        Aval(array.shape, dtype),
-        is_argument=True,
-        is_ordered=array.flags.c_contiguous,
-    )
 
 
 def _examples(
@@ -404,15 +321,3 @@ def _stacked_aval(part: Tracer, count: int, axis: int) -> Aval | None:
         return None
     shape.insert(axis if axis >= 0 else axis + len(shape) + 1, count)
     return Aval(tuple(shape), part.dtype)
-
-
-def _derivative_aval(rows: Tracer | None, source: Tracer) -> Aval | None:
-    if rows is None:
-        return source.aval
-    if rows.dtype.kind == "c" != source.dtype.kind:
-        return None
-    return Aval((*rows.shape, *source.shape), source.dtype)
-
-
-def _unlike(what: str, other: str) -> NotTraceable:
-    return not_traceable(f"{what} are not nested as {other}", "give both the same structure")

@@ -1,0 +1,121 @@
+"""Where a function is differentiated: copies of its arguments, and derivatives in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradwire.errors import NotTraceable
+from gradwire.tracing import literals
+from gradwire.tracing.recorded import (
+    as_term,
+    is_number,
+    item_of,
+    recording,
+)
+from gradwire.tracing.shapes import Aval
+from gradwire.tracing.structures import flatten, unflatten
+from gradwire.tracing.terms import Term
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import Trace, not_traceable
+
+#: Which positional arguments are differentiated in: one, or several for a tuple of derivatives.
+Argnums: TypeAlias = "int | Sequence[int]"
+
+
+class Point:
+    """Copies of the arguments that are differentiated in, and derivatives in them."""
+
+    def __init__(self, argnums: Argnums, args: tuple[Any, ...]) -> None:
+        self._trace = recording()
+        self._single = isinstance(argnums, int)
+        chosen = [argnums] if isinstance(argnums, int) else list(argnums)
+        chosen = [position + len(args) if position < 0 else position for position in chosen]
+        if any(not 0 <= position < len(args) for position in chosen):
+            raise ValueError(f"argnums {argnums} is out of range for {len(args)} arguments")
+        leaves, self._structure = flatten([args[position] for position in chosen], is_number)
+        self.leaves: list[Tracer] = [_copy(leaf, self._trace) for leaf in leaves]
+        copies = unflatten(self._structure, iter(self.leaves))
+        by_position = dict(zip(chosen, copies, strict=True))
+        self.args: tuple[Any, ...] = tuple([by_position.get(i, arg) for i, arg in enumerate(args)])
+
+    def call(self, function: str, value: Tracer, directions: Sequence[Term] | None = None) -> Term:
+        """``function(value, [sources])``, or with directions for each source."""
+        phrase = literals.Phrase(lambda part: part if isinstance(part, Term) else None)
+        phrase.text(f"{function}(")
+        phrase.hole(value._term)
+        phrase.text(", ")
+        phrase.value([leaf._term for leaf in self.leaves])
+        if directions is not None:
+            phrase.text(", ")
+            phrase.value(list(directions))
+        phrase.text(")")
+        return phrase.term()
+
+    def derivatives(self, function: str, value: Tracer) -> list[Tracer]:
+        """A derivative for each source."""
+        return self.items(self.call(function, value), value if function == "jacobian" else None)
+
+    def items(self, whole: Term, rows: Tracer | None = None) -> list[Tracer]:
+        """The parts of a list that has one for each source, like it; with the axes of ``rows``."""
+        return [
+            item_of(whole, i, self._trace, infer=partial(_derivative_aval, rows, leaf))
+            for i, leaf in enumerate(self.leaves)
+        ]
+
+    def product(self, function: str, value: Tracer, directions: Sequence[Term]) -> Tracer:
+        """A derivative along directions."""
+        whole = self.call(function, value, directions)
+        return Tracer(whole, self._trace, infer=lambda: value.aval)
+
+    def matched(self, vectors: Sequence[Any], what: str) -> list[Term]:
+        """The terms of vectors that are nested as the sources are."""
+        leaves, structure = flatten(list(vectors), is_number)
+        if structure != self._structure:
+            raise unlike(what, "the arguments")
+        return [as_term(leaf, self._trace) for leaf in leaves]
+
+    def nested(self, parts: Sequence[Any]) -> Any:
+        """Parts nested as the arguments are."""
+        found = unflatten(self._structure, iter(parts))
+        return found[0] if self._single else tuple(found)
+
+
+def _copy(value: Any, trace: Trace) -> Tracer:
+    term = as_term(value, trace)
+    copied = Term(("copy(", ")"), (term,))
+    if isinstance(value, Tracer):
+        return Tracer(
+            copied,
+            trace,
+            value._aval,
+            infer=lambda: value.aval,
+            weak=value._weak,
+            is_argument=True,
+            is_ordered=value._is_ordered,
+        )
+    array = np.asarray(value)
+    dtype = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
+    return Tracer(
+        copied,
+        trace,
+        Aval(array.shape, dtype),
+        is_argument=True,
+        is_ordered=array.flags.c_contiguous,
+    )
+
+
+def _derivative_aval(rows: Tracer | None, source: Tracer) -> Aval | None:
+    if rows is None:
+        return source.aval
+    if rows.dtype.kind == "c" != source.dtype.kind:
+        return None
+    return Aval((*rows.shape, *source.shape), source.dtype)
+
+
+def unlike(what: str, other: str) -> NotTraceable:
+    """The error for values that are nested otherwise than they must be."""
+    return not_traceable(f"{what} are not nested as {other}", "give both the same structure")
