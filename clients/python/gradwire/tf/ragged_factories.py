@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +16,11 @@ from gradwire.tf.ragged_parts import check_splits, count, from_tensor, is_ragged
 from gradwire.tf.tensors import Operand
 
 
-class Factories:
+class Factories(ABC):
     """The class methods of ``RaggedTensor``, which is made of values and splits."""
 
-    def __init__(self, values: Any, splits: Any, **options: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def __init__(self, values: Any, splits: Any, **options: Any) -> None: ...
 
     @classmethod
     def from_row_splits(

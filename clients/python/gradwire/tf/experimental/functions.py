@@ -14,6 +14,7 @@ from gradwire.tf import nest
 from gradwire.tf.calls import call, finished, operand
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
+from gradwire.tf.errors import UnimplementedError
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import rules
 from gradwire.tf.operators import cast
@@ -129,7 +130,7 @@ def experimental_enable_numpy_behavior(
     prefer_float32: bool = False, dtype_conversion_mode: str = "legacy"
 ) -> None:
     """Refused: tensors keep TensorFlow's dtypes."""
-    raise NotImplementedError("tensors keep TensorFlow's rules for dtypes here")
+    raise UnimplementedError(None, None, "tensors keep TensorFlow's rules for dtypes here")
 
 
 def _storage(dtype: Any) -> np.dtype[Any]:
