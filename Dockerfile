@@ -3,16 +3,16 @@ ARG BASE=python:3.11-slim
 FROM ${BASE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
-RUN python3 -m venv /venv
-# The dependencies are a layer of their own: a change of code does not install them again.
-COPY pyproject.toml ./
-RUN python3 -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > /tmp/requirements.txt \
- && /venv/bin/python -m pip install --no-compile --requirement /tmp/requirements.txt
-COPY README.md LICENSE ./
+# The dependencies are a layer of their own: a change of code does not install them again. `make lock` pins them.
+COPY deploy/image ./
+RUN python3 -m venv /venv && python3 -m venv /build \
+ && /venv/bin/python -m pip install --no-compile --require-hashes --requirement requirements.txt \
+ && /build/bin/python -m pip install --require-hashes --requirement build.txt
+COPY pyproject.toml README.md LICENSE ./
 COPY engine engine
 COPY service service
 # Compiled is what starting imports, and no more; tests of dependencies are left out.
-RUN /venv/bin/python -m pip wheel --no-deps --wheel-dir /tmp/wheel . \
+RUN /build/bin/python -m pip wheel --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
  && /venv/bin/python -m pip install --no-compile --no-deps /tmp/wheel/*.whl \
  && /venv/bin/python -m pip uninstall --yes setuptools pip \
  && find /venv -depth -type d -name tests -exec rm -r {} + \

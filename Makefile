@@ -7,33 +7,64 @@ VENV ?= .venv
 ARGS ?=
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 600
+ATTACK_SECONDS ?= 1800
 
 BIN := $(VENV)/bin
 SDK_VENV := .venv-$(notdir $(PYTHON))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RUNTIME := $(VENV)/.runtime
+TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
+RELEASE := $(VENV)/.release
+# Each worker takes work from the others when its own is done.
+PARALLEL := -n auto --dist worksteal
 FUZZER := $(VENV)/fuzzer
+TOOLS := $(VENV)/tools
+ANSWERS := service/gradwire_service/examples/answers.json
+# The first of each version that can make environments.
+OTHER_PYTHONS = $(foreach version,3.12 3.13 3.14,$(shell \
+	for one in "$$(command -v python$(version))" $(wildcard $(HOME)/.pyenv/versions/$(version).*/bin/python$(version)); \
+	do "$$one" -c 'import ensurepip, venv' 2>/dev/null && echo "$$one" && break; done))
+
+# Container images set it; tests start many processes, each of which would compile every module.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test sdk-test fleet-test soak coverage check format fuzz docs bench clean container-test
+.PHONY: help setup serve test test-all test-rest sdk-test fleet-test soak attacks coverage check format fuzz docs bench lock release clean container-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-setup: $(DEV) ## Install both distributions, editable, with all tools into .venv
+setup: $(DEV) ## Install both distributions, editable, with all tools into .venv (2.7 GB)
 
 serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (needs the runtime only)
 	@exec $(BIN)/gradwire-server serve $(ARGS)
 
-test: $(DEV) ## Run all tests
-	@$(BIN)/pytest $(ARGS)
+test: $(TEST) ## Run the tests, on all cores
+	@$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-sdk-test: ## Test the SDK with another Python, without what only adapters need: make sdk-test PYTHON=python3.13
-	@test -x $(SDK_VENV)/bin/pytest || { $(PYTHON) -m venv --clear $(SDK_VENV) \
-	&& $(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]'; }
-	@$(SDK_VENV)/bin/pytest tests/clients --ignore tests/clients/adapters $(ARGS)
+test-all: ## Run all tests: more random examples, then what `make test` leaves out
+	@$(MAKE) --no-print-directory test ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \
+	$(MAKE) --no-print-directory test-rest && exit $$status
+
+# What measures time comes last, by itself. Containers take minutes: they are tested where what makes them has changed.
+test-rest: $(DEV) $(TOOLS)/.made ## Run what `make test` leaves out: the other kind of processor, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
+	@status=0; \
+	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize tests/engine/record $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/notebook tests/examples tests/generators tests/cluster $(ARGS) || status=1; \
+	for other in $(OTHER_PYTHONS); \
+	do $(MAKE) --no-print-directory sdk-test PYTHON=$$other || status=1; done; \
+	if test "$$(cat deploy/container-test.passed)" = "$$($(BIN)/python tools/container_inputs.py)"; \
+	then echo "Skipped: the containers' tests have passed on these very files."; \
+	elif test $$(id -u) != 0 || ! command -v podman buildah mmdebstrap >/dev/null; \
+	then echo "Skipped: the containers' tests need root, podman, buildah and mmdebstrap."; \
+	else timeout 600 $(MAKE) --no-print-directory container-test || status=1; fi; \
+	$(BIN)/pytest tests/benchmarks tests/fleet $(ARGS) || status=1; \
+	exit $$status
+
+sdk-test: $(SDK_VENV)/.test ## Test the SDK with another Python, without what only adapters need: make sdk-test PYTHON=python3.13
+	@$(SDK_VENV)/bin/pytest $(PARALLEL) -o norecursedirs='.* adapters' tests/clients $(ARGS)
 
 fleet-test: $(DEV) ## Run the tests of running services alone: fleets, faults, load (nginx and Redis if installed)
 	@FLEET_OVERLOAD_SECONDS=20 $(BIN)/pytest tests/fleet $(ARGS)
@@ -41,14 +72,18 @@ fleet-test: $(DEV) ## Run the tests of running services alone: fleets, faults, l
 soak: $(DEV) ## Load a service for SOAK_SECONDS and look for what grows
 	@FLEET_SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/pytest tests/fleet/test_soak.py -rA $(ARGS)
 
-coverage: $(DEV) ## Run all tests and report the branches that none of them takes
-	@$(BIN)/pytest --cov --cov-report=term $(ARGS)
+attacks: $(DEV) ## Attack a service in all ways there are, alone and behind nginx, then at random for ATTACK_SECONDS beside ordinary load (root, for its control groups)
+	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest tests/fleet/test_attacks.py -rA $(ARGS)
 
-check: $(DEV) ## Lint, check format, types and import directions
+coverage: $(DEV) ## Run the tests and report the branches that none of them takes
+	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
+
+check: $(DEV) ## Lint, check format, types, import directions and generated modules
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python tools/tf_operations.py --check
 	@VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes gradwire --ignoreexternal \
 	> .pyright.log || { grep -E 'error:|score' .pyright.log; false; }
 
@@ -60,18 +95,29 @@ format: $(DEV) ## Format and apply the safe fixes
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
 
-fuzz: $(DEV) ## Fuzz every decoder for FUZZ_SECONDS each, where atheris has a wheel for this Python
+fuzz: $(TEST) ## Fuzz every decoder for FUZZ_SECONDS each, where atheris has a wheel for this Python
 	@test -d $(FUZZER) || $(PIP) install --only-binary :all: --no-deps --target $(FUZZER) atheris || true
 	@if test -d $(FUZZER); \
 	then PYTHONPATH=$(FUZZER) $(BIN)/python fuzz/campaign.py --seconds $(FUZZ_SECONDS) $(ARGS); \
 	else echo "Skipped: atheris cannot be installed for this Python."; fi
 
-docs: $(DEV) ## Write docs/operations.md and docs/configuration.md from the code itself
+docs: $(TEST) ## Write docs/operations.md, docs/configuration.md and the answers of /openapi.json from the code itself
 	@for page in operations configuration; \
 	do $(BIN)/python tools/$${page}_page.py > docs/$$page.md.new && mv docs/$$page.md.new docs/$$page.md; done
+	@$(BIN)/python tools/example_answers.py > $(ANSWERS).new && mv $(ANSWERS).new $(ANSWERS)
 
 bench: $(DEV) ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+LOCK = $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+
+lock: $(RELEASE) ## Pin what the image is made of: deploy/image; ARGS=--upgrade for newer versions
+	@$(LOCK) $(ARGS) pyproject.toml --output-file deploy/image/requirements.txt >/dev/null
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
+
+release: $(RELEASE) ## Build and check both distributions into dist/: make release REPOSITORY=https://host/owner/gradwire
+	@$(BIN)/python tools/release.py $(REPOSITORY)
 
 clean: ## Remove the environment and every cache
 	rm -rf $(VENV) .venv-* .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
@@ -88,6 +134,26 @@ $(RUNTIME): pyproject.toml | $(BIN)/python
 	$(PIP) install --editable .
 	@touch $@
 
-$(DEV): clients/python/pyproject.toml $(RUNTIME)
-	$(PIP) install --editable '.[dev]' --editable clients/python
+$(TEST): clients/python/pyproject.toml $(RUNTIME)
+	$(PIP) install --editable '.[test]' --editable clients/python
+	@touch $@
+
+$(DEV): $(TEST)
+	$(PIP) install --editable '.[dev]'
+	@touch $@
+
+$(RELEASE): $(RUNTIME)
+	$(PIP) install --editable '.[release]'
+	@touch $@
+
+$(TOOLS)/.made: tests/generators/requirements.txt tests/generators/package-lock.json | $(BIN)/python
+	@$(PYTHON) -m venv --clear $(TOOLS)
+	@cp tests/generators/package.json tests/generators/package-lock.json $(TOOLS)
+	@$(TOOLS)/bin/python -m pip --disable-pip-version-check --quiet install --requirement tests/generators/requirements.txt \
+	&& npm ci --prefix $(TOOLS) --silent --no-audit --no-fund && touch $@ \
+	|| echo "Some tools of others could not be installed: tests that need them are skipped."
+
+$(SDK_VENV)/.test: clients/python/pyproject.toml pyproject.toml
+	@$(PYTHON) -m venv --clear $(SDK_VENV)
+	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]'
 	@touch $@

@@ -1,12 +1,14 @@
-"""What a replay takes beyond the NumPy calls it makes."""
+"""What a replay takes beyond the NumPy calls it makes, and with values by reference."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from time import thread_time
 from typing import Any
 
 import numpy as np
+from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Limits, Query
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.compile import Compiled, compile_query
@@ -25,10 +27,17 @@ LINKS = (
     ("tanh(r)", "tanh(r)"),
     ("x - r", "subtract(x, r)"),
 )
+NETWORK = """
+z = (x - mean(x, axis=0)) / std(x, axis=0)
+h = tanh(z @ w1 + b1)
+mean((h @ w2 + b2 - y)**2)
+"""
+#: Those of an epoch.
+_MINIBATCHES = 10
 
 
 def report(*, quick: bool) -> list[str]:
-    """Chains of elementwise operations, and one real gradient."""
+    """Chains of elementwise operations, one real gradient, and steps of a training."""
     rounds, seconds = (7, 0.01) if quick else (21, 0.03)
     rows = [
         _overhead(length, size, rounds, seconds)
@@ -38,6 +47,7 @@ def report(*, quick: bool) -> list[str]:
     return [
         compared("Replay, CPU per instruction beyond the call", "the call", rows),
         compared("Replay of value and gradient, CPU", "by hand", gradients),
+        compared("Steps of a training, CPU", "all sent", [_training(rounds)]),
     ]
 
 
@@ -69,6 +79,48 @@ def _rosenbrock(size: int, rounds: int, seconds: float) -> Row:
     found = _compare(compiled.executable, rosenbrock, x, rounds, seconds)
     ours, theirs = ([1e6 * second for second in figures] for figures in found)
     return Row.of(f"Rosenbrock, {size:,} elements", ours, theirs, "us")
+
+
+def _training(rounds: int) -> Row:
+    """Steps of which each has other weights under other digests, and the next minibatch."""
+    rng = np.random.default_rng(0)
+    batches = [
+        {"x": rng.normal(size=(64, 100)), "y": rng.normal(size=(64, 10))}
+        for _ in range(_MINIBATCHES)
+    ]
+    shapes = {"w1": (100, 50), "b1": (50,), "w2": (50, 10), "b2": (10,)}
+    names = "all by reference, a two-layer network, the minibatches in turn"
+    steps = [_step(batches, shapes, by_reference=given) for given in (True, False)]
+    interleave(2, *steps)  # upon two epochs, what recurs is known
+    ours, sent = interleave(rounds, *steps)
+    return Row.of(names, ours, sent, "us", ratio_bar=1.2)
+
+
+def _step(
+    batches: list[dict[str, Array]], shapes: dict[str, tuple[int, ...]], *, by_reference: bool
+) -> Callable[[int], float]:
+    """An epoch's microseconds of CPU for each step, the call's making included."""
+    engine, query = Engine(), Query("gradient", sources=list(shapes))
+    program, numbers = engine.parse(NETWORK), count()
+    rng = np.random.default_rng(1)
+
+    def epoch(_: int) -> float:
+        spent = 0.0
+        for k, batch in enumerate(batches):
+            weights = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+            number = next(numbers)
+            digests = {name: f"{name} {k}" for name in batch}
+            digests |= {name: f"{name} of step {number}" for name in weights}
+            start = thread_time()
+            given = {
+                name: Leaf(value, resident=digests[name] if by_reference else None)
+                for name, value in {**batch, **weights}.items()
+            }
+            engine.call(program, given, query).replay(_go_on)
+            spent += thread_time() - start
+        return 1e6 * spent / len(batches)
+
+    return epoch
 
 
 def _compiled(text: str, x: Array, query: Query) -> Compiled:

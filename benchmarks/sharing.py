@@ -24,8 +24,12 @@ _PAUSE_SECONDS = 0.005
 def report(*, quick: bool) -> list[str]:
     """One table: each kind of long request, answered in threads and in processes."""
     rounds, seconds = (2, 1.5) if quick else (7, 3.0)
-    processes = {"GRADWIRE_PROCESSES": "2"}
-    with running(GRADWIRE) as threads, running(GRADWIRE, environment=processes) as apart:
+    embedded = {"GRADWIRE_PROCESSES": "0"}
+    processes = {"GRADWIRE_PROCESSES": "5"}
+    with (
+        running(GRADWIRE, environment=embedded) as threads,
+        running(GRADWIRE, environment=processes) as apart,
+    ):
         rows = [["none", "threads", *_row(threads, None, 1, seconds)]]
         for what, steps in _SIZES.items():
             servers = {"threads": threads, "processes": apart}

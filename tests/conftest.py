@@ -1,5 +1,6 @@
 """Settings that every test shares."""
 
+import random
 import socket
 import threading
 import time
@@ -8,14 +9,44 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests import effort
+
 # How long one example takes says more about the machine's other tenants than about the code.
-settings.register_profile("steady", parent=settings(), deadline=None)
-settings.load_profile("steady")
+# Every run draws its own examples, also where Hypothesis finds that it is CI.
+settings.register_profile(
+    "thorough", max_examples=100, deadline=None, derandomize=False, print_blob=True
+)
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
+settings.load_profile("quick")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--processor``."""
+    parser.addoption(
+        "--processor",
+        choices=("found", "other"),
+        default="found",
+        help="optimise tapes for this processor, or as if it had AVX-512 just where it has not",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Let processes be forked after a test has imported JAX, which warns of it in all others."""
+    """Choose the seed of the run, before Hypothesis looks for it, and the processor."""
+    if config.getoption("--hypothesis-seed") is None:
+        config.option.hypothesis_seed = str(random.randrange(2**32))
+    effort.seed = config.option.hypothesis_seed
+    if config.getoption("--processor") == "other":
+        from gradwire_engine.backends.numpy.namespace import NUMPY
+
+        NUMPY.quick = frozenset(("tan",)) - NUMPY.quick
+    # JAX, where a test has imported it, warns of forks in all others.
     config.addinivalue_line("filterwarnings", r"ignore:os\.fork\(\) was called:RuntimeWarning")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say with what the same examples are drawn again."""
+    return f"random examples: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import types
 from typing import Literal, Union, get_args, get_origin
 
 from gradwire_service.settings import SUBJECTS
-from gradwire_service.settings.units import GIBIBYTE, MEBIBYTE
+from gradwire_service.settings.units import BYTES, GIBIBYTE, KIBIBYTE, MEBIBYTE
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -17,6 +17,9 @@ Every setting is an environment variable, or an option of `gradwire-server serve
 it: `GRADWIRE_MAX_BODY_BYTES` is `--max-body-bytes`. `make docs` writes this page from the settings.
 A value of another type or outside its bounds is refused when the service starts. A variable that
 begins with `GRADWIRE_` and is no setting is a warning in the log, with the one that may be meant.
+
+A size is a number of bytes, or has a unit: `64MB` is 64·10⁶ bytes, `64MiB` 64·2²⁰; `kB`, `GB`, `TB`
+likewise. The `B` may be left out.
 """
 
 
@@ -51,6 +54,7 @@ def _type(field: FieldInfo) -> str:
     kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
     kinds = tuple(list if get_origin(kind) is tuple else kind for kind in kinds)
     names = [getattr(k, "__name__", str(k)) for k in kinds if k is not types.NoneType]
+    names = ["size"] if BYTES in field.metadata else names
     bounds = [str(bound).partition("(")[2].rstrip(")") for bound in field.metadata]
     signs = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
     told = [
@@ -69,10 +73,10 @@ def _default(field: FieldInfo) -> str:
         return "none"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    if isinstance(value, int):
-        for unit, name in ((GIBIBYTE, "GiB"), (MEBIBYTE, "MiB")):
-            if value >= unit and not value % unit:
-                return f"`{value}` ({value // unit} {name})"
+    if BYTES in field.metadata:
+        for unit, name in ((GIBIBYTE, "GiB"), (MEBIBYTE, "MiB"), (KIBIBYTE, "KiB")):
+            if not value % unit:
+                return f"`{value // unit}{name}`"
     if isinstance(value, tuple):
         return f"`{','.join(map(str, value))}`"
     return f"`{value}`"

@@ -16,6 +16,8 @@ INPUTS = [
     "service/gradwire_service/__main__.py",
     "service/gradwire_service/serving.py",
     "service/gradwire_service/settings",
+    "service/gradwire_service/watchdog.py",
+    "service/gradwire_service/workers",
     "tests/containers",
     "tools/container_inputs.py",
 ]

@@ -37,17 +37,19 @@ def report(*, quick: bool) -> list[str]:
 
 
 def growth_mib(kind: str, x: Array) -> float:
-    """MiB at the peak of one request, beyond what a new server holds after one of ten numbers."""
+    """MiB at the peaks of all processes, beyond what a new server holds after ten numbers."""
     with (
         running(GRADWIRE, environment=_ROOM) as server,
         closing(Connection(server.port)) as connection,
     ):
         _check(connection.exchange(_request(kind, x[:10])), x[:10])
         request = _request(kind, x)
-        before = resident_mib(server.pid)
-        forget_peak(server.pid)
+        family = server.family()
+        before = sum(map(resident_mib, family))
+        for pid in family:
+            forget_peak(pid)
         reply = connection.exchange(request)
-        growth = peak_mib(server.pid) - before
+        growth = sum(map(peak_mib, family)) - before
         _check(reply, x)
     return growth
 

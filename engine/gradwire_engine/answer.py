@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -79,8 +80,10 @@ class Query:
 class Limits:
     """What one request may use; each is checked against the prediction, before anything runs.
 
-    The blocks of large arrays are shared by as many ``threads``. ``kept_bytes`` bounds what is kept
-    of a compiled query's computations on resident variables.
+    ``array_bytes`` bounds each array, ``total_bytes`` what is held at once, constants included, and
+    ``answer_bytes`` the arrays of an answer, each as often as it is named. The blocks of large
+    arrays are shared by as many ``threads``. ``kept_bytes`` bounds what is kept of a compiled
+    query's computations on resident variables.
     """
 
     array_bytes: int = 1 << 30
@@ -89,6 +92,7 @@ class Limits:
     flops: int = 10**12
     threads: int = 1
     kept_bytes: int = 64 << 20
+    answer_bytes: int = sys.maxsize
 
 
 class Unconnected(NamedTuple):

@@ -54,10 +54,11 @@ class BatchedCall(Call):
         }
         variables, vectors = self._example(0)
         held = {path: leaf.resident for path, leaf in flatten(self._given) if path in stacked}
-        self._digests = [held.get(path) for path in stacked]
-        self._terms = (*self._terms, *self._digests)
         super().__init__(cache, limits, program, variables, query, vectors)
-        self.inputs += stacked.values()
+        for path, stack in stacked.items():
+            if (digest := held.get(path)) is not None:
+                self._digests[len(self.inputs)] = digest
+            self.inputs.append(stack)
 
     def _example(self, k: int) -> tuple[dict[str, Any], Any]:
         """The variables and the vectors of one example."""
@@ -77,12 +78,6 @@ class BatchedCall(Call):
         if isinstance(value, list):
             return [self._chosen(item, f"{path}.{i}", k) for i, item in enumerate(value)]
         return value
-
-    def _residents(self) -> frozenset[int]:
-        """The same, and those stacks that are: an example of one is not."""
-        first = len(self.inputs) - len(self._digests)
-        stacks = [first + i for i, digest in enumerate(self._digests) if digest is not None]
-        return super()._residents().union(stacks)
 
     def _replayed(self, poll: Poll) -> Answer:
         """The answers of all examples, stacked."""

@@ -13,6 +13,7 @@ from gradwire_engine.compile import Compiled
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.locks import locked
 from gradwire_engine.program import Program
+from gradwire_engine.residents import ResidentHistory
 from gradwire_engine.room import Room, Share
 
 #: Recordings kept of one program and query, one for each path that values take through it.
@@ -26,12 +27,19 @@ _ENTRY_BYTES = 2048
 
 
 class Entry:
-    """The recordings of one key, the one used last first."""
+    """The recordings of one key, the one used last first, and what is kept for residents."""
 
     def __init__(self) -> None:
         self.paths: tuple[Compiled, ...] = ()
-        self.nbytes = _ENTRY_BYTES
+        self.residents = ResidentHistory()
+        #: What the cache counts it for.
+        self.counted_bytes = _ENTRY_BYTES
         self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory that it takes."""
+        return _ENTRY_BYTES + sum([path.nbytes for path in self.paths]) + self.residents.nbytes
 
     def locked(self, poll: Poll) -> AbstractContextManager[None]:
         """Compile alone."""
@@ -44,12 +52,12 @@ class Entry:
 
     def add(self, compiled: Compiled, most_bytes: int) -> None:
         """Keep a recording in front, of the others as many as go into ``most_bytes`` with it."""
-        paths, self.nbytes = [compiled], _ENTRY_BYTES + compiled.nbytes
+        paths, nbytes = [compiled], _ENTRY_BYTES + compiled.nbytes
         for path in self.paths[: _PATHS - 1]:
-            if self.nbytes + path.nbytes > most_bytes:
+            nbytes += path.nbytes
+            if nbytes > most_bytes:
                 break
             paths.append(path)
-            self.nbytes += path.nbytes
         self.paths = tuple(paths)
 
 
@@ -64,7 +72,15 @@ class Cache(Share):
         return len(self._entries)
 
     def drop_oldest(self) -> int:
-        return self._entries.popitem(last=False)[1].nbytes
+        """What the oldest entry keeps for residents, or else itself: compiling takes longer."""
+        key, oldest = next(iter(self._entries.items()))
+        before = oldest.counted_bytes
+        oldest.residents.drop()
+        oldest.counted_bytes = min(before, oldest.nbytes)
+        if oldest.counted_bytes < before:
+            return before - oldest.counted_bytes
+        del self._entries[key]
+        return before
 
     def find(self, key: Any) -> Entry:
         """The entry of ``key``, made where there is none."""
@@ -72,18 +88,24 @@ class Cache(Share):
             entry = self._entries.get(key)
             if entry is None:
                 entry = self._entries[key] = Entry()
-                self.take(entry.nbytes)
+                self.take(entry.counted_bytes)
             else:
                 self._entries.move_to_end(key)
             return entry
 
     def add(self, key: Any, entry: Entry, compiled: Compiled) -> None:
-        """Add a recording to its entry, which may have been dropped meanwhile."""
+        """Add a recording to its entry."""
         with self.room.lock:
-            before = entry.nbytes
             entry.add(compiled, self.room.most)
-            if self._entries.get(key) is entry:
-                self.take(entry.nbytes - before)
+        self.count(key, entry)
+
+    def count(self, key: Any, entry: Entry) -> None:
+        """Take what an entry takes by now, which may have been dropped meanwhile."""
+        with self.room.lock:
+            grown = entry.nbytes - entry.counted_bytes
+            if grown and self._entries.get(key) is entry:
+                entry.counted_bytes += grown
+                self.take(grown)
 
 
 class Programs(Share):

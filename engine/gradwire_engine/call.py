@@ -20,9 +20,11 @@ from gradwire_engine.answer import (
     Query,
 )
 from gradwire_engine.backends.numpy.diagnose import first_lapses, lapses
+from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.failures import explained
 from gradwire_engine.backends.numpy.finite import all_finite
 from gradwire_engine.backends.numpy.hints import better_way
+from gradwire_engine.backends.numpy.parted import PartedExecutable, Specialised
 from gradwire_engine.cache import Cache, Entry
 from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, compile_query
@@ -35,6 +37,7 @@ from gradwire_engine.ops.constants import GuardFailed, Input, WayUnknown
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
+from gradwire_engine.residents import NOTHING, Recurring
 from gradwire_engine.tape import ArrayType, Instruction, Witness
 
 
@@ -64,14 +67,20 @@ class Call:
         self._query = query
         self._vectors = in_order(vectors)
         self.inputs: list[Array] = []
+        #: The digests of those of them that are resident, by their numbers.
+        self._digests: dict[int, str] = {}
+        self._found: Recurring | None = None
+        self._specialised: dict[PartedExecutable, Specialised | None] = {}
         signature: list[Hashable] = []
         for path, leaf in flatten(variables):
             value = leaf.value
             if isinstance(value, str):
                 signature.append((path, value))
             else:
+                if leaf.resident is not None:
+                    self._digests[len(self.inputs)] = leaf.resident
                 self.inputs.append(value)
-                signature.append((path, value.dtype, value.shape, *leaf[1:]))
+                signature.append((path, value.dtype, value.shape, leaf.trainable, leaf.any_shape))
         along: tuple[Hashable, ...] = ()
         if self._vectors:
             along = tuple([None if v is None else (v.dtype, v.shape) for v in self._vectors])
@@ -92,17 +101,18 @@ class Call:
     @property
     def compiled(self) -> bool:
         """Whether an executable is at hand; it may still prove to be of another path."""
-        return bool(self._entry.paths)
+        paths = self._entry.paths
+        return bool(paths) and paths[0].knows(self._recurring.numbers)
 
     @property
     def seconds(self) -> float:
         """Predicted time of the replay, once compiled, with what is still to be computed once."""
-        return self._entry.paths[0].executable.seconds
+        return self._executable(self._entry.paths[0]).seconds
 
     @property
     def peak_bytes(self) -> int:
         """Most bytes of arrays that the replay holds at once, once compiled."""
-        return self._entry.paths[0].executable.peak_bytes
+        return self._executable(self._entry.paths[0]).peak_bytes
 
     @property
     def answer_bytes(self) -> int:
@@ -115,6 +125,7 @@ class Call:
             with self._entry.locked(poll):
                 if not self._entry.paths:
                     self._record(self._variables, self._vectors, poll)
+        self._compile_parts(self._entry.paths[0], poll)
 
     def replay(self, poll: Poll) -> Answer:
         """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
@@ -183,17 +194,37 @@ class Call:
         unroll: bool,
     ) -> Compiled:
         program, query, limits = self._program, self._query, self._limits
-        return compile_query(
-            *(program, variables, query, vectors, limits, poll, self._stacks),
-            residents=self._residents(),
-            unroll=unroll,
-            told=self.told,
-        )
+        given = program, variables, query, vectors, limits, poll, self._stacks
+        return compile_query(*given, unroll=unroll, told=self.told)
 
-    def _residents(self) -> frozenset[int]:
-        """The numbers of inputs that are the same arrays in every call of this key."""
-        sent = [leaf for _, leaf in flatten(self._variables) if not isinstance(leaf.value, str)]
-        return frozenset([i for i, leaf in enumerate(sent) if leaf.resident is not None])
+    @property
+    def _recurring(self) -> Recurring:
+        """The residents that came together before: what is computed of them alone is kept."""
+        if not self._digests:
+            return NOTHING
+        if self._found is None:
+            self._found = self._entry.residents.recurring(self._digests)
+            self._cache.count(self._key, self._entry)
+        return self._found
+
+    def _compile_parts(self, compiled: Compiled, poll: Poll) -> None:
+        """Make sure that a recording is parted for the residents that recur."""
+        residents = self._recurring.numbers
+        if not compiled.knows(residents):
+            with collection_held, np.errstate(all="ignore"):
+                compiled.part(residents, poll)
+            self._cache.count(self._key, self._entry)
+
+    def _executable(self, compiled: Compiled) -> Executable | Specialised:
+        """What replays a recording: where residents recur, what is specialised for these."""
+        parted = compiled.parted.get(self._recurring.numbers)
+        if parted is None:
+            return compiled.executable
+        if parted not in self._specialised:
+            asked = parted, self._recurring, self._limits.kept_bytes
+            self._specialised[parted] = self._entry.residents.specialised(*asked)
+            self._cache.count(self._key, self._entry)
+        return self._specialised[parted] or compiled.executable
 
     def _run(self, compiled: Compiled, poll: Poll) -> Answer:
         outputs, unsure = self._outputs(compiled, poll)
@@ -217,7 +248,9 @@ class Call:
     def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
         """What is replayed, and what of it is not known to be finite."""
         try:
-            return compiled.executable.replay(self.inputs, poll)
+            if self._digests:
+                self._compile_parts(compiled, poll)
+            return self._executable(compiled).replay(self.inputs, poll)
         except GuardFailed:
             raise
         except EngineError as error:
@@ -232,10 +265,10 @@ class Call:
 
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
-        tape = compiled.exactly(poll).executable.whole
+        tape = compiled.exactly(poll).executable.tape
         found = lapses(tape, self.inputs, poll)
         if found.keys().isdisjoint(tape.outputs):
-            tape = compiled.executable.whole
+            tape = compiled.executable.tape
             found = lapses(tape, self.inputs, poll)
         return {
             direction: Nonfinite(

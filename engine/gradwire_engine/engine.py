@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 from gradwire_engine.answer import Limits, Poll, Query
@@ -23,7 +24,8 @@ class Engine:
     """Answers queries about programs. Thread-safe; one compilation per key at a time."""
 
     def __init__(self, limits: Limits | None = None, cache_bytes: int = 256 << 20) -> None:
-        self.limits = limits or Limits()
+        limits = limits or Limits()
+        self.limits = replace(limits, kept_bytes=min(limits.kept_bytes, cache_bytes))
         self._cache = Cache(Room(cache_bytes))
         self._programs = Programs(Room(TEXT_CHARACTERS))
         self._lock = threading.Lock()

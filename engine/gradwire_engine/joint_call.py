@@ -26,21 +26,24 @@ _MOST_BYTES = 1 << 20
 class JointCall(Call):
     """As many queries as there are ``calls``, which have one entry in the cache.
 
-    All inputs but the resident ones are stacked along a new first axis, and replayed as a batch is:
-    recorded for one example, by its decisions. The last call is repeated up to a power of two, so
-    that few lengths are compiled.
+    All inputs are stacked along a new first axis, but for residents that all calls have, and
+    replayed as a batch is: recorded for one example, by its decisions. The last call is repeated up
+    to a power of two, so that few lengths are compiled.
     """
 
     def __init__(self, calls: Sequence[Call]) -> None:
         first = calls[0]
         count = self._count = len(calls)
         self._calls = [*calls, *[calls[-1]] * (padded(count) - count)]
-        shared = first._residents()
+        shared = dict(set.intersection(*[set(call._digests.items()) for call in calls]))
+        if len(shared) == len(first.inputs):  # there have to be examples
+            shared = {}
         inputs = zip(*[call.inputs for call in self._calls], strict=True)
         stacks = {i: np.array(each) for i, each in enumerate(inputs) if i not in shared}
         self._stacks = {i: ArrayType(x.dtype, x.shape) for i, x in stacks.items()}
         given = first._program, first._variables, first._query, first._vectors
         super().__init__(first._cache, first._limits, *given)
+        self._digests = shared
         self.inputs += stacks.values()
 
     @staticmethod
@@ -56,7 +59,7 @@ class JointCall(Call):
             type(call) is Call
             and not (query.exact or listed)
             and all(map(_is_plain, call._variables.values()))
-            and len(call._residents()) < len(call.inputs)
+            and len(call._digests) < len(call.inputs)
             and call.entry.paths[0].executable.peak_bytes <= _MOST_BYTES
         )
 

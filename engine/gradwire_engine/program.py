@@ -35,11 +35,13 @@ from __future__ import annotations
 
 import hashlib
 import marshal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
+from unicodedata import is_normalized, normalize
 
 from gradwire_engine.errors import Place
 from gradwire_engine.polling import unhurried
@@ -52,6 +54,8 @@ Output: TypeAlias = Any
 Position: TypeAlias = tuple[int, int] | str
 #: Where an expression statement leaves its value; no client can write this name.
 RESULT = ""
+#: Most digits of an integer in a program: those of any float, which arithmetic may make of it.
+MOST_DIGITS = sys.float_info.max_10_exp
 
 
 class Node(NamedTuple):
@@ -186,6 +190,34 @@ class Writer:
         return len(nodes) - 1
 
 
+def has_too_many_digits(literal: Any) -> bool:
+    """Whether a literal is an integer of more than ``MOST_DIGITS``."""
+    return type(literal) is int and abs(literal) >= _TOO_LARGE
+
+
+def is_position(part: str) -> bool:
+    """Whether a part of a dotted path counts the items of a list."""
+    return part.isdecimal() and len(part) < _LONGEST_POSITION
+
+
+def refolded(name: str) -> tuple[str, str] | None:
+    """How a name is refused that Python reads as another one, in words and a hint; else None.
+
+    Python folds identifiers by Unicode's NFKC, JSON keys are never folded: one name would be two.
+    What is no identifier cannot be written in a text, and stays as it is.
+    Source: The Python Language Reference, 2.3; PEP 3131; Unicode Standard Annex 15.
+    """
+    if name.isascii() or not name.isidentifier() or is_normalized("NFKC", name):
+        return None
+    shown, other = name[:_SHOWN], normalize("NFKC", name)[:_SHOWN]
+    message = f"the name '{shown}' is not in Unicode's form NFKC: Python takes it for '{other}'"
+    spelled = "" if other.isascii() else f" ({other!a})"
+    return message, f"write '{other}'{spelled}"
+
+
+#: Characters of a name that an error repeats.
+_SHOWN = 40
+_TOO_LARGE, _LONGEST_POSITION = 10**MOST_DIGITS, 20
 #: The version of Python's serialisation in which equal values have equal bytes, whichever objects
 #: they are. A letter says the kind, integers are little-endian: N, T, F and . for None, True, False
 #: and the ellipsis; i and 4 bytes; l, the signed number of 15-bit digits, and these; f, a length,

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 from gradwire_service import __version__
 from gradwire_service.access import command as keys_command
 from gradwire_service.settings import Settings
 from gradwire_service.settings.reading import read_settings
+from gradwire_service.settings.sharing import default_processes
 from gradwire_service.settings.starting import NotStarted
+from gradwire_service.watchdog import Heartbeat, watched
+
+_NAME = "gradwire-server"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, whose options stand above the environment's settings."""
     parser = argparse.ArgumentParser(
-        prog="gradwire-server", description="A service that differentiates programs."
+        prog=_NAME, description="A service that differentiates programs."
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -32,11 +37,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
             given = {name: text for name, text in vars(asked).items() if text is not None}
             del given["command"]
             settings = read_settings(given)
-            from gradwire_service.serving import serve  # which takes a second: not for the others
-
-            serve(settings)
+            if "processes" not in settings.model_fields_set:
+                settings = settings.model_copy(update={"processes": default_processes()})
+            parser.exit(watched(_serve, settings))
     except NotStarted as error:
-        parser.exit(2, f"{parser.prog}: error: {error}\n")
+        parser.exit(_tell(error))
+
+
+def _serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
+    from gradwire_service.serving import serve  # which takes a second: not for the others
+
+    try:
+        serve(settings, heartbeat)
+    except NotStarted as error:
+        return _tell(error)
+    return 0
+
+
+def _tell(error: NotStarted) -> int:
+    """Say why nothing was done; gives the exit status."""
+    sys.stderr.write(f"{_NAME}: error: {error}\n")
+    return 2
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,16 +14,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gradwire_service import __version__, documents, worker
+from gradwire_service import __version__, documents
 from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
-from gradwire_service.capacity import Bounds, Capacity, Queue
-from gradwire_service.edge.origins import answering_pages_of
+from gradwire_service.edge.origins import RefusingPreflights, answering_pages_of
 from gradwire_service.engines import open_engines
 from gradwire_service.library import Library
 from gradwire_service.parts import Parts
-from gradwire_service.processes import Farm
 from gradwire_service.routes import (
     catalogue,
     compute,
@@ -35,9 +34,12 @@ from gradwire_service.routes import (
     tensors,
 )
 from gradwire_service.routes.compressing import Compressing
+from gradwire_service.routes.desk import Desk
 from gradwire_service.routes.raw import RawRoutes, methods_of
+from gradwire_service.scheduling import Bounds, Capacity, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
+from gradwire_service.tapes import Tapes
 from gradwire_service.telemetry import (
     Export,
     Exposition,
@@ -50,6 +52,13 @@ from gradwire_service.telemetry import (
     open_export,
     request_lines,
 )
+from gradwire_service.work.tasks import Tasks
+from gradwire_service.workers.pool import Pool
+from gradwire_service.workers.threads import Threads
+from gradwire_service.workers.worker import serve
+
+#: Threads that wait for the store and for processes to start, or compile what is short.
+_THREADS = 8
 
 DESCRIPTION = """
 Exact values and gradients of the programs it is sent, written as source text or as a graph.
@@ -65,7 +74,6 @@ class Application(FastAPI):
         *,
         ledger: Ledger,
         export: Export | None,
-        capacity: Capacity,
         keyring: Keyring | None,
         origins: Sequence[str],
         **arguments: Any,
@@ -75,7 +83,6 @@ class Application(FastAPI):
         )
         self._ledger = ledger
         self._export = export
-        self._capacity = capacity
         self._keyring = keyring
         self._origins = origins
 
@@ -93,13 +100,14 @@ class Application(FastAPI):
         """
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
-        app = Compressing(app, self._capacity.threads)
+        app = Compressing(app)
         if self._keyring is not None:
             app = Admission(app, self._keyring)
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
-        app = answering_pages_of(self._origins, Problems(app, self._ledger.metrics))
+        app = Problems(RefusingPreflights(app), self._ledger.metrics)
+        app = answering_pages_of(self._origins, app)
         app = RequestScope(app, self._ledger)
         return app if self._export is None else self._export.around(app)
 
@@ -131,25 +139,24 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         lambda: 0 if keyring is None else len(keyring.keys),
         lambda: keyring is not None and keyring.stale,
     )
-    bounds = Bounds(
-        settings.queue_requests,
-        settings.queue_bytes,
-        settings.queue_seconds,
-        settings.paused_bytes,
-    )
-    threads = Queue(settings.pool_threads, bounds, metrics.waited)
-    apart = keys.keyring is not None
-    farm = None
-    if settings.processes:
-        queue = Queue(settings.processes, bounds._replace(begun=2), metrics.waited)
-        farm = Farm(worker.serve, settings, queue, apart=apart)
-    capacity = Capacity(threads, farm.queue if farm else None)
+    bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
+    queue = Queue(settings.cores, bounds, metrics.waited)
+    capacity = Capacity(queue)
     metrics.watch(capacity)
+    apart = keyring is not None
     engines = open_engines(settings, apart=apart)
 
     store = open_store(settings)
-    library = Library(engines, store, settings.near_bytes)
-    parts = Parts(engines, store, library, capacity, metrics, settings, farm)
+    library = Library(engines, store, settings.near_bytes, settings.inline_body_bytes)
+    threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
+    executors: Pool | Threads
+    if settings.processes:
+        executors = Pool(serve, settings, store, queue, threads, apart=apart)
+    else:
+        tapes_here = Tapes(engines, store, library, settings.tape_values_bytes)
+        executors = Threads(Tasks(engines, library, tapes_here), queue, settings)
+    parts = Parts(engines, store, library, capacity, metrics, settings)
+    desk = Desk(capacity, metrics, settings)
     exposition = Exposition(
         metrics, lambda: {kind: store.amounts(kind).records for kind in store.policies}
     )
@@ -158,14 +165,16 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        with keys.following:
-            async with exporting(export, exposition, settings.otel_metrics_seconds):
-                yield
-        exposition.close()
-        capacity.close()
-        if farm is not None:
-            farm.close()
-        store.close()
+        await executors.open()
+        try:
+            with keys.following:
+                async with exporting(export, exposition, settings.otel_metrics_seconds):
+                    yield
+        finally:
+            exposition.close()
+            await executors.close()
+            threads.shutdown()
+            store.close()
 
     app = Application(
         title="Gradwire",
@@ -179,19 +188,18 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         ledger=ledger,
         export=export,
         origins=settings.cors_origins,
-        capacity=capacity,
         keyring=keys.keyring,
     )
     app.state.capacity = capacity
-    app.state.keyring = keys.keyring
+    app.state.executors = executors
     app.state.store = store
     app.state.ledger = ledger
     app.state.keyring = keys.keyring
-    app.router.routes[:0] = compute.routes(parts)
+    app.router.routes[:0] = compute.routes(parts, desk, threads)
     for resource in (tapes, programs, pictures, tensors):
-        app.include_router(resource.router(parts))
+        app.include_router(resource.router(desk))
     if keys.keyring is not None:
-        app.include_router(tenants.router(parts, keys.keyring))
+        app.include_router(tenants.router(parts, keys.keyring, threads))
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, exposition))
     app.include_router(documentation.router(app.openapi))

@@ -34,6 +34,7 @@ def open_engines(settings: Settings, *, apart: bool) -> Engines:
     limits = Limits(
         array_bytes=settings.max_array_bytes,
         total_bytes=settings.max_total_bytes,
+        answer_bytes=settings.max_answer_bytes,
         instructions=settings.max_instructions,
         flops=settings.max_flops,
         threads=settings.block_threads,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
@@ -17,6 +18,12 @@ from gradwire_service.wire.references import Find, Owned, References, ShelfName
 class NotNear(Exception):
     """Something that a request refers to is not at hand: the store must be asked, in a thread."""
 
+    def __init__(self, shelf: ShelfName, owner: str, reference: str) -> None:
+        super().__init__(shelf, owner, reference)
+        self.shelf: ShelfName = shelf
+        self.owner = owner
+        self.reference = reference
+
 
 class Library:
     """The programs and tensors that are held, and the references to them. Thread-safe."""
@@ -26,8 +33,10 @@ class Library:
         engines: Engines,
         store: Store,
         near_bytes: int,
+        most_brought_bytes: float = math.inf,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        self._most_brought_bytes = most_brought_bytes
         near = Near(near_bytes, clock, apart=engines.apart)
         self.tensors = Tensors(store, near)
         self.programs = Programs(engines, store, near)
@@ -56,11 +65,20 @@ class Library:
 
         return found
 
+    def bring(self, missing: NotNear) -> bool:
+        """Have at hand what was not, if it is short; whether that is so. May wait.
+
+        What is not held either is looked for elsewhere, which says so.
+        """
+        there = self._shelves[missing.shelf]
+        found = there.value(missing.owner, missing.reference, self._most_brought_bytes)
+        return found is not None
+
     def _value(self, shelf: ShelfName, owner: str, reference: str, *, waits: bool) -> Any:
         there = self._shelves[shelf]
         value = there.at_hand(owner, reference)
         if value is None:
             if not waits:
-                raise NotNear
+                raise NotNear(shelf, owner, reference)
             value = there.value(owner, reference)
         return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -93,8 +94,10 @@ class Shelf(ABC):
         """The value of a record, or None where the store would have to be asked."""
         return self._near.fresh((self.kind, owner, id))  # as good as a Key, and sooner made
 
-    def value(self, owner: str, id: str) -> Any:
+    def value(self, owner: str, id: str, most_bytes: float = math.inf) -> Any:
         """The value of a record, at hand from now on; None where there is none.
+
+        One whose record has more than ``most_bytes`` is neither read nor given.
 
         Each use that asks the store is one that moves the record's expiry on. What is at hand, and
         fixed, is used on where the store cannot be had: it would say nothing else.
@@ -111,6 +114,8 @@ class Shelf(ABC):
             return known.value
         if held is None:
             self._near.drop(key)
+            return None
+        if held.body is not None and len(held.body) > most_bytes:
             return None
         value, nbytes = self._read(owner, held) if known is None else known[:2]
         self._near.keep(key, value, nbytes, self._fresh_seconds, changes)

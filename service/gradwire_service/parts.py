@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwire_service.capacity import Capacity
 from gradwire_service.engines import Engines
 from gradwire_service.library import Library
-from gradwire_service.processes import Farm
+from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.telemetry import Metrics
@@ -22,4 +21,3 @@ class Parts(NamedTuple):
     capacity: Capacity
     metrics: Metrics
     settings: Settings
-    farm: Farm | None = None

@@ -48,12 +48,14 @@ KINDS: dict[str, Kind] = {
     "shape_mismatch": Kind(422, "Shapes do not fit together"),
     "dtype_mismatch": Kind(422, "Dtypes do not fit together"),
     "invalid_program": Kind(422, "The program means nothing"),
+    "crashing_program": Kind(422, "The program has crashed too often"),
     "invalid_request": Kind(422, "The request has a wrong or unknown field"),
     "not_differentiable": Kind(422, "The derivative does not exist"),
     "domain_error": Kind(422, "The operation has no result for these values"),
     "rate_limited": Kind(429, "The API key asks too often"),
     "headers_too_large": Kind(431, "The headers are too large, or too many"),
     "internal_error": Kind(500, "The service failed"),
+    "worker_crashed": Kind(500, "The process that computed this request ended"),
     "overloaded": Kind(503, "The service has too much to do"),
     "store_unavailable": Kind(503, "What is kept between requests cannot be had"),
     "draining": Kind(503, "This replica is about to stop"),
@@ -104,6 +106,10 @@ class Refusal(Exception):
         self.retry_after_seconds = retry_after_seconds
         self.challenge = challenge
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As another process has it."""
+        return _remade, (type(self), self.args), self.__dict__
+
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
         """What the response's head says of it, too."""
@@ -112,6 +118,14 @@ class Refusal(Exception):
             *(() if after is None else (("retry-after", str(after)),)),
             *(() if challenge is None else (("www-authenticate", challenge),)),
         )
+
+
+class Crashed(Refusal):
+    """The process that did what was asked has ended over it."""
+
+
+def _remade(kind: type[Refusal], arguments: tuple[str, ...]) -> Refusal:
+    return kind.__new__(kind, *arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +221,9 @@ def problem_of(error: BaseException) -> Problem:
         code, detail = HTTP_PROBLEMS.get(error.status_code, ("invalid_request", error.detail))
         headers = tuple((error.headers or {}).items())
         return Problem(code, detail, hint="/openapi.json describes every path", headers=headers)
-    if isinstance(error, MemoryError):
-        return Problem("over_budget", "the request needs more memory than there is", expected=False)
+    if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+        detail, hint = "the request needs more memory than it may take", "send less work at once"
+        return Problem("over_budget", detail, hint=hint)
     if isinstance(error, RecursionError):
         return Problem("invalid_program", "the request is nested too deeply", expected=False)
     return Problem(

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import signal
+import socket
 import sys
 from functools import partial
 from time import monotonic
@@ -19,14 +20,16 @@ from gradwire_service import __version__
 from gradwire_service.access.exposure import refuse_exposed
 from gradwire_service.allocation import keep_freed_memory
 from gradwire_service.app import create_app
-from gradwire_service.capacity import Capacity
 from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.files import allow_connections
 from gradwire_service.edge.gate import Gate
+from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.settings.keeping import told_address
 from gradwire_service.settings.reading import unknown_variables
+from gradwire_service.settings.starting import NotStarted
 from gradwire_service.telemetry import Log, logging_to
+from gradwire_service.watchdog import Heartbeat
 
 logger = logging.getLogger("gradwire")
 
@@ -38,10 +41,17 @@ class Server(uvicorn.Server):
     after that it is refused as ``draining``. A second signal stops the process at once.
     """
 
-    def __init__(self, config: uvicorn.Config, capacity: Capacity, drain_seconds: float) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        capacity: Capacity,
+        drain_seconds: float,
+        heartbeat: Heartbeat | None,
+    ) -> None:
         super().__init__(config)
         self._capacity = capacity
         self._drain_seconds = drain_seconds
+        self._heartbeat = heartbeat
         self._refuse_from = 0.0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -53,14 +63,22 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Ten times a second: whether to stop now."""
+        if self._heartbeat is not None:
+            self._heartbeat.beat()
         if self._capacity.draining and monotonic() >= self._refuse_from:
             self._capacity.refusing = True
             if self._capacity.in_flight == 0:
                 self.should_exit = True
         return await super().on_tick(counter)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ticks are over."""
+        if self._heartbeat is not None:
+            self._heartbeat.end()
+        await super().shutdown(sockets)
 
-def serve(settings: Settings) -> None:
+
+def serve(settings: Settings, heartbeat: Heartbeat | None) -> None:
     """Serve until a signal says to stop.
 
     Raises: ``NotStarted``.
@@ -69,10 +87,10 @@ def serve(settings: Settings) -> None:
     with logging_to(sys.stderr, settings) as log:
         for unknown in unknown_variables(os.environ):
             logger.warning("the environment has what is no setting: %s", unknown)
-        _serve(settings, log)
+        _serve(settings, log, heartbeat)
 
 
-def _serve(settings: Settings, log: Log) -> None:
+def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
     # Programs in the pool are Python too: let the event loop in five times sooner than usual.
     sys.setswitchinterval(0.001)
     threadpool_limits(settings.blas_threads)
@@ -104,4 +122,13 @@ def _serve(settings: Settings, log: Log) -> None:
         timeout_graceful_shutdown=settings.max_timeout_ms // 1000 + 1,
         ws="none",
     )
-    Server(config, app.state.capacity, settings.drain_seconds).run()
+    server = Server(config, app.state.capacity, settings.drain_seconds, heartbeat)
+    try:
+        server.run()
+    except SystemExit:  # of uvicorn's, which has logged why
+        if server.started:
+            raise
+        raise NotStarted(
+            f"not started at {settings.host}:{settings.port}, for the reason above; --port, or "
+            "GRADWIRE_PORT, chooses another port"
+        ) from None

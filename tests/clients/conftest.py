@@ -111,4 +111,4 @@ async def awaiting_client() -> AsyncIterator[gradwire.AsyncClient]:
         gradwire.AsyncClient(http_client=http) as client,
     ):
         yield client
-    app.state.capacity.close()
+    app.state.executors.shut()

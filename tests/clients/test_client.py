@@ -96,7 +96,9 @@ def test_the_client_does_not_wait_longer_than_its_timeout(script, evaluate):
 
 
 def test_a_service_that_is_not_there_is_a_transport_error(evaluate):
-    with pytest.raises(gradwire.TransportError, match=r"http://127\.0\.0\.1:1/"):
+    with pytest.raises(
+        gradwire.TransportError, match=r"no Gradwire service at http://127\.0\.0\.1:1 "
+    ):
         evaluate("http://127.0.0.1:1", max_retries=0)
 
 

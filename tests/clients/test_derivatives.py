@@ -10,8 +10,10 @@ import pytest
 import scipy.optimize
 from gradwire.derivatives import Derivatives
 from gradwire.trees import inside, members
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 LINEAR = "h = x @ w + b\nloss = mean((h - y)**2)"
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -207,7 +209,7 @@ def alike(found: Any, like: Any, path: str = "") -> list[tuple[str, Any, Any]]:
 
 
 @given(st.dictionaries(KEYS, TREES, min_size=1, max_size=2))
-@settings(max_examples=30)
+@examples(30)
 def test_derivatives_of_any_nested_variables_are_nested_alike(client, variables):
     leaves = [(path, x) for path, x, _ in alike(variables, variables)]
     linear = " + ".join(["0.0", *(f"sum({path})" for path, _ in leaves)])

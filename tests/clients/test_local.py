@@ -1,5 +1,6 @@
 import asyncio
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -120,7 +121,7 @@ def test_the_service_ends_with_its_client():
     client.close()
     client.close()
     assert not thread.is_alive()
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(gradwire.UsageError, match="closed"):
         client.evaluate("x", {"x": 1.0})
 
 
@@ -167,3 +168,22 @@ def test_without_the_service_it_is_said_what_to_install(monkeypatch):
 def test_the_sdk_does_not_load_the_service_unless_asked():
     code = "import sys, gradwire; sys.exit(any(m.startswith('gradwire_') for m in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "client = gradwire.Client.local(); client.evaluate('1')",
+        "gradwire.grad(lambda x: x * x)(3.0)",
+        "asyncio.run(gradwire.AsyncClient().evaluate('1'))",
+    ],
+)
+def test_a_program_that_leaves_its_client_open_ends_in_silence(asked):
+    ended = subprocess.run(
+        [sys.executable, "-c", f"import asyncio, gradwire; {asked}"],
+        env={**os.environ, "GRADWIRE_URL": "local"},
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert (ended.stdout, ended.stderr) == (b"", b"")

@@ -9,8 +9,10 @@ from typing import Any
 import gradwire
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 
 class Counting(gradwire.Client):
@@ -68,7 +70,7 @@ def piecewise(x, y):
     return {"v": -x, "path": "low"}
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), max_size=40))
 def test_a_function_decides_at_each_point_for_itself(service_url, points):
     with Counting(service_url) as client:
@@ -152,7 +154,6 @@ async def test_both_clients_map(service_url):
         ((np.sum, [1.0]), {"variables": {"x": 1.0}}, TypeError, "a function takes points only"),
         ((np.add, [1.0], [1.0, 2.0]), {}, ValueError, "longer"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_mapped_is_said(counting, arguments, options, error, message):
     with pytest.raises(error, match=message):

@@ -117,7 +117,6 @@ def test_values_of_other_types_are_written_as_what_they_are_like():
         (1 << 64, ValueError, "18446744073709551616 has more than 64 bits"),
         (np.broadcast_to(np.uint8(0), 1 << 32), ValueError, "4294967296 bytes or members"),
     ],
-    ids=repr,
 )
 def test_what_cannot_be_written_is_said(document, error, message):
     with pytest.raises(error, match=message):

@@ -15,8 +15,10 @@ from gradwire.call import Call, Reply
 from gradwire.local import LocalTransport
 from gradwire.residents import MOST_SEEN, Residents
 from gradwire.steps import follow
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 T = TypeVar("T")
 
@@ -315,7 +317,7 @@ def outputs(reply: Reply) -> Any:
 EVENTS = st.sampled_from(["ask", "ask", "ask", "ask", "change", "forget", "refuse", "fail", "heal"])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.tuples(EVENTS, st.integers(0, 2), st.integers(0, 9999)), max_size=60))
 def test_whatever_happens_the_service_computes_with_what_is_meant(events):
     memory, shelf = Residents(200_000), Shelf()

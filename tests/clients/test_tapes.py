@@ -124,7 +124,8 @@ class Losing(httpx.HTTPTransport):
         raise httpx.ReadError("lost")
 
 
-def test_an_answer_that_was_lost_is_asked_for_again(service_url):
+def test_an_answer_that_was_lost_is_asked_for_again(service_url, monkeypatch):
+    monkeypatch.setattr(gradwire.exchange, "FIRST_DELAY_SECONDS", 0.01)
     transport = Losing()
     with httpx.Client(transport=transport) as http:
         client = gradwire.Client(service_url, http_client=http)

@@ -108,7 +108,6 @@ def test_anything_that_numpy_can_read_is_sent():
         ({"x": {1: 2}}, TypeError, "x has the key 1: expected a string"),
         ({"x": Named(1)}, ValueError, r"x has fields \(value\) whose names the protocol keeps"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_sent_is_named(variables, error, message):
     with pytest.raises(error, match=message):

@@ -24,7 +24,7 @@ async def http() -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         yield client
-    app.state.capacity.close()
+    app.state.executors.shut()
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

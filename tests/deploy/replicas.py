@@ -13,10 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.fleet.processes import free_port
+
 
 @dataclass
 class Replica:
-    """A stand-in that answers 200, refuses with 503, holds or hangs up on every request."""
+    """A stand-in that answers 200, refuses with 503, holds, hangs up every time or is gone."""
 
     behaviour: str
     asked: list[str] = field(default_factory=list)
@@ -58,6 +60,10 @@ class Replica:
             def log_message(self, *_: object) -> None:
                 pass
 
+        if self.behaviour == "is gone":
+            self.port = free_port()
+            yield
+            return
         with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
             self.port = server.server_port
             thread = threading.Thread(target=server.serve_forever, args=(0.01,))

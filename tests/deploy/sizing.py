@@ -2,8 +2,8 @@
 
 from gradwire_service.settings import Settings
 
-#: The process with nothing to do.
-IDLE_BYTES = 160 << 20
+#: The service with nothing to do, and what its processes have in common and begin with.
+IDLE_BYTES = 300 << 20
 
 
 def most_bytes(settings: Settings) -> int:
@@ -12,8 +12,6 @@ def most_bytes(settings: Settings) -> int:
         IDLE_BYTES
         + settings.cache_bytes
         + settings.near_bytes
-        + settings.tape_values_bytes
         + settings.queue_bytes
-        + settings.pool_threads * settings.max_total_bytes
-        + settings.paused_bytes
+        + settings.processes * settings.process_bytes
     )

@@ -15,11 +15,19 @@ from tests.deploy.sizing import most_bytes
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "deploy/kubernetes"
 VERSION = "1.33"
+#: No part of Kubernetes: tests/cluster holds these to schemas of their own.
+GATEWAY = "gateway.networking.k8s.io/"
 
 Manifest = dict[str, Any]
 
+
+def named(manifest: Manifest) -> str:
+    """What a manifest is called here."""
+    return f"{manifest['kind']} {manifest['metadata']['name']}"
+
+
 MANIFESTS: dict[str, Manifest] = {
-    f"{manifest['kind']} {manifest['metadata']['name']}": manifest
+    named(manifest): manifest
     for path in sorted(FOLDER.glob("*.yaml"))
     if path.name != "kustomization.yaml"
     for manifest in yaml.safe_load_all(path.read_text())
@@ -42,7 +50,9 @@ def ports(workload: str) -> dict[str, int]:
     return {port["name"]: port["containerPort"] for port in container(workload)["ports"]}
 
 
-@pytest.mark.parametrize("name", MANIFESTS)
+@pytest.mark.parametrize(
+    "name", [name for name, one in MANIFESTS.items() if not one["apiVersion"].startswith(GATEWAY)]
+)
 def test_is_valid(name: str):
     kubernetes_validate.validate(MANIFESTS[name], VERSION, strict=True)
 
@@ -53,11 +63,11 @@ def test_a_wrong_manifest_is_not_valid():
         kubernetes_validate.validate(wrong, VERSION, strict=True)
 
 
-def test_all_files_are_applied_but_the_example_of_a_secret():
+def test_all_files_are_applied_but_examples():
     kustomization = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
     here = {path.name for path in FOLDER.glob("*.yaml")}
     applied = {name for name in kustomization["resources"] if name.endswith(".yaml")}
-    assert here - applied == {"keys.example.yaml", "kustomization.yaml"}
+    assert here - applied == {"gateway.example.yaml", "keys.example.yaml", "kustomization.yaml"}
     assert applied <= here
     assert kustomization["namespace"] == MANIFESTS["Namespace gradwire"]["metadata"]["name"]
 
@@ -129,7 +139,7 @@ def test_settings_exist_and_leave_room_in_the_container():
     threads = container("Deployment gradwire")["resources"]["limits"]["cpu"]
     settings = Settings.model_validate(
         {name.removeprefix("GRADWIRE_").lower(): value for name, value in given.items()}
-        | {"pool_threads": threads}
+        | {"cores": threads}
     )
     memory = container("Deployment gradwire")["resources"]["limits"]["memory"]
     assert most_bytes(settings) <= int(memory.removesuffix("Gi")) << 30
@@ -140,7 +150,7 @@ def test_settings_exist_and_leave_room_in_the_container():
 
 def test_threads_are_as_many_as_the_cores_that_are_allowed():
     environment = {entry["name"]: entry for entry in container("Deployment gradwire")["env"]}
-    source = environment["GRADWIRE_POOL_THREADS"]["valueFrom"]
+    source = environment["GRADWIRE_CORES"]["valueFrom"]
     assert source == {"resourceFieldRef": {"resource": "limits.cpu"}}
     assert int(container("Deployment gradwire")["resources"]["limits"]["cpu"]) > 0
 
@@ -148,7 +158,7 @@ def test_threads_are_as_many_as_the_cores_that_are_allowed():
 def test_probes_ask_paths_that_exist_on_the_port_that_is_listened_on():
     app = create_app(Settings())
     paths = app.openapi()["paths"]
-    app.state.capacity.close()
+    app.state.executors.shut()
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         asked = container("Deployment gradwire")[probe]["httpGet"]
         assert asked["path"] in paths
@@ -175,20 +185,33 @@ def test_graces_are_ordered():
     waits = int(re.findall(r"proxy_read_timeout (\d+)s", proxy)[0])
     before, until = grace("Deployment nginx")
     assert before + waits < until
-    annotations = MANIFESTS["Ingress gradwire"]["metadata"]["annotations"]
-    assert waits < int(annotations["nginx.ingress.kubernetes.io/proxy-read-timeout"])
 
 
-def test_ingress_takes_what_the_service_takes_and_leads_to_nginx():
-    ingress = MANIFESTS["Ingress gradwire"]
-    size = ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/proxy-body-size"]
-    assert int(size.removesuffix("m")) << 20 == Settings.model_fields["max_body_bytes"].default
-    (rule,) = ingress["spec"]["rules"]
-    (path,) = rule["http"]["paths"]
-    backend = path["backend"]["service"]
-    service = MANIFESTS[f"Service {backend['name']}"]
-    assert backend["port"]["name"] in {port["name"] for port in service["spec"]["ports"]}
-    assert service["spec"]["selector"] == pod("Deployment nginx")["metadata"]["labels"]
+def test_route_leads_to_nginx_which_alone_knows_what_takes_too_long():
+    route = MANIFESTS["HTTPRoute gradwire"]["spec"]
+    (rule,) = route["rules"]
+    assert rule["timeouts"] == {"request": "0s"}
+    (backend,) = rule["backendRefs"]
+    service = MANIFESTS[f"Service {backend['name']}"]["spec"]
+    assert backend["port"] in {port["port"] for port in service["ports"]}
+    assert service["selector"] == pod("Deployment nginx")["metadata"]["labels"]
+
+
+def test_example_of_a_gateway_is_one_for_the_route():
+    route = MANIFESTS["HTTPRoute gradwire"]["spec"]
+    gateway = MANIFESTS["Gateway gateway"]
+    (parent,) = route["parentRefs"]
+    assert parent == {name: gateway["metadata"][name] for name in ("name", "namespace")}
+    assert parent["namespace"] == MANIFESTS["Namespace gateway"]["metadata"]["name"]
+    (listener,) = gateway["spec"]["listeners"]
+    assert [listener["hostname"]] == route["hostnames"]
+    assert listener["protocol"] == "HTTPS"
+    label = {"kubernetes.io/metadata.name": MANIFESTS["Namespace gradwire"]["metadata"]["name"]}
+    assert listener["allowedRoutes"]["namespaces"]["selector"]["matchLabels"] == label
+    (rule,) = MANIFESTS["NetworkPolicy nginx"]["spec"]["ingress"]
+    (peer,) = rule["from"]
+    label = {"kubernetes.io/metadata.name": parent["namespace"]}
+    assert peer["namespaceSelector"]["matchLabels"] == label
 
 
 def test_nginx_finds_its_configuration_and_the_pods():

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
+from gradwire_service.app import create_app
+from gradwire_service.edge.gate import Gate
+from gradwire_service.settings import Settings
 from prometheus_client.parser import text_string_to_metric_families
-
-from tests.fleet.fleets import replica
 
 #: Those that Prometheus adds to every series.
 SCRAPED = {"instance", "job"}
@@ -19,9 +21,16 @@ SERIES = re.compile(r"\b((?:gradwire|process|up)(?:_\w+)?)\b(?:\{([^}]*)\})?")
 
 
 @pytest.fixture
-async def series(tmp_path: Path) -> dict[str, set[str]]:
+async def series() -> dict[str, set[str]]:
     """The names of all series, each with its labels as far as samples show them."""
-    async with replica(tmp_path) as server, server.client() as client:
+    settings = Settings()
+    app = create_app(settings)
+    Gate(settings, app.state.ledger)  # whose figures are those of connections
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://service") as client,
+    ):
         await client.post("/v1/evaluate", json={"program": "log(x)", "variables": {"x": 0}})
         await client.post("/v1/evaluate", json={"program": "x(", "variables": {}})
         made = await client.post("/v1/tapes", json={"program": "2 * x", "variables": {"x": 1}})

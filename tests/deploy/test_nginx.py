@@ -85,11 +85,29 @@ def test_unknown_post_is_never_sent_twice(proxy: Start):
     assert len(broken.asked) == len(sound.asked) == 1
 
 
-def test_each_replica_is_tried_once(proxy: Start):
+@pytest.mark.parametrize("path", ["/v1/gradient", "/v1/tensors"])
+def test_what_brought_two_replicas_down_is_asked_of_no_third(proxy: Start, path: str):
     replicas = [Replica("hangs up") for _ in range(4)]
-    reply = proxy(*replicas).post("/v1/gradient", content=asking("x"))
+    method = "PUT" if path == "/v1/tensors" else "POST"
+    reply = proxy(*replicas).request(method, path, content=asking("x"))
     assert (reply.status_code, reply.json()["code"]) == (503, "overloaded")
-    assert sorted(len(replica.asked) for replica in replicas) == [0, 1, 1, 1]
+    assert sorted(len(replica.asked) for replica in replicas) == [0, 0, 1, 1]
+
+
+def test_the_last_replica_that_is_there_is_found(proxy: Start):
+    sound = Replica("answers")
+    client = proxy(Replica("is gone"), sound, Replica("is gone"))
+    for number in range(16):
+        assert client.post("/v1/gradient", content=asking(f"x + {number}")).status_code == 200
+        assert client.get("/v1/limits").status_code == 200
+    assert len(sound.asked) == 32
+
+
+def test_without_any_replica_it_is_said_at_once(proxy: Start):
+    client = proxy(*[Replica("is gone") for _ in range(3)])
+    for reply in (client.post("/v1/gradient", content=asking("x")), client.get("/v1/limits")):
+        assert (reply.status_code, reply.json()["code"]) == (503, "overloaded")
+        assert reply.headers["Retry-After"] == "1"
 
 
 def test_client_that_goes_away_takes_its_request_with_it(proxy: Start):

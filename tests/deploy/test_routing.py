@@ -108,9 +108,9 @@ def test_busy_home_is_passed_over_and_when_all_are_busy_any_is_asked(proxy: Star
 
 
 def test_busy_and_gone_together_still_answer(proxy: Start):
-    """The free ones hang up and the sound one is busy: it is asked all the same."""
+    """The free ones are gone and the sound one is busy: it is asked all the same."""
     busy = Replica("holds")
-    client = proxy(busy, Replica("hangs up"), Replica("hangs up"))
+    client = proxy(busy, Replica("is gone"), Replica("is gone"))
     with ThreadPoolExecutor(MOST_AT_HOME + 1) as pool:
         asked = [
             pool.submit(client.post, "/v1/gradient", content=asking(f"x + {number}"))
@@ -147,4 +147,4 @@ def test_no_body_makes_looking_for_its_program_slow(proxy: Start, tmp_path: Path
         before = seconds()
         for _ in range(20):
             assert client.post("/v1/gradient", content=body).status_code == 200
-        assert seconds() - before < 0.2
+        assert seconds() - before < 0.4

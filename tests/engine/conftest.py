@@ -1,11 +1,28 @@
 """What tests of the engine share: questions asked with plain Python values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query, Ragged, Sparse
+from gradwire_engine.backends.numpy.namespace import NUMPY
+
+from tests.engine.requests import LAST
+
+LAST.listen()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, Any]:
+    """Print with a failure the request that asks a service what was asked last."""
+    report = yield
+    if report.when == "call":
+        if report.failed and (request := str(LAST)):
+            report.sections.append(("the same asked of a service", request))
+        LAST.forget()
+    return report
 
 
 def leaf(value: Any) -> Any:
@@ -59,6 +76,13 @@ class Asker:
         return self.answer(program, variables, **query).gradients
 
 
+@pytest.fixture(params=["with AVX-512", "without AVX-512"])
+def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Optimise as on each kind of processor, whichever this one is."""
+    quick = frozenset(("tan",)) if request.param == "with AVX-512" else frozenset()
+    monkeypatch.setattr(NUMPY, "quick", quick)
+
+
 @pytest.fixture
 def ask() -> Asker:
     """Ask a fresh engine."""
@@ -69,3 +93,13 @@ def ask() -> Asker:
 def ask_within() -> Callable[..., Asker]:
     """Ask a fresh engine of these limits."""
     return lambda **limits: Asker(Limits(**limits))
+
+
+@contextmanager
+def named(*parts: object) -> Iterator[None]:
+    """Add to an error what it is of, where one test goes through many samples."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note("of " + ", ".join(map(str, parts)))
+        raise

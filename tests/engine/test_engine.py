@@ -244,10 +244,14 @@ def test_who_waits_for_a_recording_looks_at_the_deadline():
         ("zeros((1000, 1000))", {"array_bytes": 1_000_000}, 8_000_000),
         ("x[:, None]*x", {"array_bytes": 1_000_000}, 8_000_000),
         ("x[:, None] @ x[None]", {"array_bytes": 1_000_000}, 8_000_000),
-        ("[x*i for i in range(1000)]", {"total_bytes": 1_000_000}, 8_000_000),
+        ("[x*i for i in range(1000)]", {"total_bytes": 1_000_000}, 8_007_992),  # and numbers
         ("sum(stack([x*i for i in range(1000)]))", {"array_bytes": 7_999_999}, 8_000_000),
         ("y = x\n" + "y = sin(y)\n" * 1000 + "y", {"instructions": 500}, 500),
         ("tanh(x)", {"flops": 500}, None),
+        ("toeplitz(x)", {"array_bytes": 1_000_000}, 8_000_000),
+        ("sum(x[arange(0, 1000)] * circulant(x))", {"total_bytes": 1_000_000}, 8_000_000),
+        ("y = x * 2\n[y for i in range(100)]", {"answer_bytes": 799_999}, 800_000),
+        ("y = [x]\nfor i in range(10):\n  y = y + y\n{'a': y}", {"answer_bytes": 10}, 8_192_000),
     ],
 )
 def test_over_budget_is_refused_before_anything_is_allocated(text, limits, number):
@@ -262,6 +266,62 @@ def test_over_budget_is_refused_before_anything_is_allocated(text, limits, numbe
     assert peak < 5_000_000
     assert number is None or str(number) in caught.value.message
     assert any(character.isdigit() for character in caught.value.message)
+
+
+NAMED = [
+    ("y = x * 2", Query("evaluate", outputs=["y"] * 99_999)),
+    ("y = x * 2", Query("evaluate", outputs={"a": ["y", "x"], "b": {"c": "y"}})),
+    ("y = sum(x * x)", Query("gradient", sources=["x"] * 3, outputs=["x", "x", "y"])),
+    ("y = sum(x * x)", Query("gradient", unconnected="zero", sources=["x", "w"])),
+    ("y = x * w[0, 0]", Query("jacobian", format="coo")),
+    ("y = sum(x * x)", Query("hessian", sources="x")),
+    ("x.assign(x * 2)\ny = x", Query("evaluate")),
+    ("y = sum(x * x)", Query("gradient", batch={"w": 0})),
+    ("broadcast_to(x, (50, 7))", Query("evaluate")),
+]
+
+
+@pytest.mark.parametrize(("text", "query"), NAMED)
+def test_the_answers_size_is_known_each_array_counted_as_often_as_it_is_named(text, query):
+    given = leaves(x=np.linspace(0.1, 1, 7), w=np.ones((4, 3)))
+    call = Engine().call(Engine().parse(text), given, query)
+    call.compile(nothing)
+    answer = call.replay(nothing)
+    parts = [answer.value, answer.outputs, answer.derivatives, answer.updates]
+    assert call.answer_bytes == sum(np.asarray(x).nbytes for x in arrays(parts))
+    exactly = Engine(Limits(answer_bytes=call.answer_bytes))
+    exactly.call(exactly.parse(text), given, query).replay(nothing)
+    less = Engine(Limits(answer_bytes=call.answer_bytes - 1))
+    with pytest.raises(OverBudget, match=f"the answer has {call.answer_bytes} bytes"):
+        less.call(less.parse(text), given, query).replay(nothing)
+
+
+def arrays(nested):
+    """The leaves, each as often as it is there."""
+    if isinstance(nested, dict):
+        nested = [*nested.values()]
+    if isinstance(nested, list | tuple):
+        return [x for part in nested for x in arrays(part)]
+    return [] if nested is None else [nested]
+
+
+def test_what_a_recording_keeps_is_no_answer():
+    engine = Engine(Limits(answer_bytes=100))
+    recording = engine.recording(engine.parse("y = x * 2\nsum(y)"), leaves(x=np.ones(1000)))
+    recording.run(nothing)
+    assert recording.call(Query("gradient", target="y", sources="y")) is not None
+
+
+def test_constants_count_against_the_budget():
+    text = "y = toeplitz(x)\nsum(y)"
+    for total, fits in ((400_000, True), (160_500, False)):  # a map and a matrix of 80 kB
+        engine = Engine(Limits(total_bytes=total))
+        call = engine.call(engine.parse(text), leaves(x=np.ones(100)), EVALUATE)
+        if fits:
+            assert call.replay(nothing).value == 10_000
+        else:
+            with pytest.raises(OverBudget, match="bytes at once"):
+                call.replay(nothing)
 
 
 def test_a_gradient_may_be_over_budget_where_the_value_is_not():

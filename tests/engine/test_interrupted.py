@@ -13,6 +13,8 @@ from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.collection import CollectionHeld
 from gradwire_engine.errors import DeadlineExceeded
 
+from tests.effort import some
+
 X = {"x": np.array(0.5)}
 LARGE = {"x": np.linspace(0.1, 1, 20_000)}
 LONG = "\n".join(
@@ -65,7 +67,7 @@ def test_what_was_stopped_anywhere_answers_all_the_same(case):
     counting = Countdown()
     expected = replays(Engine(), case, counting)
     assert counting.calls
-    for left in {*range(0, counting.calls, max(counting.calls // 40, 1)), counting.calls - 1}:
+    for left in {0, *some(range(counting.calls), 40), counting.calls - 1}:
         engine, was_enabled = Engine(), gc.isenabled()
         with pytest.raises(DeadlineExceeded):
             replays(engine, case, Countdown(left))
@@ -75,6 +77,16 @@ def test_what_was_stopped_anywhere_answers_all_the_same(case):
             np.testing.assert_equal(found[-1], right[-1])
             for x, y in zip(_arrays(found[:-1]), _arrays(right[:-1]), strict=True):
                 np.testing.assert_allclose(x, y, rtol=1e-13)
+
+
+def test_a_replay_is_stopped_before_its_first_instruction():
+    text, values, query = CASES["long"]
+    engine = Engine()
+    call = engine.call(engine.parse(text), _leaves(values), query)
+    call.compile(Countdown())
+    with pytest.raises(DeadlineExceeded) as stopped:
+        call.replay(Countdown(0))
+    assert stopped.value.at is None
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -12,9 +12,10 @@ from gradwire_engine.call import Call
 from gradwire_engine.errors import DeadlineExceeded, DomainError
 from gradwire_engine.joint_call import JointCall
 from gradwire_engine.record.calculus import leaves
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import examples
 from tests.engine import test_random_programs, test_replays
 from tests.engine.conftest import leaf
 
@@ -89,14 +90,14 @@ def arrays(answer: Answer) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in test_replays.ASKED if kind != "batch"])
-@settings(max_examples=25)
+@examples(25)
 @given(text=test_replays.programs(), seed=test_replays.SEEDS, count=st.integers(2, 5))
 def test_answers_together_keep_the_promise_of_replays(kind, text, seed, count):
     query, asked = test_replays.ASKED[kind]
     drawn = [test_replays.values_of(seed + i) for i in range(count)]
     given = [dict(zip(test_replays.SHAPES, values, strict=True)) for values in drawn]
     calls = Asker().calls(text, given, kind=query, unconnected="zero", **asked)
-    compiled, tape = test_replays.compiled(text, query, drawn[0], set(), **asked)
+    compiled, tape = test_replays.compiled(text, query, drawn[0], **asked)
     for _ in range(3):
         answers = JointCall(calls).answers(go_on)
         for found, inputs in zip(answers, drawn, strict=True):
@@ -110,7 +111,7 @@ def test_answers_together_keep_the_promise_of_replays(kind, text, seed, count):
                 assert test_replays.distance(one, other) <= most
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(test_random_programs.scripts(), st.integers(0, 2**32 - 1), st.integers(2, 6))
 def test_programs_with_control_flow_answer_together_as_alone(text, seed, count):
     rng = np.random.default_rng(seed)
@@ -247,7 +248,24 @@ def test_lengths_are_powers_of_two():
     assert not JointCall(calls).compiled
 
 
-def test_residents_are_shared():
+def test_residents_that_differ_are_stacked():
+    residents = [Leaf(x, resident=f"{i}") for i, x in enumerate(RNG.normal(size=(5, 5, 3)))]
+    given = points(x=residents, y=Y, w=5 * [Leaf(X[0], resident="w")])
+    asker = Asker()
+    for _ in range(3):
+        for one, other in zip(*asker.both("sum(x @ w) * y", given, sources="x"), strict=True):
+            alike(one, other)
+    joint = JointCall(asker.calls("sum(x @ w) * y", given))
+    assert [np.shape(x) for x in joint.inputs] == [(5, 3), (), (3,), (8, 5, 3), (8,)]
+
+
+def test_calls_that_are_the_same_are_examples_all_the_same():
+    calls = Asker().calls("sum(x)", 3 * [{"x": Leaf(X, resident="x")}])
+    for answer, call in zip(JointCall(calls).answers(go_on), calls, strict=True):
+        alike(answer, call.replay(go_on))
+
+
+def test_residents_of_all_are_shared():
     given = points(x=5 * [Leaf(X, resident="x")], y=Y, w=RNG.normal(size=(5, 3)))
     asker = Asker()
     for one, other in zip(*asker.both("sum((x.T @ x) @ w) * y", given, sources="w"), strict=True):

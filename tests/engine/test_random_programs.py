@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from itertools import chain
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query
+from gradwire_engine.dialects import DIALECTS
 from gradwire_engine.errors import DeadlineExceeded, EngineError, InternalError
-from hypothesis import assume, given, settings
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.record.language import LANGUAGE
+from hypothesis import assume, given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 RNG = np.random.default_rng(0)
 VALUES = {
@@ -194,7 +200,7 @@ def scripts(draw: st.DrawFn) -> str:
     return "\n".join([*lines, "y = tanh(s) + sum(sin(v))"])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(scripts(), st.integers(0, 2**32 - 1))
 def test_gradients_are_the_slopes(text, seed):
     rng = np.random.default_rng(seed)
@@ -299,7 +305,7 @@ def whole(block: Any) -> Any:
     [transposed, symmetric, mapped, replayed, recomputed, by_nonzeros],
     ids=lambda f: f.__name__,
 )
-@settings(max_examples=40)
+@examples(40)
 @given(scripts(), st.integers(0, 2**32 - 1))
 def test_two_ways_to_one_answer_agree(ways, text, seed):
     one, other = ways(text, np.random.default_rng(seed))
@@ -373,7 +379,7 @@ def leaf(value: Any) -> Any:
     return Leaf(value) if isinstance(value, str) else value
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(
     st.lists(st.sampled_from([*TOKENS.split(), "\n", "\n  "]), min_size=1, max_size=14).map(
         " ".join
@@ -385,7 +391,7 @@ def test_no_text_raises_anything_but_typed_errors(text, variables, kind):
     assert_answered(text, variables, kind)
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(
     st.lists(STATEMENTS, min_size=1, max_size=4).map("\n".join),
     VARIABLES,
@@ -430,12 +436,51 @@ ATTRIBUTES = st.dictionaries(
 )
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.sampled_from(CALLS), st.lists(ARGUMENTS, max_size=3), ATTRIBUTES, VARIABLES)
 def test_no_graph_raises_anything_but_typed_errors(op, args, attrs, variables):
     nodes = [{"id": "a", "op": "negative", "args": ["x"]}]
     nodes.append({"id": "b", "op": op, "args": args, "attrs": attrs})
     assert_answered({"nodes": nodes, "outputs": "b"}, variables, "gradient")
+
+
+#: What a function may be called with, and mostly should not.
+ODD = (
+    """
+None | True | ... | 'a' | 'reflect' | 0 | -1 | 3 | 10**6 | 10**12 | 2**63 | -2**63 | 1e308 |
+-0.5 | nan | inf | 1j | (1e200+1e200j) | [] | () | {} | [[]] | [None] | ['a'] | [sin] |
+[1, [2]] | [x, 1] | [x, m] | [1.5] | [2**63] | [0, 0] | [2, 2] | (-1, -1) | [[1, 2], [3]] |
+[[0, 1], [1, 1]] | {'a': x} | ((x,), x) | sin | float32 | float | range | cond | grad |
+(lambda: x) | (lambda t: t) | (lambda t: None) | (lambda t: []) | (lambda t, v: t + v) |
+(lambda t, v: (t, v)) | grad(sin) | range(3) | x.at | x.shape | m.T | x.dtype | (x > 0) |
+x[:0] | x.astype(int32) | 'sum' | 'valid' | 'L' | x | m | n | z0 | u8 | c | p | p.w | s |
+0xTOO_LONG
+""".strip()
+    .replace("\n", " ")
+    .split(" | ")
+)
+ODD[-1] = "0x" + "f" * 4000
+GIVEN = {
+    "x": np.linspace(0.1, 0.9, 3),
+    "m": np.eye(3) * 2,
+    "n": np.int64(2),
+    "z0": np.zeros(0),
+    "u8": np.array([255, 0, 7], np.uint8),
+    "c": np.full((2, 2), 1j),
+    "p": {"w": Leaf(np.ones(3))},
+    "s": Leaf("text"),
+}
+NAMES = sorted({*FUNCTIONS, *LANGUAGE, *[name for d in DIALECTS for name in d.functions]})
+
+
+@examples(400)
+@given(
+    st.sampled_from([name for name in NAMES if not iskeyword(name.split("_")[0])]),
+    st.lists(st.sampled_from(ODD), max_size=4).map(", ".join),
+    st.sampled_from(["evaluate", "gradient"]),
+)
+def test_no_call_raises_anything_but_typed_errors(name, arguments, kind):
+    assert_answered(f"{name}({arguments})", GIVEN, kind)
 
 
 def assert_answered(program: Any, variables: dict[str, Any], kind: str) -> None:

@@ -14,6 +14,7 @@ from gradwire_engine.answer import Kind
 from gradwire_engine.backends.numpy import frames, grouping, rows
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.loops import bound
+from gradwire_engine.backends.numpy.parted import Specialised
 from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.ops.arrays.indexing import Indexed
 from gradwire_engine.ops.arrays.shape import View
@@ -24,8 +25,10 @@ from gradwire_engine.ops.reductions.reductions import Extreme
 from gradwire_engine.optimize import residents, sums, vectorised, worth
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.tape import ArrayType, Tape
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 SHAPES: dict[str, tuple[int, ...]] = {"a": (), "v": (9,), "w": (3,), "m": (3, 9), "s": (9, 9)}
 UNARY = ["sin({})", "tanh({})", "exp(-{0} * {0})", "log(1 + {}**2)", "{}**3", "{}**2", "{}**4"]
@@ -126,13 +129,10 @@ def go_on() -> None:
     """Nothing here has a deadline."""
 
 
-def compiled(
-    text: str, kind: Kind, values: Sequence[Any], resident: Set[int], **asked: Any
-) -> tuple[Compiled, Tape]:
+def compiled(text: str, kind: Kind, values: Sequence[Any], **asked: Any) -> tuple[Compiled, Tape]:
     """What answers a query, and the tape that it was before it was optimised.
 
-    Values with an axis more than the variables have are of examples. The inputs of the numbers
-    ``resident`` are the same in all replays.
+    Values with an axis more than the variables have are of examples.
     """
     tapes: dict[str, Tape] = {}
     variables, stacks = {}, {}
@@ -143,7 +143,6 @@ def compiled(
     query = Query(kind, unconnected="zero", **asked)
     told = compile_query(
         *(Engine().parse(text), variables, query, None, Limits(), go_on, stacks),
-        residents=resident,
         told=tapes.__setitem__,
     )
     return told, tapes["batched"]
@@ -196,43 +195,48 @@ def recorded(
     dtype: str = "float64",
     names: Set[str] = frozenset(),
 ) -> Any:
-    """The executable, the tape as it was recorded, and inputs of both.
+    """What replays, the tape as it was recorded, and inputs of both.
 
-    The variables of these ``names`` are resident, as they are and as stacks: all others come with
-    other values in a second set of inputs.
+    For the variables of these ``names`` it is specialised, as they are and as stacks, if that is
+    any use: all others come with other values in a second set of inputs.
     """
     query, asked = ASKED[kind]
     shape = (3,) if kind == "batch" else ()
     drawn = [values_of(seed, *shape), values_of(seed + 1, *shape)]
     first, second = ([np.asarray(x, dtype) for x in values] for values in drawn)
     numbers = [i for i, name in enumerate(SHAPES) if name in names]
-    resident = {*numbers, *[len(SHAPES) + i for i in numbers if shape]}
-    found, tape = compiled(text, query, first, resident, exact=exact, **asked)
+    resident = frozenset([*numbers, *[len(SHAPES) + i for i in numbers if shape]])
+    found, tape = compiled(text, query, first, exact=exact, **asked)
+    found.part(resident, go_on)
+    parts = found.parted.get(resident)
+    replayed = found.executable if parts is None else Specialised(parts)
     inputs = inputs_of(first)
     pairs = zip(inputs, inputs_of(second), strict=True)
     others = [x if i in resident else y for i, (x, y) in enumerate(pairs)]
-    return found.executable, tape, [inputs, others] if names else [inputs]
+    return replayed, tape, [inputs, others] if names else [inputs]
 
 
 @EVERY_KIND
-@settings(max_examples=30)
+@examples(30)
 @given(text=programs(), seed=SEEDS)
 def test_an_exact_replay_gives_the_bits_of_a_walk(kind, text, seed):
     gives_the_bits(*recorded(kind, text, seed, exact=True))
 
 
 @EVERY_KIND
-@settings(max_examples=30)
+@examples(30)
 @given(text=programs(), seed=SEEDS, names=NAMES)
 def test_an_exact_replay_with_residents_gives_the_bits_of_a_walk(kind, text, seed, names):
     gives_the_bits(*recorded(kind, text, seed, exact=True, names=names))
 
 
-def gives_the_bits(executable: Executable, tape: Tape, sets: Sequence[Sequence[Any]]) -> None:
+def gives_the_bits(
+    executable: Executable | Specialised, tape: Tape, sets: Sequence[Sequence[Any]]
+) -> None:
     for inputs in sets:
         expected = walked(tape, inputs)
         for _ in range(3):
-            for one, other in zip(executable.run(inputs, go_on), expected, strict=True):
+            for one, other in zip(executable.replay(inputs, go_on)[0], expected, strict=True):
                 assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
@@ -289,7 +293,7 @@ FORMS: dict[str, tuple[str, float, Callable[[], AbstractContextManager[None]]]] 
 
 @EVERY_KIND
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=15)
+@examples(15)
 @given(text=programs(), seed=SEEDS)
 def test_a_replay_gives_the_digits_of_a_walk(kind, form, text, seed):
     gives_the_digits(kind, form, text, seed)
@@ -297,7 +301,7 @@ def test_a_replay_gives_the_digits_of_a_walk(kind, form, text, seed):
 
 @EVERY_KIND
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=15)
+@examples(15)
 @given(text=programs(), seed=SEEDS, names=NAMES)
 def test_a_replay_with_residents_gives_the_digits_of_a_walk(kind, form, text, seed, names):
     gives_the_digits(kind, form, text, seed, names=names)
@@ -307,7 +311,7 @@ def gives_the_digits(kind: str, form: str, text: str, seed: int, **more: Any) ->
     dtype, rtol, large = FORMS[form]
     with large():
         executable, tape, sets = recorded(kind, text, seed, exact=False, dtype=dtype, **more)
-        replays = [[executable.run(inputs, go_on) for _ in range(3)] for inputs in sets]
+        replays = [[executable.replay(inputs, go_on)[0] for _ in range(3)] for inputs in sets]
     for inputs, runs in zip(sets, replays, strict=True):
         expected = walked(tape, inputs)
         unsure = uncertain(tape, inputs, expected, seed)
@@ -319,15 +323,16 @@ def gives_the_digits(kind: str, form: str, text: str, seed: int, **more: Any) ->
 
 
 @EVERY_KIND
-@settings(max_examples=20)
+@examples(20)
 @given(text=programs(), seed=SEEDS, names=NAMES, exact=st.booleans())
 def test_only_views_of_residents_are_computed_again(kind, text, seed, names, exact):
-    executable, _, _ = recorded(kind, text, seed, exact=exact, names=names)
+    replayed, tape, _ = recorded(kind, text, seed, exact=exact, names=names)
+    made = replayed._parted.remainder.tape if isinstance(replayed, Specialised) else replayed.tape
     numbers = [i for i, name in enumerate(SHAPES) if name in names]
     same = {*numbers, *[len(SHAPES) + i for i in numbers]}
-    whole = len(executable.whole.inputs)
+    whole = len(tape.inputs)
     standing: list[bool] = []
-    for op, args, _, _ in executable.tape.instructions:
+    for op, args, _, _ in made.instructions:
         given_again = isinstance(op, Input) and op.index < whole and op.index not in same
         standing.append(not given_again and all(standing[arg] for arg in args))
         if standing[-1]:
@@ -338,7 +343,7 @@ EXTREMES = [0.0, -0.0, 1.0, -2.5, 5e-324, 1e-200, -1e200, 1e308, np.inf, -np.inf
 
 
 @EVERY_KIND
-@settings(max_examples=25)
+@examples(25)
 @given(text=programs(), seed=SEEDS, names=st.just(set()) | NAMES)
 def test_an_answer_that_is_not_finite_is_that_of_what_was_recorded(kind, text, seed, names):
     engine, rng, (query, asked) = Engine(), np.random.default_rng(seed), ASKED[kind]

@@ -18,7 +18,9 @@ Numbers = NDArray[np.float64]
 SMOOTH = "sum(c * sin(x) + x * x)"
 
 
-def smooth(size: int, seed: int, name: str = "smooth", program: object = SMOOTH) -> Ask:
+def smooth(
+    size: int, seed: int, name: str = "smooth", program: object = SMOOTH, tenant: str | None = None
+) -> Ask:
     """The gradient of a function of ``size`` numbers, which are read from JSON."""
     x, c = np.random.default_rng(seed).normal(size=(2, size))
     document = {
@@ -26,7 +28,8 @@ def smooth(size: int, seed: int, name: str = "smooth", program: object = SMOOTH)
         "variables": {"x": x.tolist(), "c": c.tolist()},
         "sources": "x",
     }
-    return Ask(name, "/v1/gradient", document, gives(c * np.cos(x) + 2 * x))
+    headers = [] if tenant is None else [("Authorization", f"Bearer {tenant}")]
+    return Ask(name, "/v1/gradient", document, gives(c * np.cos(x) + 2 * x), headers=headers)
 
 
 def slow(passes: int, seed: int = 0) -> Ask:
@@ -39,6 +42,18 @@ def slow(passes: int, seed: int = 0) -> Ask:
     mean = float(y.mean())
     document = {"program": program, "variables": {"x": start}}
     return Ask("slow", "/v1/evaluate", document, lambda found: isclose(found["outputs"], mean))
+
+
+def large(size: int) -> Ask:
+    """The sum of a sorted array, which takes some memory for a moment."""
+    document = {"program": f"sum(sort(sin(x * arange({size}))))", "variables": {"x": 1.0}}
+    total = float(np.sin(np.arange(size)).sum())
+    return Ask(
+        "large",
+        "/v1/evaluate",
+        document,
+        lambda found: isclose(found["outputs"], total, abs_tol=1e-6),
+    )
 
 
 def waiting(milliseconds: int, seed: int = 0) -> Ask:

@@ -13,9 +13,10 @@ from typing import Any
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.fleet.cgroups import Cgroup, cgroup
 from tests.fleet.chaos import Chaos
 from tests.fleet.nginx import NGINX, configure
-from tests.fleet.processes import Program, free_port
+from tests.fleet.processes import Program, child_of, free_port
 
 __all__ = ["NGINX", "Fleet", "Nginx", "Replica", "client_of", "fleet", "replica"]
 
@@ -27,10 +28,21 @@ _READ_TIMEOUT = re.compile(r"(proxy_read_timeout )\w+;")
 class Replica(Program):
     """A server process."""
 
-    def __init__(self, name: str, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        settings: Mapping[str, str] | None = None,
+        cgroup: Cgroup | None = None,
+    ) -> None:
         port = free_port()
         command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
-        super().__init__(name, command, port, folder, {**SETTINGS, **(settings or {})})
+        super().__init__(name, command, port, folder, {**SETTINGS, **(settings or {})}, cgroup)
+
+    @property
+    def pid(self) -> int:
+        """The process that serves; what was started watches it."""
+        return child_of(self.process.pid)
 
     async def answers(self) -> bool:
         return await super().answers() and (await self.get("/readyz")).status_code == 200
@@ -96,10 +108,13 @@ class Fleet:
 
 
 @asynccontextmanager
-async def replica(folder: Path, **settings: object) -> AsyncIterator[Replica]:
-    """One server process; settings by their names."""
-    async with _running(Replica("replica", folder, _variables(settings))) as alone:
-        yield alone
+async def replica(
+    folder: Path, memory_bytes: int | None = None, /, **settings: object
+) -> AsyncIterator[Replica]:
+    """One server process, with so much memory for all its family; settings by their names."""
+    async with AsyncExitStack() as stack:
+        alone = _replica(stack, "replica", folder, memory_bytes, settings)
+        yield await stack.enter_async_context(_running(alone))
 
 
 @asynccontextmanager
@@ -109,17 +124,31 @@ async def fleet(
     *,
     chaos: bool = False,
     read_seconds: int | None = None,
+    memory_bytes: int | None = None,
     **settings: object,
 ) -> AsyncIterator[Fleet]:
-    """``size`` server processes behind nginx; settings by their names."""
+    """``size`` server processes behind nginx, each with so much memory; settings by their names."""
     async with AsyncExitStack() as stack:
-        made = [Replica(f"replica-{n}", folder, _variables(settings)) for n in range(size)]
+        made = [
+            _replica(stack, f"replica-{n}", folder, memory_bytes, settings) for n in range(size)
+        ]
         await stack.enter_async_context(_running(*made))
         ports = [one.port for one in made]
         between = [await stack.enter_async_context(Chaos(port)) for port in ports] if chaos else []
         nginx = Nginx(folder, [one.port for one in between] or ports, read_seconds)
         await stack.enter_async_context(_running(nginx))
         yield Fleet(made, nginx, between)
+
+
+def _replica(
+    stack: AsyncExitStack,
+    name: str,
+    folder: Path,
+    memory_bytes: int | None,
+    settings: Mapping[str, object],
+) -> Replica:
+    group = None if memory_bytes is None else stack.enter_context(cgroup(name, memory_bytes))
+    return Replica(name, folder, _variables(settings), group)
 
 
 @asynccontextmanager

@@ -87,6 +87,8 @@ class Answers:
     seconds: float = 0.0
     #: How late the generator was at most, where requests were due at times.
     late_seconds: float = 0.0
+    #: How many connections were open at once.
+    connections: int = 0
 
     @property
     def good(self) -> list[Answer]:
@@ -206,7 +208,7 @@ async def closed(
 
     For so many ``seconds``, so many times ``each``, or ``until`` something happens.
     """
-    answers = Answers()
+    answers = Answers(connections=clients)
     start = time.perf_counter()
 
     async def client(number: int) -> None:
@@ -266,6 +268,7 @@ async def opened(
     await asyncio.gather(*asking)
     for connection in idle:
         connection.close()
+    answers.connections = len(idle)
     answers.seconds = time.perf_counter() - start
     return answers
 

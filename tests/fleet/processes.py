@@ -15,10 +15,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from tests.fleet.cgroups import Cgroup
+
 #: Below the ports that the kernel gives to outgoing connections, which could take the place of a
 #: program that is to listen on its port again.
 _PORTS = range(15_000, 32_000)
 _START_SECONDS = 60.0
+
+
+def child_of(pid: int) -> int:
+    """The only process that this one has started."""
+    (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(child)
 
 
 class Figures(NamedTuple):
@@ -40,13 +48,20 @@ class Program:
         port: int,
         folder: Path,
         environment: Mapping[str, str] | None = None,
+        cgroup: Cgroup | None = None,
     ) -> None:
         self.name = name
         self.port = port
-        self._command = command
+        self.cgroup = cgroup
+        self._command = command if cgroup is None else cgroup.around(command)
         self._log = folder / f"{name}.log"
         self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process that listens."""
+        return self.process.pid
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
@@ -113,7 +128,7 @@ class Program:
 
     def figures(self) -> Figures:
         """What it holds now."""
-        of = Path(f"/proc/{self.process.pid}")
+        of = Path(f"/proc/{self.pid}")
         told = dict(line.split(":", 1) for line in (of / "status").read_text().splitlines())
         return Figures(
             resident_bytes=int(told["VmRSS"].split()[0]) << 10,

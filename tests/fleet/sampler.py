@@ -1,32 +1,91 @@
 """How long answers to small requests take, measured in a process of its own.
 
-    python sampler.py PORT PATH SECONDS
+    python sampler.py PATH SECONDS PORT...
 
-What makes the load would measure its own delays.
+What makes the load would measure its own delays. Ports are asked in turns, until the time is over
+or the standard input has ended. Between them, a process that only answers is asked as well: what it
+takes is the machine's doing.
 """
 
+import asyncio
 import json
+import os
+import select
 import socket
 import sys
 import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import cycle
+from typing import NamedTuple
 
 PAUSE_SECONDS = 0.002
 
 
-def sampled(port: int, path: str, seconds: float) -> list[float]:
+class Samples(NamedTuple):
     """The seconds of each answer; an answer that is no success counts as endless."""
+
+    served: list[float]
+    #: Those of the process that does nothing else.
+    idle: list[float]
+
+
+@asynccontextmanager
+async def sampling(path: str, ports: Sequence[int], seconds: float = 1e9) -> AsyncIterator[Samples]:
+    """Gives the seconds of answers, which are there at the end."""
+    command = [sys.executable, __file__, path, str(seconds), *map(str, ports)]
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+    assert process.stdout is not None
+    await process.stdout.readline()
+    found = Samples([], [])
+    try:
+        yield found
+    finally:
+        told, _ = await process.communicate(b"")
+    served, idle = json.loads(told)
+    found.served.extend(served)
+    found.idle.extend(idle)
+
+
+def sampled(path: str, seconds: float, ports: Sequence[int]) -> Samples:
+    """Ask until the time is over."""
     request = f"GET {path} HTTP/1.1\r\nHost: gradwire\r\n\r\n".encode()
-    found = []
+    found = Samples([], [])
+    idle = _idle()
+    connections = [socket.create_connection(("127.0.0.1", port), timeout=10) for port in ports]
+    print(flush=True)  # noqa: T201 - that it has begun
     end = time.perf_counter() + seconds
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        while (start := time.perf_counter()) < end:
-            connection.sendall(request)
-            answered = connection.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
-            found.append(time.perf_counter() - start if answered else 1e9)
-            time.sleep(PAUSE_SECONDS)
+    for connection in cycle(connections):
+        start = time.perf_counter()
+        if start > end or select.select([sys.stdin], [], [], PAUSE_SECONDS)[0]:
+            break
+        for taken, asked, right in (
+            (found.idle, idle, b""),
+            (found.served, connection, b"HTTP/1.1 200 "),
+        ):
+            start = time.perf_counter()
+            try:
+                asked.sendall(request)
+                answered = asked.recv(1 << 16).startswith(right)
+            except OSError:
+                answered = False
+            taken.append(time.perf_counter() - start if answered else 1e9)
     return found
 
 
+def _idle() -> socket.socket:
+    """A connection to a process that sends back what it is sent, until that is closed."""
+    ours, theirs = socket.socketpair()
+    if os.fork() == 0:
+        ours.close()
+        while piece := theirs.recv(1 << 16):
+            theirs.sendall(piece)
+        os._exit(0)
+    theirs.close()
+    return ours
+
+
 if __name__ == "__main__":
-    _, port, path, seconds = sys.argv
-    json.dump(sampled(int(port), path, float(seconds)), sys.stdout)
+    _, path, seconds, *ports = sys.argv
+    json.dump(sampled(path, float(seconds), [int(port) for port in ports]), sys.stdout)

@@ -55,9 +55,7 @@ WORK = {
 
 @pytest.fixture(scope="module")
 async def server(tmp_path_factory):
-    async with replica(
-        tmp_path_factory.mktemp("cancel"), pool_threads=2, queue_seconds=1000
-    ) as server:
+    async with replica(tmp_path_factory.mktemp("cancel"), cores=2, queue_seconds=1000) as server:
         # What is made once, as the pool's threads and NumPy's tables, is no request's.
         await load.closed(server.port, [request("arrays", 300)], clients=2, each=1)
         yield server

@@ -33,7 +33,7 @@ DIFFERING = "instance", "x-request-id", "server-timing", "date"
 
 #: Of a service that is started once for each store: to tenants whom nobody has been yet it is new.
 SETTINGS = {
-    "pool_threads": 2,
+    "cores": 2,
     "queue_requests": 16,
     **{f"max_{kind}_per_tenant": 6 for kind in ("programs", "tensors", "tapes")},
 }
@@ -267,7 +267,8 @@ async def test_one_cannot_have_anothers_programs_compiled_anew(tmp_path: Path):
     async with house(tmp_path, cache_bytes=1 << 20) as service, service.tenants() as clients:
         mine, theirs, _ = clients
         asked = {"program": "y = sin(x) * 3", "variables": {"x": 1.0}}
-        await mine.post("/v1/gradient", json=asked)
+        for _ in range(2):  # by a process, and as it is short on the event loop
+            await mine.post("/v1/gradient", json=asked)
         for number in range(40):
             document = {"program": long_program(number), "variables": {"x": 1.0}}
             await theirs.post("/v1/gradient", json=document)

@@ -38,7 +38,7 @@ def redis(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 async def server(tmp_path_factory, redis):
-    settings = {"store": redis.url, "store_timeout_seconds": 0.5, "pool_threads": 2}
+    settings = {"store": redis.url, "store_timeout_seconds": 0.5, "cores": 2}
     async with replica(tmp_path_factory.mktemp("server"), **settings) as server:
         yield server
         log = server.log(1 << 20)

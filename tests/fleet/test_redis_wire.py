@@ -31,7 +31,7 @@ async def served(redis_url, tmp_path_factory):
     port, folder = int(redis_url.rpartition(":")[2].partition("/")[0]), tmp_path_factory.mktemp("s")
     async with Chaos(port) as chaos:
         store = f"redis://127.0.0.1:{chaos.port}/0"
-        settings = {"store_prefix": "test-wire", "store_timeout_seconds": 0.3, "pool_threads": 2}
+        settings = {"store_prefix": "test-wire", "store_timeout_seconds": 0.3, "cores": 2}
         async with replica(folder, store=store, **settings) as server:
             yield server, chaos
             assert "Traceback" not in server.log(1 << 20)

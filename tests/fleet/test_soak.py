@@ -28,7 +28,7 @@ SETTINGS = {
     "tape_values_bytes": 1 << 20,
     "tape_ttl_seconds": 1,
     "tensor_ttl_seconds": 1,
-    "pool_threads": 2,
+    "cores": 2,
 }
 #: Programs that come and go: texts are remembered, up to more than is sent here.
 DIFFERENT = 50

@@ -52,4 +52,4 @@ async def wire() -> AsyncIterator[Wire]:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
         yield Wire(http)
-    app.state.capacity.close()
+    app.state.executors.shut()

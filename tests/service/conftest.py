@@ -1,7 +1,10 @@
-"""An application, and a client that speaks to it without a socket."""
+"""Applications, and clients that speak to them without a socket."""
 
+import os
 import secrets
-from contextlib import asynccontextmanager
+import subprocess
+import sys
+from contextlib import asynccontextmanager, contextmanager
 
 import httpx
 import pytest
@@ -9,22 +12,45 @@ from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def settings():
-    return Settings(pool_threads=2, max_body_bytes=8_000_000)
+    return Settings(cores=2, max_body_bytes=8_000_000)
 
 
-@pytest.fixture
-def app(settings):
+@contextmanager
+def application(settings):
     app = create_app(settings)
     yield app
-    app.state.capacity.close()
+    app.state.executors.shut()
+
+
+def client_of(app):
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service")
+
+
+@pytest.fixture(scope="module")
+def app(settings):
+    """An application that the tests of a module share: of those that count nothing it holds."""
+    with application(settings) as app:
+        yield app
+
+
+@pytest.fixture(scope="module")
+async def client(app):
+    async with client_of(app) as client:
+        yield client
 
 
 @pytest.fixture
-async def client(app):
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+def new_app(settings):
+    """An application of a test's own: nothing is held, counted or remembered."""
+    with application(settings) as app:
+        yield app
+
+
+@pytest.fixture
+async def new_client(new_app):
+    async with client_of(new_app) as client:
         yield client
 
 
@@ -34,15 +60,22 @@ def served():
 
     @asynccontextmanager
     async def serve(**settings):
-        app = create_app(Settings(**{"pool_threads": 2, **settings}))
-        transport = httpx.ASGITransport(app)
-        async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://service") as client,
-        ):
+        app = create_app(Settings(**{"cores": 2, **settings}))
+        async with app.router.lifespan_context(app), client_of(app) as client:
             yield client
 
     return serve
+
+
+@pytest.fixture(scope="session")
+def loaded():
+    """The modules that an application loads that is told nothing else."""
+    made = "import sys; from gradwire_service.app import create_app; "
+    made += "create_app(); print(*sys.modules)"
+    run = [sys.executable, "-c", made]
+    environment = {n: value for n, value in os.environ.items() if not n.startswith("GRADWIRE_")}
+    told = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+    return set(told.stdout.split())
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])

@@ -46,12 +46,6 @@ async def test_the_schema_is_complete(client):
     assert schemas["Problem"]["properties"]["code"]["enum"] == list(KINDS)
 
 
-async def test_every_status_of_a_problem_is_published(client):
-    operation = (await schema(client))["paths"]["/v1/gradient"]["post"]
-    statuses = {str(kind.status) for kind in KINDS.values()} - {"405", "409"}
-    assert statuses <= set(operation["responses"])
-
-
 CASES = [(kind, name) for kind, requests in examples.REQUESTS.items() for name in requests]
 MODELS: dict[str, tuple[TypeAdapter[Any], TypeAdapter[Any]]] = {
     kind: (TypeAdapter(documents.REQUESTS[kind]), TypeAdapter(documents.RESPONSES[kind]))
@@ -101,12 +95,12 @@ async def test_request_ids_are_kept_or_made(client):
         assert response.json()["instance"] == f"urn:gradwire:request:{request_id}"
 
 
-async def test_a_bug_is_a_problem_with_its_id_in_the_log(app, client, caplog):
-    @app.get("/bug")
+async def test_a_bug_is_a_problem_with_its_id_in_the_log(new_app, new_client, caplog):
+    @new_app.get("/bug")
     async def bug():
         raise ValueError("a secret")
 
-    response = await client.get("/bug", headers={"x-request-id": "r7"})
+    response = await new_client.get("/bug", headers={"x-request-id": "r7"})
     assert response.status_code == 500
     assert response.json()["code"] == "internal_error"
     assert "secret" not in response.text
@@ -119,17 +113,26 @@ async def test_a_bug_is_a_problem_with_its_id_in_the_log(app, client, caplog):
 @pytest.mark.parametrize("body", [b"{", b"[" * 100_000])
 async def test_a_request_that_is_refused_goes_without_the_collector(client, path, body):
     await client.post(path, content=body)
-    gc.collect()
     gc.disable()
+    gc.freeze()  # what is there already is none of those to be looked for
     try:
         assert (await client.post(path, content=body)).status_code == 400
-        await asyncio.sleep(0.05)  # until a thread has let go of it
-        assert not [found for found in gc.get_objects() if issubclass(type(found), Exchange)]
+        for _ in range(100):  # until a thread has let go of it
+            if not exchanges():
+                break
+            await asyncio.sleep(0.05)
+        assert not exchanges()
     finally:
+        gc.unfreeze()
         gc.enable()
 
 
-async def test_added_middleware_surrounds_computations_too(app, client):
+def exchanges():
+    """How many are there that the collector would have to find."""
+    return sum(issubclass(type(found), Exchange) for found in gc.get_objects())
+
+
+async def test_added_middleware_surrounds_computations_too(new_app, new_client):
     seen = []
 
     class Watch:
@@ -140,9 +143,9 @@ async def test_added_middleware_surrounds_computations_too(app, client):
             seen.append(scope["path"])
             await self.inner(scope, receive, send)
 
-    app.add_middleware(Watch)
-    await client.get("/healthz")
-    await client.post("/v1/evaluate", json={"program": "1 + 1"})
+    new_app.add_middleware(Watch)
+    await new_client.get("/healthz")
+    await new_client.post("/v1/evaluate", json={"program": "1 + 1"})
     assert seen == ["/healthz", "/v1/evaluate"]
 
 

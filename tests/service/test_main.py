@@ -1,51 +1,78 @@
 """The command: its options, and how the process stops."""
 
 import json
+import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import pytest
 from gradwire_service import __version__
 from gradwire_service.__main__ import main
 
+from tests.fleet.processes import free_port
+from tests.service.forked import forked
 
-@contextmanager
-def started(*options):
-    """A process of the service, and its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
-    process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
-    address = f"http://127.0.0.1:{port}"
-    for _ in range(200):
-        try:
-            httpx.get(address + "/readyz")
-        except httpx.ConnectError:
-            time.sleep(0.05)
-        else:
-            break
-    try:
-        yield process, address
-    finally:
-        process.kill()
-        process.communicate()
+
+class Started(NamedTuple):
+    """A process of the service, a client of it and the file of its log."""
+
+    process: BaseProcess
+    client: httpx.Client
+    log: Path
+
+    def send(self, sent):
+        """Send it a signal."""
+        assert self.process.pid is not None
+        os.kill(self.process.pid, sent)
+
+    def ended(self):
+        """Wait until it has ended; gives its status."""
+        self.process.join(30)
+        return self.process.exitcode
 
 
 @pytest.fixture
-def process():
-    with started("--drain-seconds", "1", "--log-level", "warning") as both:
-        yield both
+def start(tmp_path):
+    """Starts the command with these options."""
+    with ExitStack() as stack:
+
+        def start(*options):
+            port, log = free_port(), tmp_path / "log"
+            arguments = ["serve", "--port", str(port), *options]
+            command = "from gradwire_service.__main__ import main; main(arguments)"
+            process = forked(command, log, arguments=arguments)
+            stack.callback(process.join)
+            stack.callback(process.kill)
+            client = stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{port}"))
+            end = time.monotonic() + 60
+            while True:
+                try:
+                    client.get("/readyz")
+                except httpx.ConnectError:
+                    assert process.is_alive(), log.read_text()
+                    assert time.monotonic() < end
+                    time.sleep(0.02)
+                else:
+                    return Started(process, client, log)
+
+        yield start
+
+
+@pytest.fixture
+def service(start):
+    return start("--drain-seconds", "1", "--log-level", "warning")
 
 
 def awaited(ask, right):
     """The first response that is ``right``, asked for again and again."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while not right(response := ask()):
         assert time.monotonic() < end, response.text
         time.sleep(0.02)
@@ -57,13 +84,13 @@ def refuses(response):
     return response.status_code == 503
 
 
-def test_sigterm_lets_work_finish_while_readiness_is_down(process):
-    process, address = process
-    request = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 4000}
-    with httpx.Client(base_url=address, timeout=30) as client, ThreadPoolExecutor() as threads:
-        answers = threads.submit(httpx.post, address + "/v1/gradient", json=request, timeout=30)
+def test_sigterm_lets_work_finish_while_readiness_is_down(service):
+    client = service.client
+    request = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 3000}
+    with ThreadPoolExecutor() as threads:
+        answers = threads.submit(client.post, "/v1/gradient", json=request, timeout=30)
         awaited(lambda: client.get("/metrics"), lambda told: "gradwire_in_flight 1.0" in told.text)
-        process.send_signal(signal.SIGTERM)
+        service.send(signal.SIGTERM)
         awaited(lambda: client.get("/readyz"), refuses)
         assert client.get("/healthz").status_code == 200
         evaluation = {"program": "1 + 1"}
@@ -71,32 +98,45 @@ def test_sigterm_lets_work_finish_while_readiness_is_down(process):
         refused = awaited(lambda: client.post("/v1/evaluate", json=evaluation), refuses)
         assert refused.json()["code"] == "draining"
         assert refused.headers["retry-after"]
-        assert process.poll() is None
+        assert service.process.is_alive()
         assert answers.result().json()["code"] == "deadline_exceeded"
-    assert process.wait(5) == 0
-    assert process.stderr.read() == ""
+    assert service.ended() == 0
+    assert service.log.read_text() == ""
 
 
 @pytest.mark.parametrize("sent", [[signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
-def test_an_idle_process_stops_at_once(process, sent):
-    process, _ = process
+def test_an_idle_process_stops_at_once(start, sent):
+    service = start("--drain-seconds", "600")
     for signal_ in sent:
-        process.send_signal(signal_)
+        service.send(signal_)
         time.sleep(0.05)
-    assert process.wait(5) == 0
+    assert service.ended() == 0
 
 
 @pytest.mark.parametrize(
     ("proxies", "client"), [("127.0.0.0/8", "192.0.2.1"), ("10.0.0.0/8", "127.0.0.1")]
 )
-def test_only_proxies_are_believed_whose_request_it_is(proxies, client):
+def test_only_proxies_are_believed_whose_request_it_is(start, proxies, client):
     options = ["--proxies", proxies, "--log-client-addresses", "true", "--log-format", "json"]
-    with started(*options) as (process, address):
-        httpx.get(address + "/v1/limits", headers={"x-forwarded-for": "192.0.2.1"})
-        process.terminate()
-        lines = [json.loads(line) for line in process.stderr]
+    service = start(*options)
+    service.client.get("/v1/limits", headers={"x-forwarded-for": "192.0.2.1"})
+    service.send(signal.SIGINT)
+    assert service.ended() == 0
+    lines = [json.loads(line) for line in service.log.read_text().splitlines()]
     asked = [line for line in lines if line.get("route") == "/v1/limits"]
     assert [line["client"] for line in asked] == [client]
+
+
+def test_a_port_that_is_taken_is_told_with_how_to_choose_another(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        arguments = ["serve", "--port", str(taken.getsockname()[1])]
+        command = "from gradwire_service.__main__ import main; main(arguments)"
+        process = forked(command, tmp_path / "log", arguments=arguments)
+        process.join(60)
+    assert process.exitcode == 2
+    told = (tmp_path / "log").read_text()
+    assert "address already in use" in told
+    assert "--port, or GRADWIRE_PORT, chooses another port" in told
 
 
 def test_the_version(capsys):
@@ -111,7 +151,10 @@ def test_the_version(capsys):
         ([], "required: command"),
         (["serve", "--port", "many"], "port"),
         (["serve", "--max-body-bytes", "-1"], "--max-body-bytes=-1: Input should be greater"),
-        (["serve", "--store", "sqlite:/nowhere/x.db"], "sqlite:/nowhere/x.db cannot be opened"),
+        (
+            ["serve", "--processes", "0", "--store", "sqlite:/nowhere/x.db"],
+            "sqlite:/nowhere/x.db cannot be opened",
+        ),
         (["serve", "--nothing", "1"], "--nothing"),
     ],
 )

@@ -1,6 +1,8 @@
 """What the OpenAPI document says of bodies and headers is what requests get."""
 
 import base64
+import runpy
+from pathlib import Path
 
 import pytest
 from gradwire_service import examples
@@ -12,14 +14,21 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import SecretStr
 
+ROOT = Path(__file__).parents[2]
 JSON, MESSAGEPACK = "application/json", "application/msgpack"
 TENSOR = {"dtype": "uint8", "shape": [3], "base64": base64.b64encode(b"abc").decode()}
+KEYS = {401, 403, 429}
 ABOUT = {"X-Request-ID", "Server-Timing", "ETag", "Location", "Retry-After"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def document(app):
     return app.openapi()
+
+
+@pytest.fixture
+def client(new_client):
+    return new_client
 
 
 def operations(document):
@@ -52,22 +61,31 @@ def test_documents_come_and_go_in_both_encodings(document):
                 assert content[JSON]["schema"] == content[MESSAGEPACK]["schema"]
 
 
-@pytest.mark.parametrize("keys", [None, "[]"])
-def test_it_is_openapi(keys):
-    app = create_app(Settings(pool_threads=1, keys=keys))
-    app.state.capacity.close()
-    assert list(OpenAPIV31SpecValidator(app.openapi()).iter_errors()) == []
+@pytest.fixture(scope="module")
+def with_keys():
+    """The document of a service that asks for keys."""
+    app = create_app(Settings(cores=1, keys=SecretStr("[]")))
+    app.state.executors.shut()
+    return app.openapi()
 
 
-def test_every_operation_says_what_any_request_may_be_refused_with(document):
+@pytest.mark.parametrize("which", ["document", "with_keys"])
+def test_it_is_openapi(which, request):
+    document = request.getfixturevalue(which)
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+
+
+@pytest.mark.parametrize(("which", "of_keys"), [("document", set()), ("with_keys", KEYS)])
+def test_every_operation_says_what_any_request_may_be_refused_with(which, of_keys, request):
+    document = request.getfixturevalue(which)
     known = {kind.status for kind in KINDS.values()}
     for name, operation in operations(document):
         described = set(map(int, operation["responses"]))
         assert {408, 414, 417, 431, 500, 503} & known <= described, name
         if operation["tags"][0] not in ("service", "health"):
-            assert {400, 401, 403, 404, 406, 413, 415, 422, 429, 504} <= described, name
+            assert {400, 404, 406, 413, 415, 422, 504} | of_keys <= described, name
     everywhere = {int(s) for _, of in operations(document) for s in of["responses"]}
-    assert known - everywhere == {405}  # of what is no operation
+    assert known - everywhere == {405} | KEYS - of_keys  # 405 is of what is no operation
 
 
 def test_links_lead_somewhere(document):
@@ -85,19 +103,61 @@ def test_links_lead_somewhere(document):
 
 
 def test_every_operation_has_an_example(document):
+    """Each is of its schema; and each that is answered has the name of the one that is asked."""
+
+    def hold(body):
+        schema = body["schema"] | {"components": document["components"]}
+        assert body["examples"]
+        for example in body["examples"].values():
+            Draft202012Validator(schema).validate(example["value"])
+        return list(body["examples"])
+
     for name, operation in operations(document):
-        if operation["tags"][0] in ("service", "health"):
-            for body in operation["responses"]["200"]["content"].values():
-                Draft202012Validator(body["schema"]).validate(body["example"])
         for parameter in operation["parameters"]:
             told = followed(document, parameter)
-            Draft202012Validator(told["schema"]).validate(told["example"])
-        if "requestBody" in operation:
-            asked = operation["requestBody"]["content"][JSON]
-            schema = asked["schema"] | {"components": document["components"]}
-            assert asked["examples"], name
-            for example in asked["examples"].values():
-                Draft202012Validator(schema).validate(example["value"])
+            # Forms fill in what the parameter itself has; so only what has to be given has one.
+            shown = told["schema"].get("examples", [told.get("example")])
+            assert told.get("required", False) == ("example" in told)
+            for example in shown:
+                Draft202012Validator(told["schema"]).validate(example)
+        answered = next(of for status, of in operation["responses"].items() if status >= "200")
+        answered = operation["responses"].get("201", answered).get("content", {})
+        asked = operation.get("requestBody", {}).get("content", {})
+        bodies = [content[JSON] for content in (asked, answered) if JSON in content]
+        named = [hold(body) for body in bodies]
+        assert named in ([], named[:1] * len(named)), name
+
+
+def test_numbers_say_that_they_have_64_bits(document):
+    def places(part):
+        if isinstance(part, dict):
+            if part.get("type") in ("integer", "number"):
+                yield part
+            part = [inner for name, inner in part.items() if name != "examples"]
+        if isinstance(part, list):
+            for inner in part:
+                yield from places(inner)
+
+    numbers = list(places([document["components"]["schemas"], document["paths"]["/v1/limits"]]))
+    assert len(numbers) > 30
+    assert all(number["format"] in ("int64", "double") for number in numbers)
+
+
+async def test_what_the_examples_are_answered_is_true():
+    tool = runpy.run_path(str(ROOT / "tools/example_answers.py"))
+    now = await tool["answers"]()
+    assert alike(examples.answers(), now), "run: make docs"
+
+
+def alike(shown, found):
+    """Whether two documents are the same but for the last bits of their numbers."""
+    if isinstance(shown, dict) and isinstance(found, dict):
+        return shown.keys() == found.keys() and all(alike(shown[k], found[k]) for k in shown)
+    if isinstance(shown, list) and isinstance(found, list):
+        return len(shown) == len(found) and all(map(alike, shown, found))
+    if isinstance(shown, float) and isinstance(found, float):
+        return found == pytest.approx(shown, rel=1e-6, abs=1e-12)
+    return type(shown) is type(found) and shown == found
 
 
 async def test_the_examples_of_what_is_kept_work(client):
@@ -196,17 +256,11 @@ def test_headers_of_requests_are_described(document):
         assert ("If-None-Match" in headers) == ("304" in operation["responses"]), name
 
 
-def test_scopes_are_described(app, document):
-    """Where no keys are asked for each is optional; what is public is so in either case."""
-    with_keys = create_app(Settings(keys=SecretStr("[]"))).openapi()
-    without = dict(operations(document))
+def test_scopes_are_described_where_keys_are_asked_for(with_keys, document):
     for name, operation in operations(with_keys):
         method, path = name.split()
         scope = required_scope(method.upper(), path)
-        expected: list[dict[str, list[str]]] = [] if scope is None else [{"key": [scope]}]
-        assert operation["security"] == expected
-        if name in without:
-            assert without[name]["security"] == ([{}, *expected] if expected else [])
+        assert operation["security"] == ([] if scope is None else [{"key": [scope]}])
         if scope is None:
             assert not {"401", "403", "429"} & operation["responses"].keys()
             continue
@@ -215,4 +269,5 @@ def test_scopes_are_described(app, document):
         assert "Retry-After" in operation["responses"]["429"]["headers"]
     assert with_keys["paths"].keys() - document["paths"].keys() == {"/v1/tenants"}
     assert with_keys["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
-    OpenAPIV31SpecValidator(with_keys).validate()
+    assert "securitySchemes" not in document["components"]
+    assert all("security" not in operation for _, operation in operations(document))

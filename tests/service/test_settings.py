@@ -8,6 +8,7 @@ from gradwire_service.settings.reading import (
     unknown_variables,
     variable,
 )
+from gradwire_service.settings.units import BYTES
 from pydantic import ValidationError
 
 
@@ -36,6 +37,37 @@ def test_wrong_settings_are_refused(wrong):
         Settings(**wrong)
 
 
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        ("1000", 1000),
+        (1001, 1001),
+        ("64MB", 64 * 10**6),
+        ("64 mb", 64 * 10**6),
+        ("64MiB", 64 << 20),
+        ("1.5GiB", 3 << 29),
+        ("2Gi", 2 << 30),
+        ("20k", 20_000),
+        ("1TB", 10**12),
+        ("7B", 7),
+    ],
+)
+def test_sizes_may_have_units(given, size):
+    assert Settings(max_body_bytes=given).max_body_bytes == size
+
+
+@pytest.mark.parametrize("given", ["64XB", "", "1e3", "0.5B", "MB", "0MB", "-1kB", "1KiBB"])
+def test_what_is_no_size_is_refused_with_an_example_of_one(given):
+    with pytest.raises(ValidationError, match=r"64MB, 1GiB|greater than 0"):
+        Settings(max_body_bytes=given)
+
+
+def test_every_number_of_bytes_is_a_size():
+    for name, field in Settings.model_fields.items():
+        if "bytes" in name.split("_"):
+            assert BYTES in field.metadata, name
+
+
 def test_proxies_are_addresses_and_networks():
     assert Settings().proxies == ("127.0.0.1", "::1")
     assert Settings(proxies="10.0.0.0/8, ::1").proxies == ("10.0.0.0/8", "::1")  # type: ignore[arg-type]
@@ -49,8 +81,9 @@ def test_every_setting_is_described():
 @pytest.mark.parametrize(
     ("variables", "options", "told"),
     [
-        ({"GRADWIRE_POOL_THREADS": "0"}, {}, "GRADWIRE_POOL_THREADS=0: Input should be greater"),
+        ({"GRADWIRE_CORES": "0"}, {}, "GRADWIRE_CORES=0: Input should be greater"),
         ({"GRADWIRE_PORT": "tcp://10.0.0.1:80"}, {}, "GRADWIRE_PORT=tcp://10.0.0.1:80: Input"),
+        ({"GRADWIRE_CACHE_BYTES": "8XB"}, {}, "GRADWIRE_CACHE_BYTES=8XB: Input should be a number"),
         ({"GRADWIRE_PORT": "x"}, {"port": "y"}, "--port=y: Input"),
         ({"GRADWIRE_MAX_TIMEOUT_MS": "5"}, {}, "GRADWIRE_DEFAULT_TIMEOUT_MS must not exceed"),
         ({"GRADWIRE_STORE": "postgres://x"}, {}, "GRADWIRE_STORE: is memory:, or sqlite:PATH"),

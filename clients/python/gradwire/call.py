@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 
 import httpx
 
+from gradwire.usage import used
+
 if TYPE_CHECKING:
     from gradwire.steps import Answerable, Steps
 
@@ -82,7 +84,9 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
 
         @functools.wraps(build)
         def method(client: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
-            return client.run(build(client, *args, **kwargs))
+            with used(build.__name__):
+                asked = build(client, *args, **kwargs)
+            return client.run(asked)
 
         self._method = method
 
@@ -115,11 +119,14 @@ class sent_later(Generic[P, Q, A, T]):  # noqa: N801 - a decorator, like propert
 
         @functools.wraps(build)
         def method(client: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
-            build_later = build(client, *args, **kwargs)
+            with used(build.__name__):
+                build_later = build(client, *args, **kwargs)
 
             @functools.wraps(build_later)
             def function(*args: Q.args, **kwargs: Q.kwargs) -> Any:
-                return client.run(build_later(*args, **kwargs))
+                with used(build.__name__):
+                    asked = build_later(*args, **kwargs)
+                return client.run(asked)
 
             return function
 

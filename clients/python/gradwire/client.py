@@ -15,7 +15,8 @@ import httpx
 
 from gradwire.call import Call
 from gradwire.compute import Compute
-from gradwire.exchange import Exchange
+from gradwire.errors import UsageError
+from gradwire.exchange import FAILURES, Exchange
 from gradwire.local import LOCAL, LOCAL_URL, LocalTransport
 from gradwire.options import (
     DEFAULT_MAX_RETRIES,
@@ -24,12 +25,14 @@ from gradwire.options import (
     Options,
     Timeout,
     Unset,
+    check_address,
 )
 from gradwire.requests import Program, TapeOptions
 from gradwire.residents import MOST_BYTES, Residents
 from gradwire.steps import Answerable, follow, follow_awaiting
 from gradwire.tapes import AsyncTape, Tape, TapeBeingMade, record
 from gradwire.trees import Variables
+from gradwire.usage import used
 
 T = TypeVar("T")
 Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
@@ -62,13 +65,16 @@ class Connection(Compute, ABC, Generic[Http]):
         references: bool = True,
         http_client: Http | None = None,
     ) -> None:
-        given = base_url or (http_client.base_url if http_client is not None else None)
-        self._options = Options.resolve(given, api_key, timeout, max_retries)
-        self._residents = Residents(MOST_BYTES if references else 0)
+        with used("a client's options"):
+            given = base_url or (None if http_client is None else http_client.base_url)
+            self._options = Options.resolve(given, api_key, timeout, max_retries)
+            self._residents = Residents(MOST_BYTES if references else 0)
         transport = None
         if http_client is None and self._options.base_url == LOCAL:
             self._options = dataclasses.replace(self._options, base_url=LOCAL_URL)
             transport = LocalTransport()
+        elif http_client is None:  # which may know more schemes than http and https
+            check_address(self._options.base_url)
         self._http: Http = self._open_pool(transport) if http_client is None else http_client
         self._owns_pool = http_client is None
         #: What adds to requests what it was made with.
@@ -120,9 +126,9 @@ class Connection(Compute, ABC, Generic[Http]):
         The API key goes with it, unless the environment has it.
         """
         if self._adding is not None:
-            raise TypeError("a client with an http_client of yours cannot be pickled, as that is")
+            raise UsageError("a client with an http_client of yours cannot be pickled, as that is")
         if self._options.base_url == LOCAL_URL:
-            raise TypeError("a client of a service in this process cannot go to another one")
+            raise UsageError("a client of a service in this process cannot go to another one")
         known = self._options.api_key == os.environ.get("GRADWIRE_API_KEY")
         options = {
             "api_key": None if known else self._options.api_key,
@@ -137,7 +143,7 @@ class Connection(Compute, ABC, Generic[Http]):
         if self._process == os.getpid() or self._adding is not None:
             return
         if self._options.base_url == LOCAL_URL:
-            raise RuntimeError("the service of this client runs in the process that was forked")
+            raise UsageError("the service of this client runs in the process that was forked")
         self._process = os.getpid()
         self._http = self._open_pool()
         self._owns_pool = True
@@ -172,9 +178,11 @@ class Client(Connection[httpx.Client]):
             if exchange.delay_seconds:
                 time.sleep(exchange.delay_seconds)
             try:
-                exchange.receive(self._http.send(exchange.request(self._adding)))
-            except httpx.RequestError as failure:
+                response = self._http.send(exchange.request(self._adding))
+            except FAILURES as failure:
                 exchange.fail(failure)
+            else:
+                exchange.receive(response)
         return exchange.result()
 
     def tape(
@@ -238,9 +246,11 @@ class AsyncClient(Connection[httpx.AsyncClient]):
             if exchange.delay_seconds:
                 await asyncio.sleep(exchange.delay_seconds)
             try:
-                exchange.receive(await self._http.send(exchange.request(self._adding)))
-            except httpx.RequestError as failure:
+                response = await self._http.send(exchange.request(self._adding))
+            except FAILURES as failure:
                 exchange.fail(failure)
+            else:
+                exchange.receive(response)
         return exchange.result()
 
     def tape(

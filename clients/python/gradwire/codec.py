@@ -11,14 +11,18 @@ from typing import Any
 
 from gradwire import messagepack
 from gradwire.messagepack import Refer
+from gradwire.usage import used
 
 MEDIA_TYPE = "application/msgpack"
+#: Those of answers.
+MEDIA_TYPES = (MEDIA_TYPE, "application/json")
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
 def encode(document: Any, refer: Refer | None = None) -> bytes:
     """The body that carries a document; arrays that ``refer`` has a name for go by that."""
-    return messagepack.pack(document, refer)
+    with used("what is sent"):
+        return messagepack.pack(document, refer)
 
 
 def decode(body: bytes, media_type: str = MEDIA_TYPE) -> Any:

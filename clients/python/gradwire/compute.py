@@ -8,13 +8,15 @@ from typing import Any, Unpack
 from gradwire import questions
 from gradwire.call import Call, Reply, sent
 from gradwire.derivatives import Derivatives
-from gradwire.mapping import MappedFunction, MappedProgram, mapped, progress_of
+from gradwire.errors import UsageError
+from gradwire.mapping import MappedFunction, MappedProgram, mapped, progress_of, side_by_side
 from gradwire.notebook.drawings import Drawing, drawing
 from gradwire.requests import Options, Program, point
 from gradwire.results import Evaluation
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
 from gradwire.trees import Names, Variables
+from gradwire.usage import check_program
 
 
 class Compute(Derivatives):
@@ -40,6 +42,9 @@ class Compute(Derivatives):
         >>> client.request("GET", "/v1/limits").document["body_bytes"]
         67108864
         """
+        given: tuple[Any, Any] = method, path
+        if not all(isinstance(part, str) for part in given) or not path.startswith("/"):
+            raise UsageError(f"a request has a method and a path, GET and /v1/limits, not {given}")
         return Call(method, path, document, lambda reply: reply)
 
     @sent
@@ -67,14 +72,15 @@ class Compute(Derivatives):
         """
         if callable(f):
             if variables is not None or options:
-                raise TypeError("a function takes points only: it has all else in itself")
+                raise UsageError("a function takes points only: it has all else in itself")
             function = f if isinstance(f, Function) else Function(f)
-            arguments = zip(*points, strict=True)
+            arguments = side_by_side([iter(each) for each in points])
             return mapped(MappedFunction(function), arguments, chunk, progress_of(points, progress))
+        check_program(f)
         if len(points) != 1:
-            raise TypeError(f"a program has one sequence of points, not {len(points)}")
+            raise UsageError(f"a program has one sequence of points, not {len(points)}")
         asked = MappedProgram(f, variables, options)
-        return mapped(asked, points[0], chunk, progress_of(points, progress))
+        return mapped(asked, iter(points[0]), chunk, progress_of(points, progress))
 
     @sent
     def draw(

@@ -3,7 +3,9 @@
     GradwireError
     ├── TransportError                no answer: not reached, or the connection was lost
     │   └── RequestTimeout                no answer in the time that the client allows
+    ├── UsageError                    the SDK was called with what it cannot take
     ├── NotTraceable                  a Python function does what cannot be recorded
+    ├── NotInstalled                  a library is missing that something optional needs
     ├── MalformedReply                an answer that is not the service's
     └── APIError                      the service refused; see ``status`` and ``code``
         ├── BadRequest            400
@@ -36,15 +38,21 @@
         │   ├── DtypeMismatch
         │   ├── NotDifferentiable
         │   ├── DomainError
+        │   ├── CrashingProgram
         │   └── InvalidRequest
         ├── RateLimited           429
         ├── HeadersTooLarge       431
         └── ServerError           5xx
+            ├── WorkerCrashed         500
             ├── Unavailable           503
             │   ├── Overloaded
             │   ├── StoreUnavailable
             │   └── Draining
             └── DeadlineExceeded      504
+
+What a function of the user's own raises while it is recorded is no error of the SDK's, and leaves
+as it is. Errors that Python's own code may catch by the classes that Python has for them are of
+these classes, too: a ``UsageError`` is a ``TypeError`` and a ``ValueError``.
 
 A code that this version does not know falls back to the class of its status, and a status that
 it does not know to ``APIError`` or ``ServerError``: catching a status class is always safe.
@@ -72,17 +80,34 @@ class RequestTimeout(TransportError, TimeoutError):
     """The service did not answer within the client's ``timeout``."""
 
 
-class NotTraceable(GradwireError, TypeError):
-    """A traced function does something that cannot be part of a program.
+class _Advised(GradwireError):
+    """An error of the SDK's own making.
 
-    ``place`` is the line of it, ``hint`` says what to write instead.
+    ``problem`` is what is wrong, ``place`` the line of the user's code where one is known,
+    ``hint`` what to do.
     """
 
     def __init__(self, problem: str, *, place: object | None = None, hint: str = "") -> None:
+        self.problem = problem
         self.place = place
         self.hint = hint
         at = "" if place is None else f"\n  at {place}"
         super().__init__(f"{problem}{at}" + (f"\n  hint: {hint}" if hint else ""))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _advised, (type(self), self.problem, self.place, self.hint)
+
+
+class UsageError(_Advised, TypeError, ValueError):
+    """The SDK was called with what it cannot take: a value of the wrong kind, or out of range."""
+
+
+class NotTraceable(_Advised, TypeError):
+    """A traced function does something that cannot be part of a program."""
+
+
+class NotInstalled(GradwireError, ModuleNotFoundError):
+    """A library is missing; the message says which extra of ``gradwire`` brings it."""
 
 
 class MalformedReply(GradwireError):
@@ -150,6 +175,10 @@ class APIError(GradwireError):
             lines.append(f"hint: {self.hint}")
         lines.append(f"({', '.join(part for part in origin if part)})")
         return "\n".join(lines)
+
+
+def _advised(cls: type[_Advised], problem: str, place: object | None, hint: str) -> _Advised:
+    return cls(problem, place=place, hint=hint)
 
 
 def _restore(
@@ -285,6 +314,10 @@ class DomainError(Unprocessable, code="domain_error"):
     """The operation has no result for these values, as the inverse of a singular matrix."""
 
 
+class CrashingProgram(Unprocessable, code="crashing_program"):
+    """The program has crashed too often; ``retry_after_seconds`` says until when it is refused."""
+
+
 class InvalidRequest(Unprocessable, code="invalid_request"):
     """A field of the request is missing, unknown, or of the wrong kind; see ``pointer``."""
 
@@ -299,6 +332,10 @@ class HeadersTooLarge(APIError, status=431, code="headers_too_large"):
 
 class ServerError(APIError, status=500, code="internal_error"):
     """The service failed: its bug, not the request's."""
+
+
+class WorkerCrashed(ServerError, code="worker_crashed"):
+    """The process that computed the request ended; the service goes on without it."""
 
 
 class Unavailable(ServerError, status=503):

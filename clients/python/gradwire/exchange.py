@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeVar
 
 import httpx
 
-from gradwire import codec
+from gradwire import codec, hints
 from gradwire.call import Call, Reply
 from gradwire.errors import (
     APIError,
@@ -32,6 +32,7 @@ from gradwire.errors import (
     MalformedReply,
     RequestTimeout,
     TransportError,
+    UsageError,
     error_class,
 )
 from gradwire.nodes import Node
@@ -51,6 +52,15 @@ PIECE_BYTES = 1 << 18
 CHARACTERS_OF_HOME = 4096
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
+#: What sending raises; what is none of httpx's is about what was given: a client that is closed.
+FAILURES = (
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    httpx.StreamError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 RETRIED_FAILURES = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
 
 #: Media types of answers that are no documents.
@@ -74,7 +84,8 @@ class Exchange(Generic[T]):
 
     def __init__(self, call: Call[T], options: Options) -> None:
         self.method: str = call.method
-        self.url: str = options.base_url + call.path
+        self.base_url: str = options.base_url
+        self.url: str = f"{options.base_url}{call.path}"
         self.headers: dict[str, str] = options.headers()
         if call.method == "POST":  # a tape may answer once: to each attempt at one question
             self.headers["Idempotency-Key"] = secrets.token_hex(16)
@@ -118,16 +129,26 @@ class Exchange(Generic[T]):
             self._response = response
             self._finish(None)
             return
-        error = _refusal(response, self._call.source)
+        error = _refusal(response, self._call.source, self.base_url)
         timed_out = error.code == "deadline_exceeded"
         self._settle(error, response.status_code in RETRIED_STATUSES and not timed_out)
 
-    def fail(self, failure: httpx.RequestError) -> None:
+    def fail(self, failure: Exception) -> None:
         """An attempt was not answered."""
         reason = f"{failure}" or type(failure).__name__
-        timed_out = isinstance(failure, httpx.TimeoutException)
-        error = (RequestTimeout if timed_out else TransportError)(f"{self.url}: {reason}")
-        error.__cause__ = failure
+        error: GradwireError
+        if isinstance(failure, GradwireError):
+            error = failure
+        elif isinstance(failure, httpx.TimeoutException):
+            error = RequestTimeout(f"{self.url}: {reason}")
+        elif isinstance(failure, httpx.ConnectError):
+            hint = hints.NO_TLS if "SSL" in reason else hints.NO_SERVICE
+            error = TransportError(f"no Gradwire service at {self.base_url} ({reason}): {hint}")
+        elif isinstance(failure, httpx.HTTPError):
+            error = TransportError(f"{self.url}: {reason}")
+        else:
+            error = UsageError(f"{self.method} {self.url}: {reason}")
+        error.__cause__ = None if error is failure else failure
         self._settle(error, isinstance(failure, RETRIED_FAILURES))
 
     def result(self) -> T:
@@ -139,9 +160,12 @@ class Exchange(Generic[T]):
         try:
             return self._call.read(Reply(_document(self._response), self._response))
         except (ValueError, TypeError, LookupError, AttributeError) as error:
+            media_type = self._response.headers.get("Content-Type", "no media type")
+            is_ours = media_type.startswith(codec.MEDIA_TYPES)
             raise MalformedReply(
-                f"{self.url} answered {self._response.status_code} with a document that "
-                f"this version of gradwire cannot read ({type(error).__name__}: {error})"
+                f"{self.url} answered {self._response.status_code} with a document of {media_type} "
+                f"that this version of gradwire cannot read ({type(error).__name__}: {error}): "
+                + ("it may be too old for the service" if is_ours else hints.OTHER_SERVICE)
             ) from error
 
     def _settle(self, error: GradwireError, retriable: bool) -> None:
@@ -189,7 +213,7 @@ def _delay_seconds(retries: int, asked: float | None) -> float:
     return backoff * (1.0 + jitter) / 2.0 if asked is None else asked + backoff * jitter / 4.0
 
 
-def _refusal(response: httpx.Response, source: str | None) -> APIError:
+def _refusal(response: httpx.Response, source: str | None, base_url: str) -> APIError:
     """The error that a response stands for: a problem document, or whatever a proxy says."""
     try:
         problem = _document(response)
@@ -203,7 +227,7 @@ def _refusal(response: httpx.Response, source: str | None) -> APIError:
         problem.get("detail") or problem.get("title") or _reason(response),
         status=status,
         code=code,
-        hint=problem.get("hint"),
+        hint=hints.of_refusal(status, code, base_url) or problem.get("hint"),
         pointer=problem.get("pointer"),
         node=Node.read(problem.get("node")),
         request_id=request_id(response),

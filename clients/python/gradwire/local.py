@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
+from gradwire.errors import NotInstalled, UsageError
+from gradwire.usage import used
+
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
@@ -76,7 +79,7 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def _answering(self, request: httpx.Request) -> Future[httpx.Response]:
         if not self._end.alive:
-            raise RuntimeError("the service has been closed")
+            raise UsageError("the service of this client has been closed")
         return asyncio.run_coroutine_threadsafe(self._answer(request), self._running.loop)
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
@@ -92,14 +95,15 @@ def _app(settings: dict[str, Any]) -> tuple[FastAPI, Any]:
         from gradwire_service.settings import Settings
         from threadpoolctl import threadpool_limits
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
+        raise NotInstalled(
             "Client.local() runs the service in this process, and the service is not installed: "
             "pip install 'gradwire[local]'"
         ) from error
     unknown = ", ".join(sorted(settings.keys() - Settings.model_fields.keys()))
     if unknown:
-        raise TypeError(f"the service has no setting {unknown}")
-    chosen = Settings(**settings)
+        raise UsageError(f"the service has no setting {unknown}")
+    with used("the service's settings"):
+        chosen = Settings(**settings)
     app = create_app(chosen)
     # As where the service is served: threads of BLAS that wait for one another spin, and where the
     # cores have other work, a product takes many times longer by two of them than by one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from gradwire import questions
-from gradwire.errors import DeadlineExceeded, TooLarge
+from gradwire.errors import DeadlineExceeded, NotInstalled, TooLarge, UsageError
 from gradwire.ragged import RaggedArray
 from gradwire.requests import Options, Program
 from gradwire.requests import point as at_point
@@ -20,7 +21,8 @@ from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
 from gradwire.tracing.recipes import Recipe, placed
 from gradwire.tracing.structures import Structure, flatten, is_array_like, unflatten
-from gradwire.trees import Variables, inside, is_list, is_wire_leaf, members, outermost
+from gradwire.trees import MISSING, Variables, inside, is_list, is_wire_leaf, members, outermost
+from gradwire.usage import used
 from gradwire.values import as_array
 
 #: Points of one request, and bytes of their values, unless the caller or the service says less.
@@ -62,6 +64,14 @@ class Mapped(Protocol):
         """The answer at each of several points of one kind."""
 
 
+def side_by_side(points: Sequence[Iterator[Any]]) -> Iterator[tuple[Any, ...]]:
+    """A point of each, as long as there are some; all have as many."""
+    for each in itertools.zip_longest(*points, fillvalue=MISSING):
+        if any(part is MISSING for part in each):
+            raise UsageError("the points of one argument are longer than those of another")
+        yield each
+
+
 def mapped(
     asked: Mapped, given: Iterable[Any], chunk: int | None, progress: Progress
 ) -> Steps[list[Any]]:
@@ -69,8 +79,8 @@ def mapped(
 
     A chunk that is too large for the service, or takes too long, is halved, as are those after it.
     """
-    if chunk is not None and chunk < 1:
-        raise ValueError(f"a chunk has one point or more, not {chunk}")
+    if chunk is not None and (not _is_int(chunk) or not 1 <= chunk <= sys.maxsize):
+        raise UsageError(f"a chunk has one point or more, not {chunk!r}")
     most = chunk or MOST_POINTS
     points = (asked.point(one, i) for i, one in enumerate(given))
     answers: list[Any] = []
@@ -122,7 +132,8 @@ class MappedFunction:
     def point(self, given: Any, index: int) -> Point:
         """A point's arguments; Python's integers are numbers here."""
         leaves, structure = flatten(given, lambda value: is_array_like(value) or _is_int(value))
-        return Point([float(leaf) if _is_int(leaf) else leaf for leaf in leaves], structure)
+        with used(f"points[{index}]"):
+            return Point([float(leaf) if _is_int(leaf) else leaf for leaf in leaves], structure)
 
     def ask(self, points: Sequence[Point]) -> Steps[list[Any]]:
         """What the function returns.
@@ -202,7 +213,7 @@ def _nth(value: Any, i: int) -> Any:
 def _number(leaf: Any, index: int) -> Any:
     array = as_array(leaf, f"points[{index}]")
     if array is None or is_wire_leaf(leaf):
-        raise TypeError(
+        raise UsageError(
             f"points[{index}] has a {type(leaf).__name__}: points hold numbers and arrays, "
             "and what all of them share goes into variables"
         )
@@ -221,7 +232,7 @@ def progress_of(given: Sequence[Iterable[Any]], wanted: bool | None) -> Progress
         from tqdm.auto import tqdm
     except ModuleNotFoundError:
         if wanted:
-            raise ModuleNotFoundError(
+            raise NotInstalled(
                 "progress is shown by tqdm: pip install 'gradwire[progress]'"
             ) from None
         return nullcontext(_ignore)

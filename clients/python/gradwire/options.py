@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import enum
+import numbers
 import os
 import platform
+import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import httpx
 
-from gradwire import codec
+from gradwire import codec, hints
+from gradwire.errors import UsageError
+from gradwire.usage import used
 from gradwire.version import __version__
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 DEFAULT_MAX_RETRIES = 2
 DEFAULT_TIMEOUT = httpx.Timeout(60.0, connect=5.0)
+
+#: What a header can carry.
+_KEY = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 Timeout: TypeAlias = float | httpx.Timeout | None
 
@@ -40,8 +48,20 @@ class Options:
     max_retries: int
 
     def __post_init__(self) -> None:
-        if self.max_retries < 0:
-            raise ValueError(f"max_retries counts from 0, got {self.max_retries}")
+        retries: Any = self.max_retries
+        timeout: Any = self.timeout
+        key: Any = self.api_key
+        if not isinstance(retries, numbers.Integral) or retries < 0:
+            raise UsageError(f"max_retries counts from 0, got {retries!r}")
+        if key is not None and not (isinstance(key, str) and _KEY.fullmatch(key)):
+            raise UsageError(
+                "an API key is text of ASCII's letters, digits and signs, and api_key is not",
+                hint=hints.NO_KEY,
+            )
+        if not isinstance(timeout, httpx.Timeout | None) and not (
+            isinstance(timeout, int | float) and 0 < timeout < threading.TIMEOUT_MAX
+        ):
+            raise UsageError(f"timeout is seconds, more than 0, or None, got {timeout!r}")
 
     @classmethod
     def resolve(
@@ -68,6 +88,16 @@ class Options:
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key}"
         return headers
+
+
+def check_address(url: str) -> None:
+    """Refuse what no service can be at."""
+    with used(f"the address {url!r}"):
+        parsed = httpx.URL(url)
+        port = parsed.port or 0
+    if parsed.scheme not in ("http", "https") or not parsed.host or port > 65535:
+        hint = f"write http://{url}" if "://" not in url else ""
+        raise UsageError(f"{url!r} is no address of the form http://host:port", hint=hint)
 
 
 USER_AGENT = f"gradwire-python/{__version__} python/{platform.python_version()}"

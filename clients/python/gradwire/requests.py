@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from gradwire.trees import Names, Variables
+from gradwire.usage import check_program
 from gradwire.values import encode_variables
 
 #: Source text, a graph, or a reference to a registered program.
@@ -124,6 +125,7 @@ class Subject:
 
 def point(program: Program, variables: Variables | None) -> Subject:
     """A program at its variables."""
+    check_program(program)
     sent = encode_variables({} if variables is None else variables)
     return Subject("/v1", {"program": program, "variables": sent}, program, variables)
 

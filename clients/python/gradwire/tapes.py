@@ -36,6 +36,7 @@ from gradwire.results import (
 )
 from gradwire.steps import Answerable
 from gradwire.trees import Variables
+from gradwire.usage import used
 from gradwire.values import decode
 
 C = TypeVar("C", Blocking, Awaiting)
@@ -158,7 +159,8 @@ def record(
     options: TapeOptions,
 ) -> Call[R]:
     """Run a program and keep it: the reply reads as a tape of this kind."""
-    recorded = point(program, variables)
+    with used("tape"):
+        recorded = point(program, variables)
 
     def read(reply: Reply) -> R:
         token = reply.document["tape"]

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 
+from gradwire.errors import UsageError
+
 
 class DataclassInstance(Protocol):
     """Any instance of a dataclass."""
@@ -33,7 +35,7 @@ def outermost(variables: Any, field: str = "variables") -> Mapping[str, Any]:
     named = inside(variables)
     if not isinstance(named, Mapping):
         kind = type(variables).__name__
-        raise TypeError(f"{field} go by name, in a mapping or a dataclass, not in a {kind}")
+        raise UsageError(f"{field} go by name, in a mapping or a dataclass, not in a {kind}")
     return named
 
 
@@ -89,12 +91,20 @@ def lookup(variables: Any, name: str) -> Any:
         rest, level = tail, members(found)
 
 
+def check_level(names: Any) -> None:
+    """Refuse what names cannot be nested in."""
+    if not isinstance(names, Mapping) and not is_list(names):
+        got = type(names).__name__
+        raise UsageError(f"names are strings, nested in lists and mappings, got {got}")
+
+
 def template(names: Names, variables: Variables | None) -> Any:
     """The variables that names mean, nested as the names are; all of them without names."""
     if names is None:
         return variables
     if isinstance(names, str):
         return lookup(variables or {}, names)
+    check_level(names)
     if isinstance(names, Mapping):
         return {key: template(name, variables) for key, name in names.items()}
     return rebuild(names, [template(name, variables) for name in names])

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.errors import UsageError
 from gradwire.messagepack import DTYPES
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
@@ -64,7 +65,7 @@ def encode(value: Any, name: str) -> Any:
     if isinstance(held, Mapping):
         if is_wire_leaf(held):  # the fields of a dataclass or a named tuple
             kept = ", ".join(sorted({*LEAF_MEMBERS, "re", "im"} & held.keys()))
-            raise ValueError(
+            raise UsageError(
                 f"{name} has fields ({kept}) whose names the protocol keeps for leaves"
             )
         return {_key(key, name): encode(item, f"{name}.{key}") for key, item in held.items()}
@@ -183,9 +184,11 @@ def as_array(value: Any, name: str) -> NDArray[Any] | None:
         if array.dtype.kind in "iuU" and not _has_dtype(value):
             array = np.asarray(value, np.float64)
     except ValueError:
-        raise ValueError(f"{name} is no array: its rows have unequal lengths") from None
+        raise UsageError(f"{name} is no array: its rows have unequal lengths") from None
+    except Exception as error:  # the array's own, as of a tensor of PyTorch that needs a gradient
+        raise UsageError(f"{name} cannot be sent: {error}") from error
     if array.dtype.name not in DTYPES:
-        raise TypeError(
+        raise UsageError(
             f"{name} cannot be sent: expected numbers, booleans or arrays of them, "
             f"got {type(value).__name__} of dtype {array.dtype}"
         )
@@ -200,5 +203,5 @@ def _has_dtype(value: Any) -> bool:
 
 def _key(key: Any, name: str) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"{name} has the key {key!r}: expected a string")
+        raise UsageError(f"{name} has the key {key!r}: expected a string")
     return key

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.autodiff.sparsity import Indices, Pattern
+from gradwire_engine.polling import PIECE
 
 Colors: TypeAlias = NDArray[np.int64]
 
@@ -26,16 +26,18 @@ def color_columns(pattern: Pattern, poll: Poll) -> Colors:
     Greedy distance-1 colouring of the columns' conflict graph, which is never made.
     """
     conflicts = np.bincount(pattern.rows, minlength=pattern.shape[0])
-    members = _by_column(pattern)
+    poll()
+    columns = _Columns(pattern)
+    poll()
     used = [0] * pattern.shape[0]
     colors = np.zeros(pattern.shape[1], np.int64)
-    for column in _largest_first(pattern, conflicts[pattern.rows]):
+    for column in columns.largest_first(conflicts[pattern.rows]):
         poll()
-        taken = 0
-        for row in members[column]:
+        taken, rows = 0, columns.rows(column)
+        for row in rows:
             taken |= used[row]
         color = _lowest_free(taken)
-        for row in members[column]:
+        for row in rows:
             used[row] |= color
         colors[column] = color.bit_length() - 1
     return colors
@@ -47,19 +49,19 @@ def color_symmetric(pattern: Pattern, poll: Poll) -> Colors:
     Adjacent vertices differ, and no path of four vertices has only two colours. Greedy: of each
     vertex is kept what its neighbours must not become, so that none looks further than to them.
     """
-    neighbors = [
-        [other for other in others if other != vertex]
-        for vertex, others in enumerate(_by_column(pattern))
-    ]
-    size = len(neighbors)
+    if pattern.rows.size == pattern.shape[0] ** 2:  # all are neighbours
+        return np.arange(pattern.shape[0])
+    columns, size = _Columns(pattern), pattern.shape[0]
+    poll()
     colors: list[int] = [0] * size  # as one bit each; 0 is none yet
     near = [0] * size  # colours of the neighbours
     hubs = [0] * size  # of those, colours of such that have two neighbours of this one's colour
     first: list[dict[int, int]] = [{} for _ in range(size)]  # a neighbour of each colour
-    for vertex in _largest_first(pattern, np.ones_like(pattern.rows)):
+    for vertex in columns.largest_first():
         poll()
         colored: defaultdict[int, list[int]] = defaultdict(list)
-        for other in neighbors[vertex]:
+        around = [other for other in columns.rows(vertex) if other != vertex]
+        for other in around:
             if colors[other]:
                 colored[colors[other]].append(other)
         taken = 0
@@ -75,7 +77,7 @@ def color_symmetric(pattern: Pattern, poll: Poll) -> Colors:
                 if own in first[other]:
                     hubs[first[other][own]] |= color
                     hubs[vertex] |= color
-        for other in neighbors[vertex]:
+        for other in around:
             first[other].setdefault(own, vertex)
             near[other] |= own
     return np.array([color.bit_length() - 1 for color in colors], np.int64)
@@ -86,14 +88,25 @@ def _lowest_free(taken: int) -> int:
     return ~taken & (taken + 1)
 
 
-def _by_column(pattern: Pattern) -> list[list[int]]:
-    """The rows of each column."""
-    rows = pattern.rows[np.argsort(pattern.columns, kind="stable")].tolist()
-    counts = np.bincount(pattern.columns, minlength=pattern.shape[1])
-    return [rows[start:stop] for start, stop in pairwise([0, *np.cumsum(counts).tolist()])]
+class _Columns:
+    """The rows of each column, in arrays: as Python's numbers they take five times the memory."""
 
+    def __init__(self, pattern: Pattern) -> None:
+        self._of = pattern.columns
+        self._count = pattern.shape[1]
+        self._rows = pattern.rows[np.argsort(pattern.columns, kind="stable")]
+        counts = np.bincount(pattern.columns, minlength=self._count)
+        self._ends = np.cumsum(counts)
 
-def _largest_first(pattern: Pattern, weights: Indices) -> Iterator[int]:
-    """Columns, those with most weight first, equal ones in order."""
-    totals = np.bincount(pattern.columns, weights, minlength=pattern.shape[1])
-    yield from np.argsort(-totals, kind="stable").tolist()
+    def rows(self, column: int) -> list[int]:
+        """The rows of a column."""
+        start = self._ends[column - 1] if column else 0
+        found: list[int] = self._rows[start : self._ends[column]].tolist()
+        return found
+
+    def largest_first(self, weights: Indices | None = None) -> Iterator[int]:
+        """Columns, those with most weight first, equal ones in order."""
+        totals = np.bincount(self._of, weights, minlength=self._count)
+        order = np.argsort(-totals, kind="stable")
+        for start in range(0, order.size, PIECE):
+            yield from order[start : start + PIECE].tolist()

@@ -36,7 +36,7 @@ def results(walk: Walk, op: Loop, args: Sequence[int]) -> list[Indices]:
     made[: op.carries] = given[: op.carries]
     passes = 0
     while op.passes is None or passes < op.passes:
-        body = type(walk)(walk.b, tape.instructions, walk.columns, value)
+        body = type(walk)(walk.b, tape.instructions, walk.columns, value, walk)
         entering = [*made[: op.carries], *given[op.carries :]]
         body.pairs = {s: p for s, p in zip(tape.inputs[1:], entering, strict=True) if p.size}
         body.go(range(len(tape.instructions)), *tape.outputs)

@@ -17,7 +17,7 @@ from gradwire_engine.autodiff.forward import pushforward
 from gradwire_engine.autodiff.known import Known
 from gradwire_engine.autodiff.matrices import for_seeds, stand_in
 from gradwire_engine.autodiff.reverse import gradient, pullback
-from gradwire_engine.autodiff.sparsity import Indices, Pattern, distinct, sparsity
+from gradwire_engine.autodiff.sparsity import Indices, Pattern, afford, distinct, sparsity
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate
@@ -25,7 +25,11 @@ from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.composites import Sparse
 from gradwire_engine.ops.patterns import ARRAY
+from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType, Shape
+
+#: So many numbers, of 8 bytes, are kept of each row and column while they are coloured.
+_COLORING = 12
 
 
 class Nonzeros(NamedTuple):
@@ -44,9 +48,10 @@ def sparse_jacobian(
     mode, all recorded at once; ``auto`` takes the fewer, and complex numbers always have rows.
     Raises: ``OverBudget`` where the pattern or the products would be too large.
     """
-    if not target.type.differentiable:
+    if not (target.type.differentiable and source.type.differentiable):
         return None
     pattern = sparsity(b, target, source, known)
+    _afford_colors(b, pattern)
     rows, columns, (height, width) = pattern
     if "c" in (target.dtype.kind, source.dtype.kind):
         mode = "reverse"
@@ -81,7 +86,10 @@ def sparse_hessian(
         return None
     if source.dtype.kind == "c":  # what reverse mode gives is not symmetric then
         return sparse_jacobian(b, bar, source, known=known)
-    pattern = _symmetric(sparsity(b, bar, source, known))
+    pattern = sparsity(b, bar, source, known)
+    _afford_colors(b, pattern, 2)
+    pattern = _symmetric(pattern)
+    _afford_colors(b, pattern)
     colors = color_symmetric(pattern, b.poll)
     seed = stand_in(bar)
     (product,) = pullback(b, [bar], [seed], [source])
@@ -99,6 +107,8 @@ def sparse_hessian(
 def coordinates(parts: Sequence[Nonzeros], target: Var, source: Var) -> Sparse:
     """The sum of ``parts``, of shape ``target.shape + source.shape``; places may repeat."""
     b, shape = source.builder, (*target.shape, *source.shape)
+    count = sum([pattern.rows.size for pattern, _ in parts])
+    b.afford(*[ArrayType(DTYPES["int64"], (count, len(shape)))] * 3)
     indices = [np.zeros((0, len(shape)), np.int64)]
     for (rows, columns, _), _ in parts:
         places = [_unraveled(rows, target), _unraveled(columns, source)]
@@ -138,6 +148,11 @@ def _fewest(b: Builder, options: Mapping[Mode, Pattern]) -> tuple[Mode, Colors]:
     return mode, colors
 
 
+def _afford_colors(b: Builder, pattern: Pattern, times: int = 1) -> None:
+    """Refuse to colour a pattern with so many ``times`` the pairs, if there is no room for it."""
+    afford(b, times * pattern.rows.size, [sum(pattern.shape)] * _COLORING)
+
+
 def _check_products(b: Builder, count: int, shape: Shape) -> None:
     """Refuse more products than fit."""
     nbytes = count * max(shape) * np.dtype(float).itemsize
@@ -152,8 +167,9 @@ def _compressed(product: Var, seed: Var, colors: Colors) -> Var:
     """A row for each colour: ``product`` for the sum of the unit vectors of that colour."""
     b, count = seed.builder, _count(colors)
     _check_products(b, count, (product.type.size, seed.type.size))
-    units = (colors == np.arange(count)[:, None]).astype(seed.dtype)
-    (rows,) = for_seeds([product], seed, b.constant(units))
+    shape = (count, seed.type.size)
+    units = b.table(shape, lambda color, place: colors[place] == color, seed.dtype)
+    (rows,) = for_seeds([product], seed, units)
     assert rows is not None
     return reshape(rows, (count, product.type.size))
 

@@ -47,6 +47,7 @@ def sparsity(b: Builder, target: Var, source: Var, known: Known | None = None) -
     """
     values = Values(b, target, known)
     walk = Walk(b, b.instructions, source.type.size, values)
+    walk.afford(source.type.size)
     walk.pairs[source.slot] = np.arange(source.type.size) * (walk.columns + 1)
     walk.go([slot for slot in sorted(ancestors(b, [target])) if slot > source.slot], target.slot)
     rows, places = np.divmod(walk.pairs.get(target.slot, NONE), walk.columns)
@@ -54,15 +55,31 @@ def sparsity(b: Builder, target: Var, source: Var, known: Known | None = None) -
 
 
 NONE: Indices = np.zeros(0, np.int64)
+#: So many arrays of their size are in use while pairs are sorted, moved or coloured.
+_COPIES = 12
+_FEW_PAIRS = 4096
+
+
+def afford(b: Builder, count: int, held: Sequence[int] = ()) -> None:
+    """Refuse to combine so many pairs beside arrays of so many, if there is no room for them."""
+    kinds = [ArrayType(NONE.dtype, (size,)) for size in [*[count] * _COPIES, *held]]
+    b.afford(*kinds, hint="take products with jvp and grad")
 
 
 class Walk:
     """Pairs of the slots that depend on the source, which has so many ``columns``."""
 
     def __init__(
-        self, b: Builder, instructions: Sequence[Instruction], size: int, value: Value
+        self,
+        b: Builder,
+        instructions: Sequence[Instruction],
+        size: int,
+        value: Value,
+        around: Walk | None = None,
     ) -> None:
         self.b = b
+        #: The walk over the tape that this one's loop is on.
+        self.around = around
         self.instructions = instructions
         self.value = value
         self.columns = max(size, 1)
@@ -103,6 +120,16 @@ class Walk:
             found = self._moved(op, args, kind)
         self.pairs[slot] = self._combined(slot) if found is None else found
 
+    def afford(self, count: int) -> None:
+        """Refuse to combine so many pairs, if there is no room for them beside those held."""
+        if count > _FEW_PAIRS:
+            held: dict[int, Indices] = {}
+            walk: Walk | None = self
+            while walk is not None:
+                held.update({id(pairs): pairs for pairs in walk.pairs.values()})
+                walk = walk.around
+            afford(self.b, count, [pairs.size for pairs in held.values()])
+
     def _restacked(self, op: Rows | Stacked, arg: int, kind: Any) -> Indices:
         """Pairs of an array's parts, taken for any of them, or of an array of such."""
         whole = kind.shape if isinstance(op, Stacked) else self._shape(arg)
@@ -118,6 +145,7 @@ class Walk:
         comes from, or to 0, and squares of numbers to squares of what it takes the numbers to.
         """
         types: list[Any] = [self.instructions[arg].type for arg in args]
+        self.afford(kind.size + sum([x.size for x in types]))
         numbered: list[Any] = []
         parts, before = [], 0
         for arg, x in zip(args, types, strict=True):
@@ -179,7 +207,10 @@ class Walk:
                 pairs = self._read(op, number, args, shapes, result, pairs)
                 parts[id(pairs)] = pairs
         first, *more = parts.values()
-        return distinct(np.concatenate([first, *more])) if more else first
+        if not more:
+            return first
+        self.afford(sum([pairs.size for pairs in parts.values()]))
+        return distinct(np.concatenate([first, *more]))
 
     def _shape(self, slot: int) -> Shape:
         kind = self.instructions[slot].type
@@ -195,8 +226,9 @@ class Walk:
         pairs: Indices,
     ) -> Indices:
         """What operand ``number``, of these pairs, adds to the result's."""
+        self.afford(math.prod(shapes[number]) + math.prod(result))
         found = terms(op, number, shapes, result, lambda i: self.value(args[i], op.elementwise))
-        if found and math.prod(found.shape) * pairs.itemsize <= self.b.limits.array_bytes:
+        if found and self._has_room(math.prod(found.shape)):
             results, reads = found.filled()
             return self._grouped(self._selected(pairs, reads), results)
         cells, reading = aligned(op, shapes, number, result)
@@ -206,8 +238,17 @@ class Walk:
             pairs = self._selected(pairs, _numbered(cells, reading, result))
         return pairs
 
+    def _has_room(self, count: int) -> bool:
+        """Whether there is room for so many terms; else all are taken to be there."""
+        try:
+            self.afford(count)
+        except OverBudget:
+            return False
+        return True
+
     def _grouped(self, pairs: Indices, cells: Indices) -> Indices:
         """Pairs of rows that are sums: row ``i`` goes into row ``cells[i]``, none if negative."""
+        self.afford(pairs.size)
         rows, places = np.divmod(pairs, self.columns)
         into = cells[rows]
         return distinct((into * self.columns + places)[into >= 0])
@@ -218,11 +259,7 @@ class Walk:
         lengths = np.searchsorted(pairs, (reads + 1) * self.columns) - starts
         ends = np.cumsum(lengths)
         count = int(ends[-1]) if ends.size else 0
-        if count * pairs.itemsize > self.b.limits.array_bytes:
-            raise OverBudget(
-                f"the sparsity pattern of a derivative would have {count} elements",
-                hint="take products with jvp and grad",
-            )
+        self.afford(count)
         places = np.arange(count) + np.repeat(starts - ends + lengths, lengths)
         moved = np.repeat(np.arange(reads.size) - reads, lengths)
         found: Indices = pairs[places] + moved * self.columns

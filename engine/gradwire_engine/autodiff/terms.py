@@ -110,7 +110,7 @@ def _of_sparse(
     op: Op, number: int, shapes: Sequence[Shape], result: Shape, values: Values
 ) -> Terms | None:
     """Of each column the elements beside the nonzeros ``values, row, column``, or these."""
-    row, column = values(1), values(2)
+    row, column = _places(values(1), result[0]), _places(values(2), shapes[3][0])
     if row is None or column is None:
         return None
     width = result[1]
@@ -119,11 +119,19 @@ def _of_sparse(
     return Terms([row[:, None] * width, columns], reads)
 
 
+def _places(index: Any, length: int) -> Any:
+    """Known indices, those out of range as -1: what reads them fails when it is replayed."""
+    if index is None:
+        return None
+    return np.where((index >= 0) & (index < length), index.astype(np.int64), -1)
+
+
 def _sampled(
     op: Op, number: int, shapes: Sequence[Shape], result: Shape, values: Values
 ) -> Terms | None:
     """The rows that are multiplied."""
-    places, inner = values(2 + number), shapes[number][1]
+    length, inner = shapes[number]
+    places = _places(values(2 + number), length)
     if places is None:
         return None
     return Terms([np.arange(result[0])[:, None]], [places[:, None] * inner, np.arange(inner)])
@@ -168,7 +176,7 @@ def aligned(op: Op, shapes: Sequence[Shape], number: int, result: Shape) -> tupl
     elif isinstance(op, Solution | CooSolve) and number == len(shapes) - 1:
         cells = reads = with_ones(shape, (len(shape) - 2,))  # each column is solved by itself
     elif type(op).batch is along_axes:
-        axes = getattr(op, "axes", None) or (op.axis,)  # type: ignore[attr-defined]
+        axes = op.axes if hasattr(op, "axes") else (op.axis,)  # type: ignore[attr-defined]
         cells = with_ones(shape, axes)
         reads = cells if len(shape) == len(result) else without(shape, axes)
     elif not (op.elementwise or isinstance(op, AddStacks)):

@@ -5,14 +5,25 @@ types, tangents and cotangents with central differences, both with each other, a
 for many examples with each by itself; then the same for the gradient, to the order asked for.
 """
 
-from gradwire_engine.check.derivatives import check
+from gradwire_engine.check.derivatives import check, examine
 from gradwire_engine.check.recordings import (
     Call,
     Finding,
+    Recorded,
     Recording,
     evaluate,
     interpret,
     trace,
 )
 
-__all__ = ["Call", "Finding", "Recording", "check", "evaluate", "interpret", "trace"]
+__all__ = [
+    "Call",
+    "Finding",
+    "Recorded",
+    "Recording",
+    "check",
+    "evaluate",
+    "examine",
+    "interpret",
+    "trace",
+]

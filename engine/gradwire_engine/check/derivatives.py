@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,12 @@ from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.check.batching import check_batching
 from gradwire_engine.check.recordings import (
     Finding,
+    Recorded,
     Recording,
-    check_types,
-    evaluate,
+    check_results,
     interpret,
-    trace,
-    variables,
 )
-from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.builder import Var
 
 _TOLERANCES = {"float16": 3e-2, "float32": 1e-4, "complex64": 1e-4}
 _TOLERANCE = 1e-7
@@ -35,105 +33,112 @@ def check(
     The function must be smooth near ``values``. Differences are taken in double precision, also
     for samples of less.
     """
-    findings = list(check_types(recording, values, 0))
-    findings += [] if findings else check_batching(recording, values, 0)
+    return examine(Recorded(recording, values), order=order, seed=seed)
+
+
+def examine(recorded: Recorded, *, order: int = 2, seed: int = 0) -> list[Finding]:
+    """The same of what is recorded already."""
+    outputs, values = recorded.outputs, [*recorded.values]
+    findings = list(check_results(recorded.b, recorded.found, 0))
+    findings += [] if findings else check_batching(recorded, outputs, 0)
+    doubled = [_doubled(v) for v in values]
+    in_doubles = all(v is x for v, x in zip(values, doubled, strict=True))
+    wide = recorded if in_doubles or findings else Recorded(recorded.recording, doubled)
+    wide_outputs = wide.outputs
+    sources = [i for i, x in enumerate(recorded.inputs) if x.type.differentiable]
     rng = np.random.default_rng(seed)
     for n in range(1, order + 1):
-        if findings:
+        outputs, wide_outputs = _differentiable(outputs), _differentiable(wide_outputs)
+        if findings or not sources or not outputs:
             break
-        findings += _check_derivative(recording, values, n, rng)
-        recording = _gradient_of(recording, seed)
+        direction = {i: _random(rng, values[i]) for i in sources}
+        weights = [_random(rng, np.zeros(y.shape, y.dtype)) for y in outputs]
+        slopes = _slopes(wide, wide_outputs, direction)
+        bars = _cotangents(recorded, outputs, weights, sources)
+        findings += _check_derivative(recorded, outputs, bars, n, direction, weights, slopes)
+        if wide is recorded:
+            wide_bars = bars
+        else:
+            wide_bars = _cotangents(wide, wide_outputs, [_doubled(w) for w in weights], sources)
+        outputs = [bar for bar in bars if bar is not None]
+        wide_outputs = [bar for bar in wide_bars if bar is not None]
         if n == 1:
-            findings += check_batching(recording, values, n)
+            findings += check_batching(recorded, outputs, n)
     return findings
 
 
 def _check_derivative(
-    recording: Recording, values: Sequence[Array], order: int, rng: np.random.Generator
+    recorded: Recorded,
+    outputs: Sequence[Var],
+    bars: Sequence[Var | None],
+    order: int,
+    direction: Mapping[int, Array],
+    weights: Sequence[Array],
+    slopes: Sequence[Array],
 ) -> Iterator[Finding]:
-    """Compare both modes with differences along a random direction, and with each other."""
-    _, inputs, outputs = trace(recording, values)
-    sources = [i for i, v in enumerate(inputs) if v.type.differentiable]
-    targets = [i for i, v in enumerate(outputs) if v.type.differentiable]
-    if not sources or not targets:
-        return
-    direction = [_random(rng, values[i]) for i in sources]
-    weights = [_random(rng, np.zeros(outputs[i].shape, outputs[i].dtype)) for i in targets]
-
-    def forward(b: Builder, *xs: Var) -> list[Var | None]:
-        ys = list(variables(recording(b, *xs)))
-        dots = [b.constant(d) for d in direction]
-        return pushforward(b, [ys[i] for i in targets], [xs[i] for i in sources], dots)
-
-    def backward(b: Builder, *xs: Var) -> list[Var | None]:
-        ys = list(variables(recording(b, *xs)))
-        bars = [b.constant(w) for w in weights]
-        return pullback(b, [ys[i] for i in targets], bars, [xs[i] for i in sources])
-
-    for derivative in (forward, backward):
-        yield from check_types(derivative, values, order)
-    expected = _slopes(recording, values, dict(zip(sources, direction, strict=True)))
-    tangents = _with_zeros(forward, values, expected)
-    cotangents = _with_zeros(backward, values, direction)
-    names = {values[i].dtype.name for i in sources} | {w.dtype.name for w in weights}
+    """Compare both modes with the slopes along a direction, and with each other."""
+    b, sources = recorded.b, [recorded.inputs[i] for i in direction]
+    dots = pushforward(b, outputs, sources, [b.constant(d) for d in direction.values()])
+    results = recorded.results([part for part in (*dots, *bars) if part is not None])
+    yield from check_results(b, results, order)
+    tangents = _with_zeros(results, dots, slopes)
+    cotangents = _with_zeros(results, bars, [*direction.values()])
+    names = {array.dtype.name for array in (*direction.values(), *weights)}
     tolerance = max(_TOLERANCES.get(name, _TOLERANCE) for name in names)
-    for i, (tangent, slope) in enumerate(zip(tangents, expected, strict=True)):
+    for i, (tangent, slope) in enumerate(zip(tangents, slopes, strict=True)):
         error = np.max(np.abs(tangent - slope), initial=0.0)
         if not error <= tolerance * (1 + np.max(np.abs(slope), initial=0.0)):
             yield Finding(
                 "tangent is the slope", order, f"output {i}: {tangent!r} instead of {slope!r}"
             )
-    size = 1 + sum(float(np.sum(np.abs(w * s))) for w, s in zip(weights, expected, strict=True))
-    paired = _inner(cotangents, direction)
+    size = 1 + sum(float(np.sum(np.abs(w * s))) for w, s in zip(weights, slopes, strict=True))
+    paired = _inner(cotangents, [*direction.values()])
     for claim, other, allowed in (
-        ("cotangent is the slope", _inner(weights, expected), tolerance),
+        ("cotangent is the slope", _inner(weights, slopes), tolerance),
         ("both modes agree", _inner(weights, tangents), tolerance / 10),
     ):
         if not abs(paired - other) <= allowed * size:
             yield Finding(claim, order, f"{paired!r} instead of {other!r}")
 
 
-def _gradient_of(recording: Recording, seed: int) -> Recording:
-    """Record the cotangents of all inputs for fixed random cotangents of the outputs."""
-
-    def gradient(b: Builder, *xs: Var) -> list[Var]:
-        rng = np.random.default_rng(seed)
-        ys = [y for y in variables(recording(b, *xs)) if y.type.differentiable]
-        bars = [b.constant(_random(rng, np.zeros(y.shape, y.dtype))) for y in ys]
-        sources = [x for x in xs if x.type.differentiable]
-        return [bar for bar in pullback(b, ys, bars, sources) if bar is not None]
-
-    return gradient
+def _cotangents(
+    recorded: Recorded, outputs: Sequence[Var], weights: Sequence[Array], sources: Sequence[int]
+) -> list[Var | None]:
+    """Record the cotangents of all sources for fixed ones of the outputs."""
+    bars = [recorded.b.constant(w) for w in weights]
+    return pullback(recorded.b, outputs, bars, [recorded.inputs[i] for i in sources])
 
 
 def _slopes(
-    recording: Recording, values: Sequence[Array], direction: dict[int, Array]
+    recorded: Recorded, outputs: Sequence[Var], direction: Mapping[int, Array]
 ) -> list[Array]:
     """Derivatives of floating outputs along ``direction``, by differences of fourth order.
 
     Source: DLMF 3.4.15.
     """
-    doubled = [_doubled(v) for v in values]
+    tape = recorded.b.tape(outputs)
 
-    def at(step: float) -> list[Any]:
-        moved = list(doubled)
-        for i, d in direction.items():
-            moved[i] = doubled[i] + step * _doubled(d)
-        return [np.asarray(y) for y in evaluate(recording, moved)]
+    def at(step: float) -> list[Array]:
+        moved = {i: recorded.values[i] + step * _doubled(d) for i, d in direction.items()}
+        results = interpret(tape, recorded.replaced(moved))
+        return [np.asarray(results[y.slot]) for y in outputs]
 
     h = _STEP
     steps = zip(at(h), at(-h), at(2 * h), at(-2 * h), strict=True)
     return [
         (8 * (right - left) - (far_right - far_left)) / (12 * h)
         for right, left, far_right, far_left in steps
-        if right.dtype.kind in "fc"
     ]
+
+
+def _differentiable(outputs: Sequence[Var]) -> list[Var]:
+    return [y for y in outputs if y.type.differentiable]
 
 
 def _doubled(v: Array) -> Array:
     if v.dtype.kind == "c":
-        return v.astype(np.complex128)
-    return v.astype(np.float64) if v.dtype.kind == "f" else v
+        return v.astype(np.complex128, copy=False)
+    return v.astype(np.float64, copy=False) if v.dtype.kind == "f" else v
 
 
 def _random(rng: np.random.Generator, like: Array) -> Array:
@@ -151,12 +156,9 @@ def _inner(xs: Sequence[Array], ys: Sequence[Array]) -> float:
 
 
 def _with_zeros(
-    derivative: Recording, values: Sequence[Array], likes: Sequence[Array]
+    results: Sequence[Any], parts: Sequence[Var | None], likes: Sequence[Array]
 ) -> list[Array]:
-    """Values of ``derivative``, with zeros where there is no path."""
-    b, inputs, _ = trace(lambda *_: (), values)
-    parts = derivative(b, *inputs)
-    results = interpret(b.tape([p for p in parts if p is not None]), values)
+    """The results of ``parts``, with zeros where there is no path."""
     return [
         np.zeros_like(like) if part is None else np.asarray(results[part.slot])
         for part, like in zip(parts, likes, strict=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -60,41 +61,76 @@ class Call:
 
 def interpret(tape: Tape, values: Sequence[Array]) -> list[Any]:
     """Results of all instructions that the outputs need, computed one kernel at a time."""
-    needed = bytearray(len(tape.instructions))
-    for slot in tape.outputs:
-        needed[slot] = 1
-    for slot in range(len(needed) - 1, -1, -1):
-        if needed[slot]:
-            for arg in tape.instructions[slot].args:
-                needed[arg] = 1
-    results: list[Any] = [None] * len(needed)
+    instructions = tape.instructions
+    results: list[Any] = [None] * len(instructions)
     with np.errstate(all="ignore"):
-        for slot, (op, args, _, _) in enumerate(tape.instructions):
+        for slot in _needed(tape):
+            op, args, _, _ = instructions[slot]
             if isinstance(op, Input):
                 results[slot] = values[op.index]
-            elif needed[slot]:
+            else:
                 results[slot] = op.kernel(NUMPY, *[results[a] for a in args])
     return results
 
 
+def _needed(tape: Tape) -> list[int]:
+    """The slots that the outputs depend on, in order."""
+    needed: set[int] = set()
+    left = list(tape.outputs)
+    while left:
+        slot = left.pop()
+        if slot not in needed:
+            needed.add(slot)
+            left += tape.instructions[slot].args
+    return sorted(needed)
+
+
+class Recorded:
+    """A recording for inputs of the values' types, on a builder that takes what is made of it.
+
+    ``values`` are those of the builder's inputs, in order.
+    """
+
+    def __init__(self, recording: Recording, values: Sequence[Array]) -> None:
+        self.recording = recording
+        self.b = Builder(Limits())
+        self.values: list[Array] = list(values)
+        self.inputs = [self.b.input(_type_of(v)) for v in values]
+        self.outputs = list(variables(recording(self.b, *self.inputs)))
+
+    @cached_property
+    def found(self) -> list[Any]:
+        """Results by slot of all that the recording's own outputs need."""
+        return self.results(self.outputs)
+
+    def input(self, value: Array) -> Var:
+        """Another input, of this value."""
+        self.values.append(value)
+        return self.b.input(_type_of(value))
+
+    def results(self, outputs: Sequence[Var]) -> list[Any]:
+        """Results by slot of all that ``outputs`` need."""
+        return interpret(self.b.tape(outputs), self.values)
+
+    def replaced(self, others: Mapping[int, Array]) -> list[Array]:
+        """The values with others of these numbers."""
+        return [others.get(i, v) for i, v in enumerate(self.values)]
+
+
 def trace(recording: Recording, values: Sequence[Array]) -> tuple[Builder, list[Var], list[Var]]:
     """Record for inputs of the values' types: the builder, its inputs, and the outputs in order."""
-    b = Builder(Limits())
-    inputs = [b.input(ArrayType(v.dtype, v.shape)) for v in values]
-    return b, inputs, list(variables(recording(b, *inputs)))
+    recorded = Recorded(recording, values)
+    return recorded.b, recorded.inputs, recorded.outputs
 
 
 def evaluate(recording: Recording, values: Sequence[Array]) -> list[Any]:
     """The values of what ``recording`` gives."""
-    b, _, outputs = trace(recording, values)
-    results = interpret(b.tape(outputs), values)
-    return [results[v.slot] for v in outputs]
+    recorded = Recorded(recording, values)
+    return [recorded.found[v.slot] for v in recorded.outputs]
 
 
-def check_types(recording: Recording, values: Sequence[Array], order: int) -> Iterator[Finding]:
-    """Compare the predicted with the computed type of every instruction."""
-    b, _, outputs = trace(recording, values)
-    yield from check_results(b, interpret(b.tape(outputs), values), order)
+def _type_of(value: Array) -> ArrayType:
+    return ArrayType(value.dtype, value.shape)
 
 
 def check_results(b: Builder, results: Sequence[Any], order: int) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
@@ -9,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Answer, Notice, Poll, Unconnected
+from gradwire_engine.answer import Answer, Limits, Notice, Poll, Unconnected
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.parted import PartedExecutable
+from gradwire_engine.locks import locked
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, Guard
+from gradwire_engine.optimize.residents import parted
 from gradwire_engine.optimize.resume import Known
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.polling import polled
@@ -21,6 +25,8 @@ from gradwire_engine.tape import Tape
 
 #: What an instruction of a tape takes that is only kept.
 _BYTES_PER_INSTRUCTION = 300
+#: Sets of residents for which a tape is kept in two parts.
+_MOST_PARTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +97,19 @@ class Compiled:
     decided: int | None = None
     #: Of what resumes a recording: the values of it that follow the inputs.
     known: Sequence[Known] = ()
+    #: What its parts are allowed; none where it is not to be parted.
+    limits: Limits | None = None
+    #: The same in two parts, by the residents that the first depends on; None where that is no use.
+    parted: dict[frozenset[int], PartedExecutable | None] = field(default_factory=dict)
     _exact: list[Compiled] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def nbytes(self) -> int:
         """Approximate memory that all of it takes."""
         plain = _BYTES_PER_INSTRUCTION * len(self.plain.instructions)
-        return self.executable.nbytes + 2 * plain  # the second if it is made exact
+        parts = sum([both.nbytes for both in [*self.parted.values()] if both is not None])
+        return self.executable.nbytes + parts + 2 * plain  # the second if it is made exact
 
     def answer(self, outputs: Sequence[Any]) -> Answer:
         """What the executable gave as an answer."""
@@ -108,18 +120,42 @@ class Compiled:
         value, further = self.value.fill(outputs), self.outputs and self.outputs.fill(outputs)
         return Answer(value, further, derivatives, self.unconnected, updates, self.warnings, {})
 
+    def knows(self, residents: frozenset[int]) -> bool:
+        """Whether nothing is to be compiled where these residents came before."""
+        return self.limits is None or not residents or residents in self.parted
+
+    def part(self, residents: frozenset[int], poll: Poll) -> None:
+        """Part it for ``residents``, of which products are then taken to cost nothing."""
+        with locked(self._lock, poll):
+            if self.limits is None or self.knows(residents):
+                return
+            limits, exact = self.limits, self.executable.exact
+            tape = self.executable.tape
+            if not exact:
+                tape = optimize(self.plain, NUMPY, poll, residents=residents)
+            parts, both = parted(tape, residents, limits.kept_bytes, poll), None
+            if parts is not None:
+                both = PartedExecutable(self.executable, *parts, poll, threads=limits.threads)
+            if len(self.parted) == _MOST_PARTED:
+                del self.parted[next(iter(self.parted))]
+            self.parted[residents] = both if both is not None and both.within(limits) else None
+
     def exactly(self, poll: Poll) -> Compiled:
         """The same by the operations as they were recorded, made when it is first asked for."""
         if not self._exact:
             tape = optimize(self.plain, NUMPY, poll, exact=True)
             executable = Executable(tape, poll, exact=True)
-            self._exact.append(replace(self, executable=executable, _exact=[]))
+            self._exact.append(self._by(executable))
         return self._exact[0]
 
     def unguarded(self, poll: Poll) -> Compiled:
         """The same without guards: for the very values it was recorded with."""
-        tape, exact = self.executable.whole, self.executable.exact
+        tape, exact = self.executable.tape, self.executable.exact
         made = polled(tape.instructions, poll)
         bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in made]
         unguarded = replace(tape, instructions=tuple(bare))
-        return replace(self, executable=Executable(unguarded, poll, exact=exact), _exact=[])
+        return self._by(Executable(unguarded, poll, exact=exact))
+
+    def _by(self, executable: Executable) -> Compiled:
+        """The same by another executable, which is not parted."""
+        return replace(self, executable=executable, limits=None, parted={}, _exact=[])

@@ -10,6 +10,7 @@ from gradwire_engine.answer import Leaf, Notice
 from gradwire_engine.errors import BadArgument, EngineError, InputError, Place, UnknownName
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite
+from gradwire_engine.program import refolded
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.variables import flatten, member
 
@@ -52,7 +53,12 @@ class Names:
         raise InputError("expected a name", at=Place(pointer=at))
 
     def _named(self, name: str, at: str) -> Any:
-        root, _, path = _dotted(name).partition(".")
+        dotted = _dotted(name)
+        for part in dotted.split("."):
+            if (refusal := refolded(part)) is not None:
+                message, hint = refusal
+                raise InputError(message, at=Place(id=name[:80], pointer=at), hint=hint)
+        root, _, path = dotted.partition(".")
         try:
             if not root:
                 raise UnknownName("a name is not empty")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -11,7 +11,6 @@ from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.numpy.executable import Executable
 from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.backends.numpy.parted import PartedExecutable
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names
@@ -19,7 +18,6 @@ from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBud
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
-from gradwire_engine.optimize.residents import parted
 from gradwire_engine.optimize.resume import Known, resume
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
@@ -28,7 +26,7 @@ from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
-from gradwire_engine.tape import ArrayType, Tape, Witness
+from gradwire_engine.tape import ArrayType, Witness
 
 
 def compile_query(
@@ -40,7 +38,6 @@ def compile_query(
     poll: Poll,
     stacks: Mapping[int, ArrayType],
     *,
-    residents: Set[int] = frozenset(),
     unroll: bool = False,
     told: Witness | None = None,
 ) -> Compiled:
@@ -48,8 +45,7 @@ def compile_query(
 
     ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
-    examples, of which ``variables`` are one. The inputs numbered by ``residents`` are the same
-    arrays whenever what is compiled is replayed. ``told`` hears of every tape on the way.
+    examples, of which ``variables`` are one. ``told`` hears of every tape on the way.
     """
     recorder = new_recorder(program, variables, query.promotion, limits, poll, unroll=unroll)
     asked = query.outputs if query.kind == "evaluate" else query.target
@@ -58,7 +54,7 @@ def compile_query(
         recorder.rolled = _asked_for(query)
     try:
         result = recorder.record(default=asked is None)
-        question = _Query(recorder, variables, query, vectors, residents=residents, told=told)
+        question = _Query(recorder, variables, query, vectors, told=told, limits=limits)
         compiled = question.compile(result, stacks)
     finally:
         recorder.b.forget()
@@ -123,10 +119,14 @@ def new_recorder(
     return Recorder(program, b, tree, state, Concrete(b, inputs), poll, unroll=unroll)
 
 
-def check_budget(executable: Executable, limits: Limits) -> None:
-    """Refuse what would need more than is allowed."""
-    if executable.peak_bytes > limits.total_bytes:
-        raise OverBudget(f"the program needs {executable.peak_bytes} bytes at once")
+def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
+    """Refuse what would need more than is allowed, or would give more where that ``answers``."""
+    nbytes = executable.peak_bytes + executable.constant_bytes
+    if nbytes > limits.total_bytes:
+        raise OverBudget(f"the program needs {nbytes} bytes at once")
+    if answers and executable.output_bytes > limits.answer_bytes:
+        hint = "name fewer outputs, or parts of them"
+        raise OverBudget(f"the answer has {executable.output_bytes} bytes", hint=hint)
     if executable.flops > limits.flops:
         raise OverBudget(f"the program needs {executable.flops} arithmetic operations")
 
@@ -141,8 +141,8 @@ class _Query:
         query: Query,
         vectors: Sequence[Array | None] | None,
         watched: frozenset[int] | None = None,
-        residents: Set[int] = frozenset(),
         told: Witness | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.r = recorder
         self.b = recorder.b
@@ -150,8 +150,8 @@ class _Query:
         self.query = query
         self.vectors = vectors
         self.watched = watched
-        self.residents = residents
         self.told = told
+        self.limits = limits
         self.outputs: list[Var] = []
 
     def compile(self, result: Any, stacks: Mapping[int, ArrayType], kept: int = 0) -> Compiled:
@@ -190,8 +190,11 @@ class _Query:
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:
             tape, known = resume(tape, kept, self.b.poll)
+        asked = NUMPY, self.b.poll, self.told
+        better = optimize(tape, *asked, exact=query.exact)
+        threads = self.b.limits.threads
         return Compiled(
-            self._executable(tape),
+            Executable(better, self.b.poll, exact=query.exact, threads=threads),
             value,
             further,
             derivatives,
@@ -201,18 +204,8 @@ class _Query:
             tape,
             decided,
             known,
+            self.limits,
         )
-
-    def _executable(self, tape: Tape) -> Executable:
-        """The tape optimised, and in two parts where the first is the same at every replay."""
-        residents, exact, limits = self.residents, self.query.exact, self.b.limits
-        poll = self.b.poll
-        asked = NUMPY, poll, self.told
-        better = optimize(tape, *asked, exact=exact, residents=residents)
-        parts = parted(better, residents, limits.kept_bytes, poll) if residents else None
-        if parts is None:
-            return Executable(better, poll, exact=exact, threads=limits.threads)
-        return PartedExecutable(better, *parts, poll, exact=exact, threads=limits.threads)
 
     def _tell(self, made: str, outputs: Any) -> None:
         if self.told is not None:

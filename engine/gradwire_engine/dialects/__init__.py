@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradwire_engine.dialects import stats
+from gradwire_engine.dialects import stats, torch
 from gradwire_engine.dialects.base import Dialect, Recorded
 from gradwire_engine.dialects.jax import JAX
 from gradwire_engine.dialects.scipy import SCIPY
@@ -13,24 +13,14 @@ from gradwire_engine.dialects.torch import TORCH
 from gradwire_engine.ops.base import Function
 from gradwire_engine.ops.promotion import DTYPES
 
-__all__ = ["DIALECTS", "Dialect", "Recorded", "dtype", "find", "full_name", "own", "stats"]
+__all__ = ["DIALECTS", "TORCH", "Dialect", "Recorded", "dtype", "find", "full_name", "own", "stats"]
 
 #: Every dialect whose names are not the unprefixed ones alone, longer prefixes before shorter.
 DIALECTS = (JAX, SCIPY, TF, TORCH)
 #: Names of dtypes that only a dialect has.
 _DTYPES = {
     "tf": {"half": "float16", "double": "float64", "bool": "bool"},
-    "torch": {
-        "half": "float16",
-        "float": "float32",
-        "double": "float64",
-        "short": "int16",
-        "int": "int32",
-        "long": "int64",
-        "cfloat": "complex64",
-        "cdouble": "complex128",
-        "bool": "bool",
-    },
+    "torch": torch.names.DTYPES,
 }
 
 

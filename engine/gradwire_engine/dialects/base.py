@@ -57,7 +57,7 @@ class Dialect:
         signature = inspect.signature(target.record)
         own = [*signature.parameters.values()][1:]
         written, renamed = (own, {}) if parameters is None else _parsed(parameters, own, operation)
-        record = Recorded(target.record, written, renamed, self.ignored, self.synonyms)
+        record = self._recorded(names, target.record, written, renamed)
         self._publish(names, record, target.doc, target.family, target)
 
     def macro(self, names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -65,11 +65,21 @@ class Dialect:
 
         def complete(function: Callable[..., Any]) -> Callable[..., Any]:
             own = [*inspect.signature(function).parameters.values()][1:]
-            record = Recorded(function, own, {}, self.ignored, self.synonyms)
+            record = self._recorded(names, function, own, {})
             self._publish(names, record, function.__doc__ or "", self.name, None)
             return function
 
         return complete
+
+    def _recorded(
+        self,
+        names: str,
+        record: Callable[..., Any],
+        parameters: list[Parameter],
+        renamed: dict[str, str],
+    ) -> Recorded:
+        """What records a call of the functions ``names``."""
+        return Recorded(record, parameters, renamed, self.ignored, self.synonyms)
 
     def _publish(
         self, names: str, record: Recorded, doc: str, family: str, target: Function | None
@@ -113,7 +123,11 @@ class Recorded:
         named = {k if k in parameters else self.synonyms.get(k, k): v for k, v in named.items()}
         given = self.__signature__.bind(builder, *args, **named)
         given.apply_defaults()
-        values = dict(given.arguments)
+        return self.of(dict(given.arguments))
+
+    def of(self, values: dict[str, Any]) -> Any:
+        """Record with the builder and a value for every parameter."""
+        parameters = self.__signature__.parameters
         first = [values.pop("builder")]
         values.pop(self._ignored, None)
         if any(parameters[name].kind is Parameter.VAR_POSITIONAL for name in values):

@@ -10,7 +10,14 @@ from typing import Any
 from gradwire_engine.answer import Poll
 from gradwire_engine.errors import Place, ProgramSyntaxError
 from gradwire_engine.polling import polled
-from gradwire_engine.program import Block, Target, Writer, flat_names
+from gradwire_engine.program import (
+    MOST_DIGITS,
+    Block,
+    Target,
+    Writer,
+    flat_names,
+    has_too_many_digits,
+)
 
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -114,7 +121,12 @@ class ExpressionReader(Writer):
     def literal(self, node: ast.Constant) -> int:
         if isinstance(node.value, bytes):
             raise self.refused(node)
-        return self.write(at(node), "literal", (), node.value)
+        return self.write(at(node), "literal", (), self._constant(node))
+
+    def _constant(self, node: ast.Constant) -> Any:
+        if has_too_many_digits(node.value):
+            raise self.refused(node, hint=f"integers have at most {MOST_DIGITS} digits")
+        return node.value
 
     def binary(self, node: ast.BinOp) -> int:
         # A long sum is a deep tree leaning left: walk down its spine instead of recursing.
@@ -130,7 +142,7 @@ class ExpressionReader(Writer):
     def unary(self, node: ast.UnaryOp) -> int:
         operand = node.operand
         if isinstance(node.op, ast.USub) and isinstance(operand, ast.Constant):
-            number = operand.value
+            number = self._constant(operand)
             if isinstance(number, int | float | complex) and not isinstance(number, bool):
                 return self.write(at(node), "literal", (), -number)
         return self.call_operation(OPERATORS[type(node.op)], [self.expression(operand)], node)
@@ -165,10 +177,10 @@ class ExpressionReader(Writer):
                 raise self.refused(node, "arguments are not unpacked with a star")
             names = tuple(sorted(named))
             arguments = [*arguments, *[named[name] for name in names]]
-        dotted = self._operation(function)
-        if dotted is not None:
+        name = self._operation(function)
+        if name is not None:
             numbers = tuple([self.expression(argument) for argument in arguments])
-            return self.write(at(node), "call", numbers, (dotted, names))
+            return self.write(at(node), "call", numbers, (name, names))
         callee = function.value if isinstance(function, ast.Attribute) else function
         numbers = tuple([self.expression(part) for part in (callee, *arguments)])
         if isinstance(function, ast.Attribute):
@@ -182,19 +194,19 @@ class ExpressionReader(Writer):
                 return None
             self.trusted.add(node.id)
             return node.id
-        dotted = _dotted(node)
-        if dotted is None:
+        name = dotted(node)
+        if name is None:
             return None
-        root, dot, _ = dotted.partition(".")
+        root, dot, _ = name.partition(".")
         if root in self.assigned or (dot and root not in PREFIXES):
             return None
         self.trusted.add(root)
-        return dotted
+        return name
 
     def attribute(self, node: ast.Attribute) -> int:
-        dotted = self._operation(node)
-        if dotted is not None:
-            return self.write(at(node), "load", (), dotted)
+        name = self._operation(node)
+        if name is not None:
+            return self.write(at(node), "load", (), name)
         return self.write(at(node), "attribute", (self.expression(node.value),), node.attr)
 
     def subscript(self, node: ast.Subscript) -> int:
@@ -325,7 +337,8 @@ def at(node: ast.AST) -> tuple[int, int]:
     return node.lineno, node.col_offset + 1  # type: ignore[attr-defined]
 
 
-def _dotted(node: ast.expr) -> str | None:
+def dotted(node: ast.expr) -> str | None:
+    """The dotted name that an expression is, or nothing."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -8,7 +8,17 @@ from typing import Any
 from gradwire_engine.answer import Poll
 from gradwire_engine.errors import InvalidProgram, Place
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.program import RESULT, Block, Output, Program, Writer
+from gradwire_engine.program import (
+    MOST_DIGITS,
+    RESULT,
+    Block,
+    Output,
+    Program,
+    Writer,
+    has_too_many_digits,
+    is_position,
+    refolded,
+)
 
 FORMAT = "gradwire/1"
 #: Deepest nesting of inline nodes, attributes and outputs.
@@ -51,6 +61,7 @@ class _Reader:
             if _PATH_CHARACTERS & set(name):
                 message = "an id has no dots and brackets: they address members of a variable"
                 raise _invalid(f"{at}/{number}/id", message)
+            _check_name(name, f"{at}/{number}/id")
             if name in names:
                 raise _invalid(f"{at}/{number}/id", "another node has this id already")
             names[name] = False
@@ -82,6 +93,8 @@ class _Reader:
         names = tuple(sorted(attrs))
         numbers += [self.parameter(attrs[name], f"{at}/attrs/{name}", depth) for name in names]
         kind = "method" if op in _STATE else "call"
+        if kind == "method" and not args:
+            raise _invalid(f"{at}/args", f"{op} needs the variable first")
         return self.w.write(at, kind, tuple(numbers), (op, names))
 
     def argument(self, arg: Any, at: str, depth: int) -> int:
@@ -96,19 +109,21 @@ class _Reader:
             given = enumerate(polled(arg, self.poll))
             items = [self.argument(item, f"{at}/{i}", depth + 1) for i, item in given]
             return self.w.write(at, "list", tuple(items))
-        return self.w.write(at, "literal", (), arg)
+        return self.literal(arg, at)
 
     def name(self, name: str, at: str) -> int:
         """Load an earlier node or a variable; a dotted name is a path into a nested variable."""
         if not name:
             raise _invalid(at, "a name is a non-empty string")
         root, *path = name.split(".")
+        for part in (root, *path):
+            _check_name(part, at)
         if not next((names[root] for names in reversed(self._scopes) if root in names), True):
             hint = "nodes are listed in dependency order"
             raise _invalid(at, "this names a node that is not computed yet, or a cycle", hint)
         value = self.w.write(at, "load", (), root)
         for part in path:
-            if part.isdecimal():
+            if is_position(part):
                 index = self.w.write(at, "literal", (), int(part))
                 value = self.w.write(at, "index", (value, index))
             else:
@@ -125,6 +140,12 @@ class _Reader:
             return self.w.write(at, "tuple", tuple(items))
         if isinstance(value, dict):
             return self.function(value, (), at, depth)
+        return self.literal(value, at)
+
+    def literal(self, value: Any, at: str) -> int:
+        """Write a number, a string, a boolean or null."""
+        if has_too_many_digits(value):
+            raise _invalid(at, f"integers have at most {MOST_DIGITS} digits")
         return self.w.write(at, "literal", (), value)
 
     def function(self, document: Any, parameters: Sequence[str], at: str, depth: int) -> int:
@@ -162,6 +183,8 @@ class _Reader:
             return {k: self.outputs(v, f"{at}/{k}", depth + 1) for k, v in outputs.items()}
         if not isinstance(outputs, str) or not outputs:
             raise _invalid(at, "outputs are names, nested in lists and objects")
+        for part in outputs.split("."):
+            _check_name(part, at)
         return outputs
 
     def _load_output(self, outputs: Any, at: str, kind: str) -> int:
@@ -204,6 +227,8 @@ class _Reader:
 
     def _getitem(self, args: Any, attrs: Any, at: str, depth: int) -> int:
         _check_fields(attrs, {"index"}, {"index"}, f"{at}/attrs")
+        if not args:
+            raise _invalid(f"{at}/args", "getitem needs what to index first")
         numbers = [self.argument(arg, f"{at}/args/{i}", depth) for i, arg in enumerate(args)]
         index = attrs["index"]
         for i, item in enumerate(index if isinstance(index, list) else [index]):
@@ -224,6 +249,8 @@ class _Reader:
     def _names(self, names: Any, at: str) -> Sequence[str]:
         if not isinstance(names, list) or not all(isinstance(n, str) and n for n in names):
             raise _invalid(at, "expected a list of names")
+        for name in names:
+            _check_name(name, at)
         return names
 
 
@@ -254,6 +281,13 @@ def _check_fields(document: Any, known: set[str], needed: set[str], at: str) -> 
     missing = sorted(needed - document.keys())
     if missing:
         raise _invalid(at, f"missing: {', '.join(missing)}")
+
+
+def _check_name(name: str, at: str) -> None:
+    refusal = refolded(name)
+    if refusal is not None:
+        message, hint = refusal
+        raise _invalid(at, message, hint)
 
 
 def _invalid(at: str, message: str, hint: str | None = None) -> InvalidProgram:

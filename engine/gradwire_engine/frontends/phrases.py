@@ -42,8 +42,6 @@ _UNARY = {
     "invert": ("~", _SIGN),
     "not": ("not ", _NOT),
 }
-#: Longest integer that is written in decimal digits: Python reads no more than 4300 of them.
-_DECIMAL_BITS = 14_000
 
 
 #: How strong a text is, and its pieces.
@@ -262,8 +260,6 @@ def spelled(value: Any) -> str:
         return f"{spelled(value.imag).removesuffix('.0')}j"
     if isinstance(value, float):
         return repr(value).replace("inf", "1e999")
-    if isinstance(value, int) and value.bit_length() > _DECIMAL_BITS:
-        return hex(value)
     return repr(value)
 
 

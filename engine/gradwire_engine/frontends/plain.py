@@ -18,6 +18,7 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.frontends.expressions import PREFIXES
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import (
+    MOST_DIGITS,
     RESULT,
     Block,
     Node,
@@ -317,7 +318,7 @@ def _number(piece: str) -> int | float:
         raise _OtherwiseWritten
     if not piece.isdecimal():
         return float(piece)
-    if piece[0] == "0" < piece:
+    if piece[0] == "0" < piece or len(piece) > MOST_DIGITS:
         raise _OtherwiseWritten
     return int(piece)
 

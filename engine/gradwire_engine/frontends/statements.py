@@ -11,9 +11,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
+from unicodedata import is_normalized
 
+from gradwire_engine import hints
 from gradwire_engine.answer import Poll
 from gradwire_engine.errors import OverBudget, Place, ProgramSyntaxError
+from gradwire_engine.program import refolded
 
 #: Texts up to so many characters are parsed at once, longer ones in pieces of little more.
 _PIECE = 16_384
@@ -29,6 +32,8 @@ _ENDS = {
     "'''": re.compile(r"[^'\\]*+(?:(?:\\.|''?(?!'))[^'\\]*+)*+'''", re.DOTALL),
     "#": re.compile(r"[^\n]*"),
 }
+#: Names and, since what they hold is none, quotes and comments; what is no name is no identifier.
+_NAME = re.compile(r"""\"\"\"|\'\'\'|["'#]|(?:[A-Za-z_]|[^\x00-\x7f])(?:\w|[^\x00-\x7f])*""")
 _DEPTH = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
 #: What begins a line of the statement above it.
 _CONTINUING = re.compile(r"(?:else|elif|except|finally)\b")
@@ -63,6 +68,32 @@ def statements(text: str, poll: Poll) -> Iterator[Statements]:
         written = piece.rstrip() if len(piece) > _PIECE else piece  # of megabytes of empty lines
         yield Statements(above, _parsed(written, above))
         above += piece.count("\n")
+
+
+def check_names(text: str, poll: Poll) -> None:
+    """Refuse names that Python would fold: one name would be two.
+
+    Raises: ``ProgramSyntaxError``, with line and column.
+    """
+    if text.isascii() or is_normalized("NFKC", text):
+        return
+    at = seen = 0
+    while (found := _NAME.search(text, at)) is not None:
+        word, at = found.group(), found.end()
+        seen += 1
+        if not seen & 1023:
+            poll()
+        if word in _ENDS:
+            ended = _ENDS[word].match(text, at)
+            if ended is None:
+                return  # the parser says so
+            at = ended.end()
+        elif (refusal := refolded(word)) is not None:
+            message, hint = refusal
+            start = found.start()
+            line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+            place = Place(line=line, column=column, pointer="/program")
+            raise ProgramSyntaxError(message, at=place, hint=hint)
 
 
 def pieces(text: str, poll: Poll, size: int = _PIECE) -> Iterator[str]:
@@ -120,7 +151,8 @@ def _parsed(text: str, above: int) -> list[ast.stmt]:
     except SyntaxError as error:
         line, column = above + (error.lineno or 1), max(error.offset or 1, 1)
         at = Place(line=line, column=column, pointer="/program")
-        raise ProgramSyntaxError(f"not valid syntax: {error.msg}", at=at) from None
+        written = hints.for_notation(error.text or "")
+        raise ProgramSyntaxError(f"not valid syntax: {error.msg}", at=at, hint=written) from None
     except (RecursionError, MemoryError):
         at = Place(line=above + 1, column=1, pointer="/program")
         raise ProgramSyntaxError(_TOO_LONG, at=at, hint=_NAME_PARTS) from None

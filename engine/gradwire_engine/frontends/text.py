@@ -14,10 +14,11 @@ from gradwire_engine.frontends.expressions import (
     PREFIXES,
     ExpressionReader,
     at,
+    dotted,
     none_at,
 )
 from gradwire_engine.frontends.plain import read_plain
-from gradwire_engine.frontends.statements import Statements, statements
+from gradwire_engine.frontends.statements import Statements, check_names, statements
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import RESULT, Block, Output, Position, Program, Target
 
@@ -35,6 +36,7 @@ def parse_tree(text: str, poll: Poll = unhurried) -> Program:
     """Read source text of any kind by Python's syntax trees."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    check_names(text, poll)
     reader = _Reader(text, poll)
     program = reader.program(statements(text, poll))
     if reader.was_mistaken:  # a name is assigned further down than it was called
@@ -44,8 +46,8 @@ def parse_tree(text: str, poll: Poll = unhurried) -> Program:
     return program
 
 
-#: What ``with`` takes: a tape's pause, as TensorFlow and PyTorch write it.
-_UNRECORDED = (["stop_recording()"], ["tape.stop_recording()"], ["torch.no_grad()"])
+#: What ``with`` takes a call of: a tape's pause, as TensorFlow and PyTorch write it.
+_UNRECORDED = frozenset(("stop_recording", "tape.stop_recording", "torch.no_grad"))
 
 
 class _Reader(ExpressionReader):
@@ -161,7 +163,12 @@ class _Reader(ExpressionReader):
         self.write(at(node), "for", (iterable,), names, tuple(blocks))
 
     def stop_recording(self, node: ast.With) -> None:
-        if [ast.unparse(item) for item in node.items] not in _UNRECORDED:
+        match node.items:
+            case [ast.withitem(ast.Call(function, [], []), None)]:
+                paused = dotted(function) in _UNRECORDED
+            case _:
+                paused = False
+        if not paused:
             raise self.refused(node)
         self.write(at(node), "stop_recording", (), None, (self.block(node.body),))
 

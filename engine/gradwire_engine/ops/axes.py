@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -33,7 +34,7 @@ def integers(value: Any, name: str) -> tuple[int, ...]:
 
 def lengths(value: Any, name: str = "shape") -> Shape:
     """``value`` as a shape."""
-    shape = integers(value, name)
+    shape = few_axes(integers(value, name))
     if any(length < 0 for length in shape):
         raise BadArgument(f"{name} must not have negative lengths, got {shape}")
     return shape
@@ -44,6 +45,24 @@ def flag(value: Any, name: str) -> bool:
     if isinstance(value, bool):
         return value
     raise BadArgument(f"{name} must be true or false, got {describe(value)}")
+
+
+def choice(value: Any, known: Iterable[Any], name: str) -> Any:
+    """``value`` as one of the ``known`` words (or None) that parameter ``name`` takes."""
+    words = [*known]
+    if (value is None or isinstance(value, str)) and value in words:
+        return value
+    listed = " or ".join([", ".join(map(repr, words[:-1])), repr(words[-1])])
+    raise BadArgument(f"{name} must be {listed}, got {describe(value)}")
+
+
+def range_of(start: Any, stop: Any, step: Any, length: int) -> range:
+    """Which of ``length`` places a slice selects; None stands for its default."""
+    parts = zip((start, stop, step), ("start", "stop", "step"), strict=True)
+    bounds = [None if part is None else integer(part, name) for part, name in parts]
+    if bounds[2] == 0:
+        raise BadArgument("the step of a slice cannot be 0")
+    return range(length)[slice(*bounds)]
 
 
 def axis_of(axis: Any, ndim: int, op: str) -> int:
@@ -60,7 +79,7 @@ def axes_of(axis: Any, ndim: int, op: str) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     named = axis if isinstance(axis, list | tuple) else (axis,)
-    axes = tuple([axis_of(item, ndim, op) for item in named])
+    axes = tuple([axis_of(item, ndim, op) for item in few_axes(tuple(named))])
     if len(set(axes)) < len(axes):
         raise ShapeMismatch(f"{op} was given an axis twice: {tuple(named)}")
     return axes
@@ -74,6 +93,14 @@ def without(shape: Shape, axes: tuple[int, ...]) -> Shape:
 def with_ones(shape: Shape, axes: tuple[int, ...]) -> Shape:
     """``shape`` with length 1 along ``axes``."""
     return tuple([1 if axis in axes else length for axis, length in enumerate(shape)])
+
+
+def row_major(index: Iterable[Any], shape: Shape) -> Any:
+    """The number of an element in row-major order, by its index along each axis of ``shape``."""
+    number = 0
+    for place, length in zip(index, shape, strict=True):
+        number = number * length + place
+    return number
 
 
 def few_axes(shape: Shape) -> Shape:

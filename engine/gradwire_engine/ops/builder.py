@@ -14,7 +14,7 @@ from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, Shape
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.promotion import Kind, check_strict, inexact, promoted
+from gradwire_engine.ops.promotion import DTYPES, Kind, check_strict, inexact, promoted
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape, TupleType, Type
 
 Scalar = bool | int | float | complex
@@ -113,6 +113,8 @@ _FREED = 4096
 _new_tuple = tuple.__new__
 #: Most items, and deepest nesting, of a list that becomes an array.
 _MOST_NESTED, _DEEPEST_NESTED = 1_000_000, 100
+#: So many elements of a table are made at once: in half a millisecond, within a cache.
+_TABLE_PIECE = 1 << 16
 #: What stands for an array by itself.
 _ARRAY = (Var, bool, int, float, complex)
 
@@ -134,6 +136,8 @@ class Builder:
         #: Equal types as one object, so that comparing them is quick.
         self._types: dict[Type, Any] = {}
         self._next_look = 0
+        #: Bytes of the constants that have axes.
+        self._constant_bytes = 0
         self._scalars: dict[tuple[DType, Scalar | str], Var] = {}
 
     def emit(self, op: Op, *operands: Var) -> Var:
@@ -199,10 +203,63 @@ class Builder:
         return self.again(op, (), kind)
 
     def constant(self, value: Any, *, weak: bool = False) -> Var:
-        """Append ``value`` as a constant of its own identity."""
-        array = np.asarray(value)
+        """Append ``value`` as a constant of its own identity; what is large is a ``table``."""
+        array = _literal(value)
+        if array.shape:
+            self._constant_bytes += array.nbytes
+            self._check_constants()
         kind = ArrayType(array.dtype, array.shape, weak)
         return self.again(Constant.of(array), (), self._types.setdefault(kind, kind))
+
+    def table(
+        self,
+        shape: Shape,
+        rule: Callable[..., Any],
+        dtype: DType = DTYPES["int64"],
+        *,
+        by: int | None = None,
+        weak: bool = False,
+    ) -> Var:
+        """The constant whose element at ``i, j, …`` is ``rule(i, j, …)``.
+
+        ``rule`` takes and gives arrays that broadcast, each time for some of the indices along the
+        axis ``by`` (the longest by default) and all along the others, in their order.
+        Raises: ``OverBudget`` before any of it is made.
+        """
+        kind = ArrayType(dtype, shape)
+        self.afford(kind)
+        made = np.empty(shape, dtype)
+        along = max(range(len(shape)), key=shape.__getitem__) if by is None else by
+        grid = [*np.ix_(*map(np.arange, shape))]
+        numbers, before = grid[along], (slice(None),) * along
+        each = kind.size // max(shape[along], 1)
+        piece = max(_TABLE_PIECE // max(each, 1), 1)
+        for start in range(0, shape[along] if each else 0, piece):
+            part = (*before, slice(start, start + piece))
+            grid[along] = numbers[part]
+            made[part] = rule(*grid)
+            self.poll()
+        return self.constant(made, weak=weak)
+
+    def numbers(self, length: int, axis: int = 0, ndim: int = 1) -> Var:
+        """The constant that counts from 0 along ``axis`` of ``ndim``, the others of length 1."""
+        shape = tuple([length if i == axis else 1 for i in range(ndim)])
+        return self.table(shape, lambda *at: at[axis])
+
+    def afford(self, *kinds: ArrayType, hint: str | None = None) -> None:
+        """Refuse to make arrays of these types while recording, if there is no room for them.
+
+        Asked before each that is not a ``table``. It looks at the deadline, too.
+        """
+        for kind in kinds:
+            refuse_too_large("recording this", kind, self.limits.array_bytes, hint)
+        self._check_constants(sum([kind.nbytes for kind in kinds]), hint)
+        self.poll()
+
+    def _check_constants(self, more_bytes: int = 0, hint: str | None = None) -> None:
+        nbytes = self._constant_bytes + more_bytes
+        if nbytes > self.limits.total_bytes:
+            raise OverBudget(f"recording this takes {nbytes} bytes", hint=hint)
 
     def scalar(self, value: Scalar, dtype: DType) -> Var:
         """A 0-d constant that no program names, so that one slot serves all its uses."""
@@ -231,17 +288,17 @@ class Builder:
         if isinstance(x, Var):
             return x
         if isinstance(x, _ARRAY):
-            return self.constant(_literal(x), weak=True)
+            return self.constant(x, weak=True)
         if isinstance(x, list | tuple):
             check_nesting(x)
             if _holds_var(x):
                 stacked: Var = FUNCTIONS["stack"].record(self, x)
                 return stacked
-            return self.constant(_literal(x), weak=True)
+            return self.constant(x, weak=True)
         if isinstance(x, range):
             if len(x) > _MOST_NESTED:
                 raise OverBudget(f"a range of {len(x)} items as an array", hint="arange makes one")
-            return self.constant(np.asarray(x), weak=True)
+            return self.constant(x, weak=True)
         raise BadArgument(f"expected an array, got {describe(x)}")
 
     def promote(
@@ -284,9 +341,11 @@ class Builder:
     def aside(self) -> Iterator[None]:
         """Forget afterwards what is appended meanwhile."""
         length, inputs, scalars = len(self.vars), len(self.inputs), dict(self._scalars)
+        constant_bytes = self._constant_bytes
         try:
             yield
         finally:
+            self._constant_bytes = constant_bytes
             del self.instructions[length:], self.vars[length:], self.inputs[inputs:]
             self._scalars, self._next_look = scalars, length
 
@@ -297,13 +356,16 @@ class Builder:
                 del made[-_FREED:]
         self._scalars.clear()
 
-    def tape(self, outputs: list[Var]) -> Tape:
+    def tape(self, outputs: Sequence[Var]) -> Tape:
         """What has been recorded, returning ``outputs``."""
         return Tape(tuple(self.instructions), tuple(self.inputs), tuple(v.slot for v in outputs))
 
 
 def check_nesting(x: Any) -> None:
-    """Refuse lists in lists that are too deep or, sharing their parts, too many to go through."""
+    """Refuse lists in lists that are too deep or, sharing their parts, too many to go through.
+
+    A range counts as the list of its items.
+    """
     count, depth, level = 0, 0, [x]
     while level:
         count, depth = count + len(level), depth + 1
@@ -315,9 +377,13 @@ def check_nesting(x: Any) -> None:
                 inner += item
             elif isinstance(item, dict):
                 inner += item.values()
+            elif isinstance(item, range):
+                count += len(item)
             if len(inner) > _MOST_NESTED:
                 break
         level = inner
+    if count > _MOST_NESTED:
+        raise OverBudget(f"lists of more than {_MOST_NESTED} items")
 
 
 def describe(x: Any) -> str:
@@ -334,13 +400,13 @@ def describe(x: Any) -> str:
     return names.get(type(x), "a dtype" if isinstance(x, np.dtype) else "a function")
 
 
-def refuse_too_large(name: str, kind: Type, most_bytes: int) -> None:
+def refuse_too_large(name: str, kind: Type, most_bytes: int, hint: str | None = None) -> None:
     """Raise ``OverBudget`` for an array too large, also if one of its axes is empty."""
     items = kind.items if isinstance(kind, TupleType) else (kind,)
     lengths = [[length or 1 for length in item.shape] for item in items]
     size = sum(math.prod(n) * i.dtype.itemsize for n, i in zip(lengths, items, strict=True))
     if size > most_bytes:
-        raise OverBudget(f"{name} would make {kind}: {size} bytes")
+        raise OverBudget(f"{name} would make {kind}: {size} bytes", hint=hint)
 
 
 def _kind(x: Var | Scalar) -> Kind:
@@ -357,15 +423,17 @@ def _held(value: Scalar, dtype: DType) -> Any:
 
 
 def _literal(x: Any) -> Any:
+    """``x`` as an array of a dtype that programs know; NumPy has two for large integers."""
     try:
         array = np.asarray(x)
     except ValueError:
         raise ShapeMismatch("the rows of this list differ in length") from None
-    if array.dtype.kind not in "biufc":
+    known = DTYPES.get(array.dtype.name)
+    if known is None:
         large = array.dtype.kind == "O" and all(isinstance(item, int) for item in array.flat)
         hint = "integers have at most 64 bits" if large else None
         raise BadArgument("this is not a list of numbers", hint=hint)
-    return array
+    return array if array.dtype is known else array.astype(known)
 
 
 def _holds_var(x: Any) -> bool:

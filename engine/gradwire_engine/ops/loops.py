@@ -17,6 +17,7 @@ import numpy as np
 from gradwire_engine.errors import InternalError
 from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import over_stacks
+from gradwire_engine.ops.constants import Constant
 from gradwire_engine.tape import ArrayType, StackType, Tape, TupleType, Type
 
 if TYPE_CHECKING:
@@ -68,6 +69,14 @@ class Body:
         made = self.tape.instructions
         each: list[int] = [op.flops(t, *[made[a].type for a in args]) for op, args, t, _ in made]  # type: ignore[arg-type]
         return sum(each)
+
+    @cached_property
+    def constant_bytes(self) -> int:
+        """Bytes of the constants, those of loops within included."""
+        ops = [i.op for i in self.tape.instructions]
+        within: int = sum([op.body.constant_bytes for op in ops if isinstance(op, Loop)])
+        own: int = sum([op.value.nbytes for op in ops if isinstance(op, Constant)])
+        return within + own
 
     def kind(self, output: int) -> Any:
         """The type of an output."""

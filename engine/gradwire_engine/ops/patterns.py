@@ -7,8 +7,6 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import few_axes
 from gradwire_engine.ops.batching import aligned, raised, transposed
@@ -132,7 +130,7 @@ def from_each(
     if not any(batched):
         place = gathered if arrays and ahead == 0 and _apart(pattern) else 0
         return Selection((FULL, *pattern), [*arrays], brought_first(place, ndim + 1))
-    counter = arrays[0].builder.constant(np.arange(size).reshape(-1, *(1,) * gathered))
+    counter = arrays[0].builder.numbers(size, 0, 1 + gathered)
     beside = range(1 + gathered, 1 + gathered + ahead)
     order = (0, *beside, *range(1, 1 + gathered), *range(1 + gathered + ahead, ndim + 1))
     return Selection((ARRAY, *pattern), [counter, *aligned(arrays, batched)], order)

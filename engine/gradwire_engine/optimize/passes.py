@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.batching import reshaped
@@ -60,7 +58,8 @@ class Passes:
             if op.wants(op.wrote(number)):
                 results[op.wrote(number)] = self._stack(slot)
         if op.wants(op.taken):
-            results[op.taken] = Rows(0)(self.b.constant(np.zeros(self.length, COUNT.dtype)))
+            none = self.b.full(0, COUNT._replace(shape=(self.length,)))
+            results[op.taken] = Rows(0)(none)
         return results
 
     def _last(self, carry: int) -> Var:
@@ -135,7 +134,7 @@ class Passes:
         """What a pass reads from outside; of carries only those that never change are left."""
         carries = self.op.carries
         if index == 0:
-            return self.b.constant(np.arange(self.length, dtype=COUNT.dtype))
+            return self.b.numbers(self.length)
         if not carries < index <= carries + self.op.stacks:
             self._shared.add(slot)
         return self.firsts[index - 1] if index <= carries else self.rest[index - 1 - carries]

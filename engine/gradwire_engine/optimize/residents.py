@@ -1,7 +1,6 @@
-"""What depends on resident inputs alone: a tape parted in a prelude, replayed once, and the rest.
+"""What depends on resident inputs alone: a tape parted in a prelude and the rest.
 
-A resident input is the same array at every replay, so what is computed of such inputs and constants
-is, too.
+Where resident inputs are the same arrays as before, what is computed of them and constants is, too.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def parted(
 ) -> Parted | None:
     """Part an optimised tape, if that spares replays anything; up to ``most_bytes`` are kept.
 
-    Guards of what stands held when the tape was recorded, so they hold: they are left out.
+    Guards of what stands are the prelude's: for the same arrays they hold again, or fail again.
     """
     parting = _Parting(tape, residents, most_bytes, poll)
     return parting.parted() if parting.spares else None
@@ -73,6 +72,12 @@ class _Parting:
         for slot, (_, args, _, _) in enumerate(polled(made, poll)):
             if not self._standing[slot]:
                 self._need(args)
+        #: The guards that stand.
+        self._guards = [
+            slot
+            for slot, instruction in enumerate(polled(made, poll))
+            if self._standing[slot] and isinstance(instruction.op, Guard)
+        ]
         #: What the prelude gives, in order.
         self.kept: list[int] = []
         self.kept_bytes = 0
@@ -118,14 +123,13 @@ class _Parting:
 
     @property
     def spares(self) -> bool:
-        """Whether the remainder computes less than the whole: some is kept, or a guard holds."""
-        guards = [slot for slot, made in enumerate(self._made) if isinstance(made.op, Guard)]
-        return bool(self.kept) or any(self._standing[slot] for slot in guards)
+        """Whether the remainder computes less than the whole: some is kept, or guards are gone."""
+        return bool(self.kept or self._guards)
 
     def parted(self) -> Parted:
         """Both tapes."""
         begun = bytearray(len(self._made))
-        for slot in self.kept:
+        for slot in (*self.kept, *self._guards):
             begun[slot] = 1
         for slot in polled(range(len(self._made) - 1, -1, -1), self._poll):
             if begun[slot]:

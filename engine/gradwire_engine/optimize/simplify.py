@@ -36,8 +36,9 @@ from gradwire_engine.optimize.structure import CHEAPER
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
 
-#: Larger results are computed at replay instead of kept in the tape.
-_FOLDED_BYTES = 1 << 16
+#: Larger results are computed at replay instead of kept in the tape, and so is what follows when
+#: the kept ones are too many together.
+_FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 16, 1 << 24
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
@@ -66,7 +67,7 @@ def optimize(
             told("apart", tape)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    kept = Kept(instructions, live, moved, tape.outputs, poll, residents)
+    kept = Kept(instructions, live, moved, tape.outputs, poll, residents, xp.quick)
     simplifier = Simplifier(xp, kept, exact=exact)
     with np.errstate(all="ignore"):
         simplifier.run(instructions, live, moved, poll)
@@ -98,6 +99,7 @@ class Simplifier:
         self.ones: set[int] = set()
         self.origin = 0
         self.op: Op | None = None
+        self._folded_bytes = 0
 
     def run(
         self, old: Sequence[Instruction], live: bytearray, moved: list[int], poll: Poll
@@ -209,6 +211,9 @@ class Simplifier:
         if not all(arg in constants for arg in args) or isinstance(op, Guard | BroadcastTo):
             return None
         if not isinstance(kind, ArrayType) or kind.nbytes > _FOLDED_BYTES:
+            return None
+        self._folded_bytes += kind.nbytes
+        if self._folded_bytes > _FOLDED_IN_ALL:
             return None
         try:
             value = op.kernel(self.xp, *[constants[arg] for arg in args])

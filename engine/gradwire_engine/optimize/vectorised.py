@@ -1,7 +1,8 @@
 """What NumPy computes one by one, of operations that it computes by vector instructions.
 
-Where it finds AVX-512, a float64 tangent takes a quarter of the time of a sine. A power of a
-negative number takes as long as fifty products.
+Where it finds AVX-512, a float64 tangent takes a quarter of the time of a sine: whether it does is
+the backend's to say, not this module's. A power of a negative number takes as long as fifty
+products.
 """
 
 from __future__ import annotations
@@ -46,20 +47,6 @@ _FEWEST_BY_PARTS = 2048
 _FEWEST_POWERS, _MOST_FACTORS = 64, 16
 #: The same of rows to be summed, and their length: sums of longer ones stay as near as NumPy's.
 _MANY_ROWS, _MOST_IN_TURN = 256, 1024
-#: NumPy's names of the vector instructions with which tangents are quick.
-_VECTORS = ("AVX512_SKX", "X86_V4")
-
-
-def _has_quick_tangent() -> bool:
-    """Whether this NumPy, on this processor, has vectorised tangents."""
-    introspect = getattr(np.lib, "introspect", None)
-    if introspect is None:
-        return False
-    found = introspect.opt_func_info(func_name="^tan$", signature="^float64")
-    return any(kind["current"] in _VECTORS for kind in found.get("tan", {}).values())
-
-
-_QUICK_TANGENT = _has_quick_tangent()
 
 
 def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
@@ -70,7 +57,7 @@ def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None
     """
     (x,) = args
     dtype = kept.dtype(x)
-    if not _QUICK_TANGENT or dtype != np.float64 or kept.size(x) < _FEWEST_ANGLES:
+    if "tan" not in kept.quick or dtype != np.float64 or kept.size(x) < _FEWEST_ANGLES:
         return None
     half, one, two = (constant(number, dtype) for number in (0.5, 1, 2))
     t: Expression = (Tan(), [(Multiply(), [x, half])])

@@ -183,12 +183,17 @@ def _leaves(nested: Any) -> list[Any]:
 
 def rebuild(nested: Any, replace: Callable[[Any], Any]) -> Any:
     """The same nesting with every leaf replaced, in order."""
+    check_nesting(nested)
+    return _rebuild(nested, replace)
+
+
+def _rebuild(nested: Any, replace: Callable[[Any], Any]) -> Any:
     if isinstance(nested, Composite):
         return nested.of(values=replace(nested["values"]))
     if isinstance(nested, dict):
-        return {key: rebuild(item, replace) for key, item in nested.items()}
+        return {key: _rebuild(item, replace) for key, item in nested.items()}
     if isinstance(nested, list | tuple):
-        return type(nested)([rebuild(item, replace) for item in nested])
+        return type(nested)([_rebuild(item, replace) for item in nested])
     return replace(nested)
 
 
@@ -222,7 +227,8 @@ def _check_named(r: Recorder, x: Any) -> None:
         node, value = pending.pop()
         if node.kind in ("list", "tuple", "dict"):
             items = value.values() if isinstance(value, dict) else value
-            pending += zip([r.nodes[i] for i in node.args], items, strict=True)
+            if isinstance(value, dict | list | tuple) and len(items) == len(node.args):
+                pending += zip([r.nodes[i] for i in node.args], items, strict=True)
         elif isinstance(value, Var) and r.b.instructions[value.slot].origin == node.at:
             raise BadArgument(
                 "this value is made in the call, so nothing depends on it",

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import sys
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine import dialects
+from gradwire_engine import dialects, hints
 from gradwire_engine.errors import BadArgument, UnknownName, UnknownOperation
 from gradwire_engine.ops.arrays.indexing import GetItem, SetItem
 from gradwire_engine.ops.base import FUNCTIONS, Function
-from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.builder import Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record import composites
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from gradwire_engine.program import Node
     from gradwire_engine.record.recorder import Recorder
 
-__all__ = ["attribute", "call", "call_shadowed", "constant", "method", "suggestion"]
+__all__ = ["attribute", "call", "call_shadowed", "constant", "method"]
 
 #: Prefixes under which the names are NumPy's and SciPy's own.
 _NUMPY = (
@@ -46,6 +44,8 @@ _METHODS = frozenset(
     "flatten max mean min prod ptp ravel repeat reshape round sort squeeze std sum swapaxes take "
     "trace transpose var".split()
 )
+#: Before the names of those that only PyTorch has.
+_OF_TENSORS = "torch.Tensor."
 #: Python's types where a dtype is asked for.
 _PYTHON_TYPES = {"bool": "bool", "int": "int64", "float": "float64", "complex": "complex128"}
 #: Methods of dicts and nested variables, as Python has them.
@@ -57,14 +57,6 @@ _VIEWS: dict[str, Callable[[dict[str, Any]], Iterable[Any]]] = {
 #: Attributes that are operations.
 _COMPUTED = {"T": "transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
 _ATTRIBUTES = ("T", "mT", "real", "imag", "shape", "size", "ndim", "dtype")
-#: What to do instead of calling what no program can have.
-_INSTEAD = {
-    "print": "name what you want to see in outputs",
-    "random": "draws take a key: random.normal(key, shape)",
-}
-#: How like a name must be to be suggested, and how many are compared.
-_ALIKE = 0.75
-_COMPARED = 2000
 _STATE = {"assign": None, "assign_add": "add", "assign_sub": "subtract"}
 #: What operators call; these names mean the operation whatever variables are called.
 _OPERATORS = frozenset(
@@ -110,7 +102,8 @@ def call_shadowed(r: Recorder, node: Node, args: Sequence[Any]) -> Any:
     if not path:
         if dotted in _OPERATORS:
             return call(r, dotted, args[:split], named)
-        raise BadArgument(f"'{root[:40]}' is a variable here and cannot be called")
+        hint = f"is a * missing? an element is written {root[:40]}[0]"
+        raise BadArgument(f"'{root[:40]}' is a variable here and cannot be called", hint=hint)
     target = r.lookup(root)
     for part in path[:-1]:
         target = attribute(target, part)
@@ -133,14 +126,24 @@ def method(
         target = r.b.array(target)
     if name in _STATE:
         return _assign(r, target, name, args)
-    if name not in _METHODS:
-        hint = suggestion(name, sorted(_METHODS))
+    if dialects.find(_OF_TENSORS + name):
+        name = _OF_TENSORS + name
+    elif name not in _METHODS:
+        hint = hints.for_name(name, _methods())
         if name in _ATTRIBUTES:
             hint = f"write .{name} without parentheses"
+        elif name in FUNCTIONS:
+            hint = f"it is a function: {name}(x)"
         raise UnknownOperation(f"arrays have no method '{name[:40]}'", hint=hint)
     if name in ("reshape", "transpose") and args and not isinstance(args[0], tuple | list):
         args = [tuple(args)]
     return operation(r, name, [target, *args], named)
+
+
+def _methods() -> list[str]:
+    """Names of all methods that arrays have."""
+    of_tensors = [n for n in dialects.TORCH.functions if n.startswith(_OF_TENSORS)]
+    return sorted([*_METHODS, *[name.removeprefix(_OF_TENSORS) for name in of_tensors]])
 
 
 def attribute(target: Any, name: str) -> Any:
@@ -152,7 +155,7 @@ def attribute(target: Any, name: str) -> Any:
                 return known
             whole = target if isinstance(target, Composite) else "the nested variable"
             message = f"{whole} has no member '{name[:40]}'"
-            raise UnknownName(message, hint=suggestion(name, target))
+            raise UnknownName(message, hint=hints.like(name, target))
         return target[name]
     if isinstance(target, Results) and name in target.names:
         return target[target.names.index(name)]
@@ -167,7 +170,7 @@ def attribute(target: Any, name: str) -> Any:
         if name == "at":
             return At(target)
         hint = f"arrays have {', '.join(_ATTRIBUTES)}"
-        if name in _METHODS:
+        if name in _methods():
             hint = f"call it: .{name}()"
     raise BadArgument(f"{describe(target)} has no attribute '{name[:40]}'", hint=hint)
 
@@ -193,9 +196,7 @@ def resolve(name: str) -> Function:
     if found is None and isinstance(dtype := constant(name), np.dtype):
         return _conversion(name, dtype)
     if found is None:
-        instead = [_INSTEAD[part] for part in name.split(".") if part in _INSTEAD]
-        hint = instead[0] if instead else _closest(name)
-        hint = hint or "GET /v1/ops lists all"
+        hint = _closest(name) or "GET /v1/ops lists all"
         raise UnknownOperation(f"there is no operation '{name[:60]}'", hint=hint)
     return found
 
@@ -214,12 +215,14 @@ def _closest(name: str) -> str | None:
     dialect = dialects.own(name)
     if dialect is None:
         known = [*FUNCTIONS, *[name for name in LANGUAGE if name not in _WORDS]]
-        return suggestion(_plain(name), known)
+        return hints.for_name(_plain(name), known)
     _, full = dialects.full_name(name) or (dialect, name)
-    alike = suggestion(full, dialect.functions)
-    if alike is None:
-        last = full.rpartition(".")[2]
-        alike = f"without a prefix there is {last}" if last in FUNCTIONS else None
+    last = full.rpartition(".")[2]
+    if f"{dialect.name}.Tensor.{last}" in dialect.functions:
+        return f"it is a method: x.{last}()"
+    alike = hints.like(full, dialect.functions)
+    if alike is None and last in FUNCTIONS:
+        return f"without a prefix there is {last}"
     return alike
 
 
@@ -231,13 +234,6 @@ def _conversion(name: str, dtype: Any) -> Function:
         return astype.record(b, x, dtype)
 
     return replace(astype, name=name, aliases=(), record=convert)
-
-
-def suggestion(name: str, known: Iterable[str]) -> str | None:
-    """A hint at the name that was meant, where one is much like it."""
-    names = [other[:60] for other in islice(known, _COMPARED)]
-    close = difflib.get_close_matches(name[:60], names, 1, _ALIKE)
-    return f"did you mean {close[0]}?" if close else None
 
 
 def _plain(name: str) -> str:
@@ -270,6 +266,7 @@ def _static(r: Recorder, value: Any) -> Any:
     if isinstance(value, Var):
         return r.integer(value) if value.ndim == 0 else [r.integer(v) for v in r.iterate(value)]
     if isinstance(value, list | tuple):
+        check_nesting(value)
         return type(value)([_static(r, item) for item in value])
     if isinstance(value, Operation):  # dtype=float
         return DTYPES.get(_PYTHON_TYPES.get(value.name, ""), value)
@@ -298,5 +295,16 @@ def _invoke(
         try:
             inspect.signature(record).bind(first, *args, **named)
         except TypeError as mismatch:
-            raise BadArgument(f"{name[:60]}: {mismatch}") from None
+            hint = _arguments_hint(record, named)
+            raise BadArgument(f"{name[:60]}: {mismatch}", hint=hint) from None
         raise error
+
+
+def _arguments_hint(record: Callable[..., Any], named: Mapping[str, Any]) -> str | None:
+    """A hint at the parameter that was meant, or at all that there are."""
+    _, *parameters = inspect.signature(record).parameters.values()
+    known = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    for name in named:
+        if name not in known and (hint := hints.for_parameter(name, known)):
+            return hint
+    return f"its parameters are {', '.join(known)}" if known else None

@@ -164,6 +164,8 @@ def _reduced(name: str, r: Recorder, x: Any, axis: Any = None) -> Any:
         if name != "sum":
             raise _refusal(name, x)
         return _summed(r, x, axes_of(axis, len(x.shape), name))
+    if not isinstance(x, Ragged):
+        raise BadArgument(f"{name} does not take {describe(x)} and {describe(axis)}", hint=_HINT)
     values: Var = x["values"]
     axes = axes_of(axis, values.ndim + 1, name)
     if len(axes) == values.ndim + 1:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from gradwire_engine.autodiff.rerecording import Examples
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Input
-from gradwire_engine.ops.loops import COUNT, Carried, Loop
+from gradwire_engine.ops.loops import Carried, Loop
 from gradwire_engine.ops.regions import Plan, planned, region, settled
 from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType, Tape
@@ -39,7 +37,7 @@ def parted(b: Builder, plan: Plan, arrays: Sequence[Var], length: int) -> tuple[
     with region(b, ()) as opened:
         ones = [b.carried(Carried(opened, i), kind) for i, kind in enumerate(inputs)]
         values = spliced(b, _giving(body.tape, found), [*ones, *plan.shared], range(len(found)))
-        numbers = b.constant(np.arange(length, dtype=COUNT.dtype))
+        numbers = b.numbers(length)
         stacks = dict(zip([ones[0], *ones[1 + op.carries :]], [numbers, *arrays], strict=True))
         every = Examples(stacks)
         piece = opened.piece([every(value) for value in values])

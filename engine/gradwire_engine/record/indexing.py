@@ -49,6 +49,8 @@ def read(r: Recorder, target: Any, items: list[Any]) -> Any:
 def write(r: Recorder, target: Any, items: list[Any], value: Any) -> Any:
     """``target`` with ``target[items]`` replaced by ``value``, as a new value."""
     if isinstance(target, list):
+        if len(items) != 1:
+            raise BadArgument(f"a list takes one index, got {len(items)}")
         copied = list(target)
         index = r.integer(items[0])
         if not -len(target) <= index < len(target):

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.composites import Composite
@@ -148,14 +150,24 @@ def _is(r: Recorder, x: Any, y: Any) -> bool:
 
 
 def _in(r: Recorder, x: Any, items: Any) -> bool:
-    """Whether a number or string known while recording is among the items."""
+    """Whether a number, string, dtype or shape known while recording is among the items."""
     if isinstance(x, Var) or isinstance(items, Var):
         raise BadArgument("in looks among items known while recording", hint="any(x == items)")
+    if not all(isinstance(part, _COMPARED) for part in (x if type(x) in (list, tuple) else (x,))):
+        raise BadArgument(f"in looks for a number, a string or a shape, not for {describe(x)}")
     if isinstance(items, dict):
-        return x in items
+        return isinstance(x, str) and x in items
     if isinstance(items, range):  # Python would go through it for anything but an integer
-        return isinstance(x, int | float) and float(x).is_integer() and int(x) in items
+        return x in items if isinstance(x, int) else isinstance(x, float) and _in_range(x, items)
     return any(x is item or x == item for item in r.items(items) if not isinstance(item, Var))
+
+
+#: What is compared as a whole, in no time that depends on how it was made.
+_COMPARED = (bool, int, float, complex, str, np.dtype, type(None))
+
+
+def _in_range(x: float, items: range) -> bool:
+    return x.is_integer() and int(x) in items
 
 
 def _extreme(name: str, pairwise: str) -> Callable[..., Any]:

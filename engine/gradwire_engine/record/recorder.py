@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire_engine import hints
 from gradwire_engine.answer import Notice, Poll
 from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.errors import (
@@ -21,6 +22,7 @@ from gradwire_engine.errors import (
     ShapeMismatch,
     UnknownName,
 )
+from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.constants import Assigned
 from gradwire_engine.ops.loops import Unrollable
@@ -29,7 +31,9 @@ from gradwire_engine.polling import polled
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
 from gradwire_engine.record import calls, composites, repetitions
 from gradwire_engine.record.concrete import Concrete
+from gradwire_engine.record.language import CONSTANTS
 from gradwire_engine.record.nodes import HANDLERS
+from gradwire_engine.record.pythons import OF_VALUES, typed
 from gradwire_engine.record.repeats import Repeats
 from gradwire_engine.record.scope import (
     MISSING,
@@ -96,8 +100,8 @@ class Recorder:
             if signal is not None:
                 return signal.value
             return self.named(self.program.output) if default else None
-        except RecursionError:
-            raise InvalidProgram("functions and control flow are nested too deeply") from None
+        except RecursionError as error:
+            raise typed(error) from None
         except EngineError as error:
             error.at = error.at or self.program.output_place
             raise
@@ -126,11 +130,12 @@ class Recorder:
             return Operation(name)
         if name == RESULT:
             raise InvalidProgram("the program returns nothing: its last expression was never run")
-        message = f"{_shown(name)} is neither a variable nor assigned before"
-        raise UnknownName(message, hint=calls.suggestion(name, self._visible()))
+        hint = hints.for_name(name, self._visible()) or "send it in variables, or assign it first"
+        raise UnknownName(f"{_shown(name)} is neither a variable nor assigned before", hint=hint)
 
     def _visible(self) -> Iterator[str]:
         """All names that may be read here."""
+        yield from ("True", "False", "None", *CONSTANTS)
         scope: Scope | None = self.scope
         while scope is not None:
             yield from scope.names
@@ -140,12 +145,12 @@ class Recorder:
         """``value`` as an integer known from here on."""
         if isinstance(value, Var):
             if value.type.size == 1 and value.dtype.kind in "iub":
-                return self.concrete.integer(value)
+                return integer(self.concrete.integer(value), "this")
             hint = self._integer_hint(value)
             raise BadArgument(f"an integer is needed here, got {value.type}", hint=hint)
-        if isinstance(value, int):
-            return int(value)
-        raise BadArgument(f"an integer is needed here, got {describe(value)}")
+        if not isinstance(value, int):
+            raise BadArgument(f"an integer is needed here, got {describe(value)}")
+        return integer(int(value), "this")
 
     def _integer_hint(self, value: Var) -> str | None:
         """Which variable to send as an integer, and how, where ``value`` is made of one alone."""
@@ -207,7 +212,8 @@ class Recorder:
         if isinstance(function, Operation):
             return calls.call(self, function.name, args, named)
         if not isinstance(function, Closure | Transformed):
-            raise BadArgument(f"{describe(function)} cannot be called", hint="it is not a function")
+            hint = "is a * missing? only functions are called"
+            raise BadArgument(f"{describe(function)} cannot be called", hint=hint)
         self.poll()
         if self._calls >= MAX_CALLS:
             raise InvalidProgram(f"calls are nested more than {MAX_CALLS} deep", hint="use a loop")
@@ -275,6 +281,10 @@ class Recorder:
                 if error.at is None:
                     error.at = self.program.place(at)
                 raise
+            except OF_VALUES as error:
+                refusal = typed(error)
+                refusal.at = self.program.place(at)
+                raise refusal from error
             append(result)
             if type(result) is Signal:
                 return

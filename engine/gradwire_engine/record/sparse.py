@@ -48,10 +48,14 @@ def _jacobians(r: Recorder, y: Any, x: Any) -> Any:
 
 def _hessians(r: Recorder, y: Any, x: Any) -> Any:
     x = arrays(x)
-    if len(variables([x])) != 1 or len(r.state.leaves(x)) != 1:
+    if len(given := variables(x)) != 1 or len(r.state.leaves(given[0])) != 1:
         raise BadArgument("a sparse Hessian is of one value", hint="concatenate them, then split")
-    found = sparse_hessian(r.b, r.b.array(y), x, r.concrete)
-    return coordinates([] if found is None else [found], x, x)
+
+    def block(source: Var) -> Sparse:
+        found = sparse_hessian(r.b, r.b.array(y), source, r.concrete)
+        return coordinates([] if found is None else [found], source, source)
+
+    return rebuild(x, block)
 
 
 #: Called as ``function(recorder, *args, **named)``.

@@ -68,8 +68,9 @@ def compute(name: str, args: Sequence[Any]) -> Any:
     try:
         result = (_FUNCTIONS.get(name) or _INTEGERS[name])(*args)
     except (ZeroDivisionError, OverflowError):
+        kind = np.complex128 if any(isinstance(a, complex) for a in args) else np.float64
         with np.errstate(all="ignore"):
-            result = getattr(np, name)(*[np.float64(a) for a in args]).item()
+            result = getattr(np, name)(*[kind(a) for a in args]).item()
     except (ValueError, TypeError) as error:
         raise BadArgument(f"{name} cannot take these numbers: {error}") from None
     if isinstance(result, complex) and not any(isinstance(a, complex) for a in args):

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.autodiff.rerecording import Examples, Rerecording, reads
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import BadArgument, EngineError
@@ -90,7 +88,7 @@ def _mapped(
         message = f"the axes that vmap maps have lengths {sorted(counts)}" if counts else ""
         raise BadArgument(message or "vmap needs an axis to map", hint="in_axes says which are")
     # One example is a part by an unknown index, so that what it is a part of may be a source, too.
-    numbers = r.b.constant(np.arange(*counts))
+    numbers = r.b.numbers(*counts)
     index = Example()(numbers)
     found = {index: numbers}
     following = iter(stacks)
@@ -150,6 +148,10 @@ def _in_front(r: Recorder, leaf: Any, axis: int | None) -> Var | None:
 
 def ruled(results: Sequence[Var], operands: Sequence[Var], rule: Rule) -> list[Var]:
     """``results`` as constants to all but ``operands``, whose cotangents ``rule`` gives."""
+    if not results:
+        return []
+    if not results and not operands:
+        return []
     fixed = [StopGradient()(x) for x in results]
     held = Ruled(len(fixed), rule)(*fixed, *operands)
     return [Item(i)(held) for i in range(len(fixed))]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gradwire_engine import hints
 from gradwire_engine.answer import Leaf
 from gradwire_engine.errors import InputError, Place, UnknownName
-from gradwire_engine.ops.builder import Builder
+from gradwire_engine.ops.builder import Builder, describe
 from gradwire_engine.ops.composites import Composite
+from gradwire_engine.program import is_position, refolded
 from gradwire_engine.record.scope import State
 from gradwire_engine.tape import ArrayType
 
@@ -46,6 +48,10 @@ def lay_out(b: Builder, variables: Mapping[str, Any], state: State) -> dict[str,
 
 def _place_below(b: Builder, path: str, value: Any, container: Any, key: str, state: State) -> None:
     """Place ``value`` at a key of a dict, which may be a path."""
+    for part in key.split("."):
+        if (refusal := refolded(part)) is not None:
+            message, hint = refusal
+            raise InputError(message, at=Place(id=path[:80], pointer="/variables"), hint=hint)
     while "." in key:
         head, _, key = key.partition(".")
         container = container.setdefault(head, {})
@@ -97,8 +103,17 @@ def member(value: Any, path: str) -> Any:
     for part in path.split("."):
         if isinstance(value, dict) and part in value:
             value = value[part]
-        elif isinstance(value, list | tuple) and part.isdecimal() and int(part) < len(value):
+        elif isinstance(value, list | tuple) and is_position(part) and int(part) < len(value):
             value = value[int(part)]
         else:
-            raise UnknownName(f"there is no '{part[:40]}' in this nested value")
+            raise _no_member(value, part)
     return value
+
+
+def _no_member(value: Any, part: str) -> UnknownName:
+    if isinstance(value, dict | list | tuple):
+        known = value if isinstance(value, dict) else map(str, range(len(value)))
+        message = f"there is no '{part[:40]}' in this nested value"
+        return UnknownName(message, hint=hints.like(part, known))
+    message = f"{describe(value)} has no members, and '{part[:40]}' would be one"
+    return UnknownName(message, hint=hints.OF_ELEMENTS)

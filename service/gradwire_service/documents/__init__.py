@@ -20,6 +20,7 @@ from gradwire_service.documents.resources import (
 )
 from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
 from gradwire_service.documents.tenants import TenantsDocument
+from gradwire_service.documents.values import Whole
 from gradwire_service.documents.whole import complete
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "TapeResponse",
     "TenantsDocument",
     "TensorDocument",
+    "Whole",
     "complete",
     "component_schemas",
     "problems",

@@ -8,6 +8,7 @@ from gradwire_engine.answer import Kind
 from pydantic import TypeAdapter
 from starlette.responses import Response as StarletteResponse
 
+from gradwire_service.documents.forms import Forms
 from gradwire_service.documents.graphs import GraphDocument
 from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
 from gradwire_service.documents.resources import (
@@ -33,7 +34,7 @@ def component_schemas() -> dict[str, Any]:
     parts += [GraphDocument, TenantsDocument]
     mode: Literal["validation"] = "validation"
     adapters = [(part.__name__, mode, TypeAdapter(part)) for part in parts]
-    _, schema = TypeAdapter.json_schemas(adapters, ref_template=REF)
+    _, schema = TypeAdapter.json_schemas(adapters, ref_template=REF, schema_generator=Forms)
     definitions: dict[str, Any] = schema["$defs"]
     return definitions
 

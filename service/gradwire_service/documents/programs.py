@@ -10,16 +10,36 @@ from typing_extensions import TypeAliasType
 from gradwire_service.documents.values import Digest, Document
 
 Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
-Names = TypeAliasType("Names", "str | list[Names] | dict[str, Names]")
+Names = TypeAliasType(
+    "Names",
+    Annotated[
+        "str | list[Names] | dict[str, Names]",
+        Field(description="A name, or names nested in lists and objects."),
+    ],
+)
 NamesOrNull = TypeAliasType(
-    "NamesOrNull", "str | list[NamesOrNull] | dict[str, NamesOrNull] | None"
+    "NamesOrNull",
+    Annotated[
+        "str | list[NamesOrNull] | dict[str, NamesOrNull] | None",
+        Field(description="A name, or names nested in lists and objects, some of them null."),
+    ],
 )
 
 _Nonempty = Annotated[str, Field(min_length=1)]
 Argument = TypeAliasType(
-    "Argument", "float | bool | _Nonempty | InlineNode | list[Argument] | None"
+    "Argument",
+    Annotated[
+        "float | bool | _Nonempty | InlineNode | list[Argument] | None",
+        Field(description="A constant, a name, an operation, or a list of these."),
+    ],
 )
-Outputs = TypeAliasType("Outputs", "_Nonempty | list[Outputs] | dict[str, Outputs]")
+Outputs = TypeAliasType(
+    "Outputs",
+    Annotated[
+        "_Nonempty | list[Outputs] | dict[str, Outputs]",
+        Field(description="A name, or names nested in lists and objects."),
+    ],
+)
 
 
 class InlineNode(Document):
@@ -57,4 +77,10 @@ class ProgramName(Document):
     name: Name
 
 
-Program = TypeAliasType("Program", "str | Graph | ProgramDigest | ProgramName")
+Program = TypeAliasType(
+    "Program",
+    Annotated[
+        "str | Graph | ProgramDigest | ProgramName",
+        Field(description="Source text, a graph, or a registered program by its id or name."),
+    ],
+)

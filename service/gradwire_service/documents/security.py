@@ -11,11 +11,8 @@ _SCHEME = "key"
 _REFUSALS = 401, 403, 429
 
 
-def add_security(schema: dict[str, Any], *, keys: bool) -> None:
-    """Describe in the OpenAPI document which scope each operation needs.
-
-    A service that asks for no ``keys`` takes a request with one as well.
-    """
+def add_security(schema: dict[str, Any]) -> None:
+    """Describe in the OpenAPI document of a service with keys which scope each operation needs."""
     schema.setdefault("components", {})["securitySchemes"] = {
         _SCHEME: {
             "type": "http",
@@ -30,8 +27,7 @@ def add_security(schema: dict[str, Any], *, keys: bool) -> None:
             if scope is None:
                 operation["security"] = []
                 continue
-            needed: list[dict[str, list[str]]] = [{_SCHEME: [scope]}]
-            operation["security"] = needed if keys else [{}, *needed]
+            operation["security"] = [{_SCHEME: [scope]}]
             described = operation["responses"]
             described |= {str(status): problem for status, problem in problems(*_REFUSALS).items()}
             operation["responses"] = dict(sorted(described.items()))

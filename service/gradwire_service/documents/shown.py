@@ -8,6 +8,7 @@ from gradwire_service import examples
 from gradwire_service.documents.requests import TAPE_KINDS
 from gradwire_service.wire.codec import JSON
 
+_JSON = JSON.media_types[0]
 _BODIES: dict[str, Any] = {
     **{str(kind): shown for kind, shown in examples.REQUESTS.items()},
     **{f"tape_{kind}": examples.TAPE_REQUESTS[kind] for kind in TAPE_KINDS},
@@ -19,19 +20,39 @@ _BODIES: dict[str, Any] = {
 
 
 def add_examples(schema: dict[str, Any]) -> None:
-    """Show in the OpenAPI document what its operations may be asked, in JSON, or else answer."""
+    """Show in the OpenAPI document what its operations may be asked, in JSON, and answer to that.
+
+    Of parameters that may be left out only the schema has examples: forms that pages make of the
+    document fill those of the parameters in.
+    """
+    answers = examples.answers()
     for parameter in schema["components"]["parameters"].values():
-        parameter["example"] = examples.PARAMETERS[parameter["name"]]
+        _show(parameter)
     for path in schema["paths"].values():
         for operation in path.values():
             for parameter in operation["parameters"]:
                 if "$ref" not in parameter:
-                    parameter["example"] = examples.PARAMETERS[parameter["name"]]
-            shown = _BODIES.get(operation["operationId"])
-            if shown is not None:
-                body = operation["requestBody"]["content"][JSON.media_types[0]]
-                body["examples"] = shown
-            answer = examples.ANSWERS.get(operation["operationId"])
-            if answer is not None:
-                for body in operation["responses"]["200"]["content"].values():
-                    body["example"] = answer
+                    _show(parameter)
+            name = operation["operationId"]
+            asked = _BODIES.get(name, {})
+            if asked:
+                operation["requestBody"]["content"][_JSON]["examples"] = asked
+            if name in answers:
+                _answer(operation["responses"], asked, answers[name])
+
+
+def _show(parameter: dict[str, Any]) -> None:
+    shown = examples.PARAMETERS[parameter["name"]]
+    if parameter.get("required"):
+        parameter["example"] = shown
+    else:
+        parameter["schema"] = parameter["schema"] | {"examples": [shown]}
+
+
+def _answer(responses: dict[str, Any], asked: dict[str, Any], answers: dict[str, Any]) -> None:
+    content = responses["201" if "201" in responses else "200"]["content"]
+    body = content[_JSON if _JSON in content else next(iter(content))]
+    body["examples"] = {
+        name: {"summary": asked.get(name, {}).get("summary", "The answer"), "value": value}
+        for name, value in answers.items()
+    }

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
+from gradwire_service.documents.forms import any_of
 from gradwire_service.wire.leaves import COMPLEX, MARKS
 from gradwire_service.wire.numbers import MAX_DEPTH
 
-Dtype = Literal[
+_Dtype = Literal[
     "bool",
     "int8",
     "int16",
@@ -26,10 +27,27 @@ Dtype = Literal[
     "complex64",
     "complex128",
 ]
+Dtype = TypeAliasType("Dtype", _Dtype)
 ComplexDtype = Literal["complex64", "complex128"]
+#: An integer in a document that FastAPI describes, of which others would else read 32 bits.
+Whole = Annotated[int, Field(json_schema_extra={"format": "int64"})]
 Digest = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
 Word = Literal["NaN", "Infinity", "-Infinity"]
-Numbers = TypeAliasType("Numbers", "float | bool | Word | list[Numbers]")
+Numbers = TypeAliasType(
+    "Numbers",
+    Annotated[
+        "float | bool | Word | list[Numbers]",
+        Field(
+            description="A number, a boolean, `NaN`, `Infinity` or `-Infinity` as a text, or lists "
+            "of these, all of one shape."
+        ),
+    ],
+)
+#: Null alone, which is a type in few languages.
+_Null = Annotated[None, WithJsonSchema(any_of([{"type": "null"}]))]
+_Bytes = Annotated[
+    bytes, WithJsonSchema({"type": "string", "contentMediaType": "application/octet-stream"})
+]
 Shape = Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MAX_DEPTH)]
 #: Where a list takes integers, booleans are 0 and 1.
 Index = Annotated[int, Field(ge=0)] | bool
@@ -56,13 +74,15 @@ class Document(BaseModel):
 class Leaf(Document):
     """What every form of a leaf may carry."""
 
-    trainable: bool = Field(True, description="Differentiated when no sources are named.")
+    trainable: bool = Field(
+        True, description="Differentiated when no sources are named, unless this is `false`."
+    )
 
 
 class Changeable(Leaf):
     """What assignments may change."""
 
-    shape: None = Field(None, description="`null`, if assignments may change the shape.")
+    shape: _Null = Field(None, description="`null`, if assignments may change the shape.")
 
 
 class Valued(Changeable):
@@ -90,7 +110,7 @@ class ValuedText(Changeable):
     """A text, which no operation takes."""
 
     value: str
-    dtype: None = None
+    dtype: _Null = Field(None, description="`null`, if anything.")
 
 
 class ComplexNumbers(ComplexParts, Leaf):
@@ -112,7 +132,7 @@ class RawData(Leaf):
 
     dtype: Dtype
     shape: Shape
-    data: bytes
+    data: _Bytes
 
 
 class TensorReference(Leaf):
@@ -121,10 +141,20 @@ class TensorReference(Leaf):
     ref: Digest
 
 
-Array = TypeAliasType(
-    "Array", "Valued | ValuedComplex | ComplexNumbers | RawBytes | RawData | TensorReference"
+ArrayLeaf = TypeAliasType(
+    "ArrayLeaf",
+    Annotated[
+        "Valued | ValuedComplex | ComplexNumbers | RawBytes | RawData | TensorReference",
+        Field(description="An array with its dtype."),
+    ],
 )
-IntegerArray = TypeAliasType("IntegerArray", "Valued | RawBytes | RawData | TensorReference")
+IntegerArray = TypeAliasType(
+    "IntegerArray",
+    Annotated[
+        "Valued | RawBytes | RawData | TensorReference",
+        Field(description="An array of integers with its dtype."),
+    ],
+)
 
 
 class ValuedArray(Changeable):
@@ -137,7 +167,7 @@ class SparseTensor(Leaf):
     """Numbers, or slices along the last axes, by their places; those of one place add up."""
 
     indices: list[Annotated[list[Index], Field(min_length=1)]] | IntegerArray
-    values: list[Numbers] | Array
+    values: list[Numbers] | ArrayLeaf
     shape: Annotated[list[Index], Field(min_length=1, max_length=MAX_DEPTH)] | IntegerArray
     dtype: Dtype | None = None
 
@@ -145,27 +175,48 @@ class SparseTensor(Leaf):
 class RaggedTensor(Leaf):
     """Rows of any lengths: row ``i`` is of the values from ``row_splits[i]`` to the next."""
 
-    values: list[Numbers] | Array
+    values: list[Numbers] | ArrayLeaf
     row_splits: Annotated[list[Index], Field(min_length=1)] | IntegerArray
     dtype: Dtype | None = None
 
 
 Value = TypeAliasType(
     "Value",
-    "float | bool | str | list[Value] | Array | ValuedArray | ValuedText | SparseTensor"
-    " | RaggedTensor"
-    " | Annotated[dict[str, Value], _level('Value')]",
+    Annotated[
+        "float | bool | str | list[Value] | ArrayLeaf | ValuedArray | ValuedText | SparseTensor"
+        " | RaggedTensor | Annotated[dict[str, Value], _level('Value')]",
+        Field(
+            description="Numbers, lists of them, leaves with dtypes; lists and objects of these."
+        ),
+    ],
 )
 Direction = TypeAliasType(
     "Direction",
-    "float | bool | Word | list[Direction] | Array"
-    " | Annotated[dict[str, Direction], _level('Direction')]",
+    Annotated[
+        "float | bool | Word | list[Direction] | ArrayLeaf"
+        " | Annotated[dict[str, Direction], _level('Direction')]",
+        Field(description="Nested as the value is along which it leads."),
+    ],
 )
 Tensor = TypeAliasType(
-    "Tensor", "Numbers | Valued | ValuedComplex | ComplexNumbers | RawBytes | RawData"
+    "Tensor",
+    Annotated[
+        "Numbers | Valued | ValuedComplex | ComplexNumbers | RawBytes | RawData",
+        Field(description="One array: numbers, lists of them, or a leaf with its dtype."),
+    ],
 )
-#: Nested as names are, which may be the names of leaves' fields, too.
 Cotangents = TypeAliasType(
-    "Cotangents", "Direction | list[Cotangents] | dict[str, Cotangents] | None"
+    "Cotangents",
+    Annotated[
+        "Direction | list[Cotangents] | dict[str, Cotangents] | None",
+        # Names may be those of leaves' fields, too.
+        Field(description="Nested as the names of the target are; null stands for ones."),
+    ],
 )
-Answered = TypeAliasType("Answered", "Value | list[Answered] | dict[str, Answered] | None")
+Answered = TypeAliasType(
+    "Answered",
+    Annotated[
+        "Value | list[Answered] | dict[str, Answered] | None",
+        Field(description="Values nested as the names are that were asked for, null for none."),
+    ],
+)

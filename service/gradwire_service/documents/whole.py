@@ -16,7 +16,8 @@ def complete(schema: dict[str, Any], *, keys: bool) -> None:
     """Add what FastAPI's document lacks; ``keys`` says whether the service asks for them."""
     schema.setdefault("components", {}).setdefault("schemas", {}).update(component_schemas())
     add_refusals(schema)
-    add_security(schema, keys=keys)
+    if keys:
+        add_security(schema)
     add_links(schema)
     add_headers(schema)
     add_examples(schema)

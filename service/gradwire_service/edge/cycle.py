@@ -7,7 +7,7 @@ from typing import Any
 from starlette.types import Message
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from gradwire_service.wire.body import Body
+from gradwire_service.wire.shared import Body
 
 #: Smaller pieces are copied behind their head, which takes less than to write two.
 _LARGE_BYTES = 1 << 14

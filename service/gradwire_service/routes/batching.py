@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -16,13 +17,15 @@ from gradwire_engine.cache import Entry
 from gradwire_engine.call import Call
 from gradwire_engine.joint_call import JointCall, padded
 
-from gradwire_service.capacity import Capacity, Deadline, InlineDeadline, TooLongInline
-from gradwire_service.problems import Refusal, problem_of
-from gradwire_service.routes.exchange import REPLAY, Exchange
-from gradwire_service.routes.work import Work, shortness
+from gradwire_service.problems import problem_of
+from gradwire_service.routes.exchange import Exchange
+from gradwire_service.routes.shortness import shortness
+from gradwire_service.scheduling import Capacity, Deadline, InlineDeadline, TooLongInline
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
-from gradwire_service.wire.body import Body
+from gradwire_service.wire.shared import Shared
+from gradwire_service.work.compute import Computation
+from gradwire_service.work.request import REPLAY
 
 logger = logging.getLogger("gradwire")
 
@@ -33,8 +36,8 @@ _WARM = 4
 #: After so many groups in a row that came to nothing, only each so many requests wait.
 _FRUITLESS, _SELDOM = 16, 1024
 
-#: The pieces of each body; None where a request is to go on alone.
-Replies: TypeAlias = Sequence[list[Body] | None]
+#: The body of each; None where a request is to go on alone.
+Replies: TypeAlias = Sequence[bytes | None]
 
 
 @dataclass(eq=False)
@@ -95,9 +98,8 @@ class Pace:
 class Member(NamedTuple):
     """A request that waits for others, and where its reply goes."""
 
-    work: Work
-    x: Exchange
-    reply: asyncio.Future[list[Body] | None]
+    work: Computation
+    reply: asyncio.Future[bytes | None]
 
 
 class Group(NamedTuple):
@@ -114,9 +116,12 @@ class Gathering:
     Only on the event loop, but for joint replays that are not predicted to be short.
     """
 
-    def __init__(self, capacity: Capacity, metrics: Metrics, settings: Settings) -> None:
+    def __init__(
+        self, capacity: Capacity, metrics: Metrics, settings: Settings, threads: ThreadPoolExecutor
+    ) -> None:
         self._capacity = capacity
         self._metrics = metrics
+        self._threads = threads
         self._window_seconds = settings.batch_window_microseconds * 1e-6
         self._most = settings.batch_requests
         self._short = shortness(settings)
@@ -125,37 +130,40 @@ class Gathering:
         self._open: dict[Entry, Group] = {}
         self._tasks = set[asyncio.Task[None]]()
 
-    async def pieces(
-        self, work: Work, x: Exchange, alone: Callable[[Work, Exchange], Awaitable[list[Body]]]
-    ) -> list[Body]:
-        """The reply to a request whose executable is at hand: with others', or had ``alone``."""
+    async def answer(
+        self,
+        work: Computation,
+        alone: Callable[[Computation, Exchange], Awaitable[bytes | Shared]],
+        exchange: Exchange,
+    ) -> bytes | Shared:
+        """The answer to a request whose executable is at hand: with others', or had ``alone``."""
         entry = work.call.entry
         pace = self._paces.get(entry)
         if pace is None:
             pace = self._paces[entry] = Pace(JointCall.takes(work.call))
         if entry in self._open or pace.waits(work.call, self._most):
-            joined = self._join(entry, pace, work, x)
+            deadline = work.request.deadline
+            joined = self._join(entry, pace, work)
             try:
-                async with asyncio.timeout(x.deadline.remaining_seconds()):
+                async with asyncio.timeout(deadline.remaining_seconds()):
                     reply = await joined
             except TimeoutError:
-                raise x.deadline.exceeded() from None
+                raise deadline.exceeded() from None
             if reply is not None:
+                exchange.account.program = exchange.outcome.program
                 return reply
-        pieces = await alone(work, x)
-        pace.went_alone(x.seconds[REPLAY])
-        return pieces
+        body = await alone(work, exchange)
+        pace.went_alone(exchange.outcome.phases[REPLAY])
+        return body
 
-    def _join(
-        self, entry: Entry, pace: Pace, work: Work, x: Exchange
-    ) -> asyncio.Future[list[Body] | None]:
+    def _join(self, entry: Entry, pace: Pace, work: Computation) -> asyncio.Future[bytes | None]:
         loop = asyncio.get_running_loop()
         group = self._open.get(entry)
         if group is None:
             group = self._open[entry] = Group(entry, pace, [])
             loop.call_soon(self._look_round, group)
         reply = loop.create_future()
-        group.members.append(Member(work, x, reply))
+        group.members.append(Member(work, reply))
         if len(group.members) == self._most:
             self._close(group)
         return reply
@@ -224,31 +232,23 @@ class Gathering:
         if self._short.covers(joint):
             with suppress(TooLongInline):
                 return _written(joint, members, pace, InlineDeadline())
-        deadline = max([m.x.deadline for m in members], key=Deadline.remaining_seconds)
+        deadlines = [member.work.request.deadline for member in members]
+        deadline = max(deadlines, key=Deadline.remaining_seconds)
+        loop = asyncio.get_running_loop()
         pace.replaying += 1
         try:
-            return await self._capacity.threads.run(
-                lambda: _written(joint, members, pace, deadline),
-                deadline,
-                _nbytes(members),
-                owner=members[0].x.owner,
+            return await loop.run_in_executor(
+                self._threads, _written, joint, members, pace, deadline
             )
         finally:
             pace.replaying -= 1
 
     async def _compile(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> None:
         """Compile for groups to come, in a thread."""
-        deadline = Deadline(self._compile_ms)
         pace.compiling = True
+        loop = asyncio.get_running_loop()
         try:
-            await self._capacity.threads.run(
-                lambda: joint.compile(deadline),
-                deadline,
-                _nbytes(members),
-                owner=members[0].x.owner,
-            )
-        except Refusal:  # too much else to do
-            pass
+            await loop.run_in_executor(self._threads, joint.compile, Deadline(self._compile_ms))
         except Exception as error:  # noqa: BLE001 - nobody waits for it
             pace.never(len(members))
             _log(error)
@@ -263,14 +263,9 @@ def _written(joint: JointCall, members: Sequence[Member], pace: Pace, poll: Poll
     seconds = perf_counter() - start
     pace.went_together(len(members), len(members) - answers.count(None), seconds)
     return [
-        None if answer is None else member.work.answered(answer, seconds)
+        None if answer is None else b"".join(member.work.answered(answer, seconds))
         for member, answer in zip(members, answers, strict=True)
     ]
-
-
-def _nbytes(members: Sequence[Member]) -> int:
-    """Bytes of all bodies."""
-    return sum([len(member.x.body) for member in members])
 
 
 def _log(error: Exception) -> None:

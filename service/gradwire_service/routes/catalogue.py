@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from gradwire_engine import catalogue
 from starlette.responses import Response
 
+from gradwire_service import documents
 from gradwire_service.routes.fixed import Fixed
 from gradwire_service.settings import Settings
 
@@ -29,12 +30,13 @@ def router(settings: Settings) -> APIRouter:
         return await operations.response(request.scope)
 
     @routes.get("/limits", operation_id="limits", summary="What one request may use")
-    async def limits() -> dict[str, int]:
+    async def limits() -> dict[str, documents.Whole]:
         """Every limit that a request is held to."""
         return {
             "body_bytes": settings.max_body_bytes,
             "array_bytes": settings.max_array_bytes,
             "total_bytes": settings.max_total_bytes,
+            "answer_bytes": settings.max_answer_bytes,
             "instructions": settings.max_instructions,
             "flops": settings.max_flops,
             "default_timeout_ms": settings.default_timeout_ms,

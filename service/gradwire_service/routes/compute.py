@@ -2,78 +2,172 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from weakref import WeakKeyDictionary, WeakSet
 
 from gradwire_engine.answer import Kind
+from gradwire_engine.cache import Entry
+from gradwire_engine.errors import EngineError
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from gradwire_service import documents
-from gradwire_service.capacity import InlineDeadline, TooLongInline
 from gradwire_service.library import NotNear
 from gradwire_service.parts import Parts
 from gradwire_service.routes.batching import Gathering
-from gradwire_service.routes.elsewhere import Elsewhere
+from gradwire_service.routes.desk import Desk
 from gradwire_service.routes.exchange import Exchange
 from gradwire_service.routes.raw import RawRoute
-from gradwire_service.routes.work import Work, shortness
-from gradwire_service.wire.body import Body
+from gradwire_service.routes.shortness import shortness
+from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.wire.envelope import FIELDS
+from gradwire_service.wire.shared import Shared
+from gradwire_service.work.compute import Computation
+from gradwire_service.work.request import COMPILE, REPLAY, Outcome
+
+#: What took longer to compile elsewhere is not compiled here, too.
+_COMPILE_SECONDS = 0.05
+#: What refers to more that is not at hand is read elsewhere.
+_MOST_BROUGHT = 8
+#: So much of a long body stands for its program: that comes first as a rule.
+_BEGINNING_BYTES = 512
 
 
 class Compute:
-    """One kind of computation as an ASGI application."""
+    """One kind of computation as an ASGI application.
 
-    def __init__(self, kind: Kind, parts: Parts, gathering: Gathering | None) -> None:
+    An executor has compiled only what it was asked for. So the first call of a program goes to
+    one, and later ones if they are long; what proves to be short is compiled here as well, the next
+    time, and from then on is computed on the event loop.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        parts: Parts,
+        desk: Desk,
+        gathering: Gathering | None,
+        threads: ThreadPoolExecutor,
+    ) -> None:
         self._kind = kind
-        self._engines = parts.engines
-        self._library = parts.library
-        self._capacity = parts.capacity
-        self._metrics = parts.metrics
+        self._parts = parts
         self._settings = parts.settings
+        self._desk = desk
         self._gathering = gathering
+        self._threads = threads
         self._short = shortness(parts.settings)
-        self._elsewhere = Elsewhere(kind, parts)
+        #: Of what is compiled here; what is answered together may take longer than alone.
+        self._shared = self._short if gathering is None else self._short.for_groups()
+        self._known_short = WeakSet[Entry]()
+        #: The least that replays of what is known have taken.
+        self._least_seconds = WeakKeyDictionary[Entry, float]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        x = Exchange(scope, self._settings)
-        await self._capacity.enter()
+        exchange = Exchange(scope, self._settings, self._kind)
+        capacity = self._parts.capacity
+        await capacity.enter()
         try:
-            await x.receive(receive, self._capacity)
-            work = Work(self._engines.of(x.owner), self._library, self._kind, x)
-            pieces = await self._pieces(work, x)
+            await exchange.receive(receive)
+            body = await self._answer(exchange)
         finally:
-            self._capacity.leave()
-        self._metrics.computed(x.seconds, cached=work.cached)
-        if work.nonfinite:
-            self._metrics.nonfinite(work.nonfinite)
-        await x.respond(send, pieces)
+            capacity.leave()
+        self._desk.count(exchange.outcome)
+        await exchange.respond(send, body)
 
-    async def _pieces(self, work: Work, x: Exchange) -> list[Body]:
-        """On the event loop where all of it is short, else in a thread or process."""
-        if len(x.body) > self._settings.inline_body_bytes:
-            return await self._elsewhere.run(work, x, work.whole)
-        try:
-            work.prepare(waits=False)
-        except NotNear:
-            return await self._elsewhere.run(work, x, work.whole)
-        if self._gathering is not None and work.cached:
-            return await self._gathering.pieces(work, x, self._alone)
-        return await self._alone(work, x)
+    async def _answer(self, exchange: Exchange) -> bytes | Shared:
+        """On the event loop where all of it is short, else by an executor."""
+        work = await self._prepared(exchange)
+        if work is None:
+            return await self._elsewhere(exchange, None)
+        if self._gathering is not None and work.call.compiled:
+            return await self._gathering.answer(work, self._alone, exchange)
+        return await self._alone(work, exchange)
 
-    async def _alone(self, work: Work, x: Exchange) -> list[Body]:
+    async def _prepared(self, exchange: Exchange) -> Computation | None:
+        """The request read and its program parsed, if that is short."""
+        request, parts = exchange.request, self._parts
+        if len(exchange.body) > self._settings.inline_body_bytes or request.format.coding:
+            return None
+        engine = parts.engines.of(request.owner)
+        for _ in range(_MOST_BROUGHT):
+            try:
+                poll = InlineDeadline()
+                return Computation(engine, parts.library, self._kind, request, poll, waits=False)
+            except TooLongInline:
+                return None
+            except NotNear as missing:
+                if not await self._bring(missing):
+                    return None
+        return None
+
+    async def _bring(self, missing: NotNear) -> bool:
+        """Have what a request refers to at hand, if it is short; whether that is so."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._parts.library.bring, missing)
+
+    async def _alone(self, work: Computation, exchange: Exchange) -> bytes | Shared:
         """What was read, by a replay of its own."""
-        if work.cached and self._short.covers(work.call):
+        if not work.call.compiled and work.call.entry in self._known_short:
+            await self._compile(work)
+        if work.call.compiled and self._short.covers(work.call):
             with suppress(TooLongInline):
-                return work.finish(InlineDeadline())
-        return await self._elsewhere.run(work, x, lambda: work.finish(x.deadline))
+                exchange.account.program = exchange.outcome.program
+                return b"".join(work.finish(InlineDeadline()))
+        return await self._elsewhere(exchange, work)
+
+    async def _compile(self, work: Computation) -> None:
+        """Compile here what was compiled elsewhere; what fails does so there again."""
+        poll = Deadline(1000 * _COMPILE_SECONDS * 4)
+        loop = asyncio.get_running_loop()
+        with suppress(EngineError):
+            await loop.run_in_executor(self._threads, work.call.compile, poll)
+
+    async def _elsewhere(self, exchange: Exchange, work: Computation | None) -> bytes | Shared:
+        entry = None if work is None else work.call.entry
+        body = await self._desk.elsewhere(
+            exchange,
+            expected_seconds=None if entry is None else self._least_seconds.get(entry),
+            home=_home(exchange),
+        )
+        outcome = exchange.outcome
+        if entry is not None:
+            least = self._least_seconds.get(entry, math.inf)
+            self._least_seconds[entry] = min(least, outcome.phases[REPLAY])
+            if self._is_short(outcome):
+                self._known_short.add(entry)
+        return body
+
+    def _is_short(self, outcome: Outcome) -> bool:
+        if outcome.phases[COMPILE] > _COMPILE_SECONDS:
+            return False
+        short = self._shared
+        return outcome.next_seconds < short.seconds and outcome.next_bytes <= short.nbytes
 
 
-def routes(parts: Parts) -> list[BaseRoute]:
+def _home(exchange: Exchange) -> str:
+    """What requests have in common that are answered soonest by the same executor."""
+    if exchange.outcome.program is not None:
+        return exchange.outcome.program
+    body = exchange.body
+    start = body.read(0, _BEGINNING_BYTES) if isinstance(body, Shared) else body[:_BEGINNING_BYTES]
+    return f"{zlib.crc32(start):08x}"
+
+
+def routes(parts: Parts, desk: Desk, threads: ThreadPoolExecutor) -> list[BaseRoute]:
     """The compute routes, with their documentation."""
     window = parts.settings.batch_window_microseconds
-    gathering = Gathering(parts.capacity, parts.metrics, parts.settings) if window else None
+    gathering = (
+        Gathering(parts.capacity, parts.metrics, parts.settings, threads) if window else None
+    )
     return [
-        RawRoute(f"/v1/{kind}", Compute(kind, parts, gathering), **documents.OPERATIONS[kind])
+        RawRoute(
+            f"/v1/{kind}",
+            Compute(kind, parts, desk, gathering, threads),
+            **documents.OPERATIONS[kind],
+        )
         for kind in FIELDS
     ]

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from starlette.responses import Response
 from starlette.types import Scope
 
-from gradwire_service.routes.compressing import LEAST_BYTES, coding_of
 from gradwire_service.wire.compression import Coding
+from gradwire_service.wire.headers import headers_of
+from gradwire_service.work.compression import LEAST_BYTES, coding_of
 
 _WHOLE = "identity"
 
@@ -33,7 +34,7 @@ class Fixed:
 
     async def response(self, scope: Scope) -> Response:
         """The answer to a request."""
-        coding = coding_of(scope)
+        coding = coding_of(headers_of(scope).get(b"accept-encoding", b""))
         name = _WHOLE if coding is None else coding.name
         body = self._bodies.get(name)
         if body is None:

@@ -7,8 +7,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from gradwire_service import documents
-from gradwire_service.capacity import Capacity
 from gradwire_service.problems import Refusal
+from gradwire_service.scheduling import Capacity
 from gradwire_service.telemetry import Exposition
 
 

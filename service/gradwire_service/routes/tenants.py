@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
+from fastapi import Request as HttpRequest
 from starlette.responses import Response
 
 from gradwire_service import documents
 from gradwire_service.access.keyring import ApiKey, Keyring
 from gradwire_service.parts import Parts
-from gradwire_service.routes.exchange import when
-from gradwire_service.routes.resources import Desk, ResourceExchange
+from gradwire_service.routes.exchange import owner_of
 from gradwire_service.store import Kind, Store
-from gradwire_service.wire.body import Body
+from gradwire_service.wire.headers import headers_of
+from gradwire_service.work.request import Request, when
 
 #: What is told of; the rest are records of the service's own.
 _KINDS: tuple[Kind, ...] = ("programs", "names", "tensors", "tapes")
 
 
-class Answering:
-    """What the route does, in a thread."""
+class Tenants:
+    """What there is to say of tenants."""
 
     def __init__(self, store: Store, keyring: Keyring) -> None:
         self._store = store
         self._keyring = keyring
 
-    def all(self, x: ResourceExchange) -> list[Body]:
-        """Every tenant that has a key, by its name."""
+    def all(self) -> dict[str, Any]:
+        """Every tenant that has a key, by its name. May wait for the store."""
         keys: dict[str, list[tuple[str, ApiKey]]] = {}
         for id, key in self._keyring.keys.items():
             keys.setdefault(key.caller.tenant, []).append((id, key))
         tenants = [self._tenant(tenant, keys[tenant]) for tenant in sorted(keys)]
-        return x.written({"tenants": tenants})
+        return {"tenants": tenants}
 
     def _tenant(self, tenant: str, keys: list[tuple[str, ApiKey]]) -> dict[str, Any]:
         owner = keys[0][1].caller.owner
@@ -44,16 +47,18 @@ class Answering:
         }
 
 
-def router(parts: Parts, keyring: Keyring) -> APIRouter:
+def router(parts: Parts, keyring: Keyring, threads: ThreadPoolExecutor) -> APIRouter:
     """The route of tenants."""
     routes = APIRouter(prefix="/v1/tenants", tags=["tenants"])
     settings = parts.settings
-    answering, desk = Answering(parts.store, keyring), Desk(parts.capacity, settings)
+    all_of_them = Tenants(parts.store, keyring).all
 
     @routes.get("", **documents.TENANT_OPERATIONS["all"])
-    async def tenants(request: Request) -> Response:
-        x = ResourceExchange(request.scope, settings)
-        return await desk.answer(x, request, answering.all)
+    async def tenants(request: HttpRequest) -> Response:
+        asked = Request(headers_of(request.scope), owner_of(request.scope), settings)
+        loop = asyncio.get_running_loop()
+        pieces = asked.written(await loop.run_in_executor(threads, all_of_them))
+        return Response(b"".join(pieces), media_type=asked.format.reply_type.decode())
 
     return routes
 

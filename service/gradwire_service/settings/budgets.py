@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from gradwire_service.settings.units import GIBIBYTE, MEBIBYTE
+from gradwire_service.settings.units import GIBIBYTE, MEBIBYTE, Size
 
 
 class Budgets(BaseModel):
     """What one request may take."""
 
-    max_body_bytes: int = Field(
+    max_body_bytes: Size = Field(
         default=64 * MEBIBYTE, gt=0, description="Largest request body, refused with 413 beyond it."
     )
-    max_array_bytes: int = Field(
+    max_array_bytes: Size = Field(
         default=GIBIBYTE, gt=0, description="Largest single array that a program may make."
     )
-    max_total_bytes: int = Field(
+    max_total_bytes: Size = Field(
         default=4 * GIBIBYTE,
         gt=0,
         description="Most bytes of arrays that one request may hold at once.",
+    )
+    max_answer_bytes: Size = Field(
+        default=GIBIBYTE,
+        gt=0,
+        description="Most bytes of arrays in one answer, each as often as it is named.",
     )
     max_instructions: int = Field(
         default=300_000, gt=0, description="Most instructions that one request may record."

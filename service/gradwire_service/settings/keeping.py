@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE
+from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE, Size
 
 _FORMS = re.compile(r"memory:|sqlite:.+|rediss?://.+|unix://.+")
 
@@ -72,7 +72,7 @@ class Keeping(BaseModel):
         description="How long a tape is kept after its last use.",
     )
     max_tapes: int = Field(default=10_000, ge=0, description="Most tapes kept at a time.")
-    max_tapes_bytes: int = Field(
+    max_tapes_bytes: Size = Field(
         default=256 * MEBIBYTE, ge=0, description="Most bytes of the requests that made them."
     )
     max_tapes_per_tenant: int = Field(
@@ -80,22 +80,22 @@ class Keeping(BaseModel):
         ge=0,
         description="Most tapes kept of one tenant; without keys, of one Authorization header.",
     )
-    max_tapes_bytes_per_tenant: int = Field(
+    max_tapes_bytes_per_tenant: Size = Field(
         default=128 * MEBIBYTE, ge=0, description="Most bytes of the requests that made these."
     )
-    tape_values_bytes: int = Field(
+    tape_values_bytes: Size = Field(
         default=256 * MEBIBYTE,
         ge=0,
         description="Bytes of tapes' values that this process keeps, to replay only what follows.",
     )
     max_programs: int = Field(default=10_000, ge=0, description="Most programs kept at a time.")
-    max_programs_bytes: int = Field(
+    max_programs_bytes: Size = Field(
         default=256 * MEBIBYTE, ge=0, description="Most bytes of their sources."
     )
     max_programs_per_tenant: int = Field(
         default=1000, ge=0, description="Most programs kept of one tenant, and most names."
     )
-    max_programs_bytes_per_tenant: int = Field(
+    max_programs_bytes_per_tenant: Size = Field(
         default=64 * MEBIBYTE, ge=0, description="Most bytes of the sources of these."
     )
     tensor_ttl_seconds: float = Field(
@@ -109,16 +109,16 @@ class Keeping(BaseModel):
         ge=0,
         description="Most tensors kept at a time; then those of whoever has the most make room.",
     )
-    max_tensors_bytes: int = Field(default=GIBIBYTE, ge=0, description="Most bytes of them.")
+    max_tensors_bytes: Size = Field(default=GIBIBYTE, ge=0, description="Most bytes of them.")
     max_tensors_per_tenant: int = Field(
         default=1000,
         ge=0,
         description="Most tensors kept of one tenant; then those used longest ago make room.",
     )
-    max_tensors_bytes_per_tenant: int = Field(
+    max_tensors_bytes_per_tenant: Size = Field(
         default=512 * MEBIBYTE, ge=0, description="Most bytes of these."
     )
-    near_bytes: int = Field(
+    near_bytes: Size = Field(
         default=512 * MEBIBYTE,
         ge=0,
         description="Bytes of tensors and programs that this process keeps ready for use.",

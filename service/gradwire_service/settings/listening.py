@@ -22,6 +22,14 @@ class Listening(BaseModel):
     keep_alive_seconds: int = Field(
         default=75, gt=0, description="How long an idle connection is kept; more than the proxy's."
     )
+    watchdog_seconds: float = Field(
+        default=3.0,
+        ge=0,
+        description="How long the event loop of `gradwire-server` may be stuck. Then the parent "
+        "process kills it and exits with status 137: open connections are reset, so that a proxy "
+        "asks another replica, and whatever started the service starts it again. With 0, or with "
+        "GRADWIRE_PROCESSES=0, or on Windows, nothing watches and there is no parent process.",
+    )
     drain_seconds: float = Field(
         default=1.0,
         ge=0,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from zlib import crc32
 
 from gradwire_service.store.records import (
     Amount,
@@ -17,29 +17,17 @@ from gradwire_service.store.records import (
     Key,
     Kind,
     Listed,
-    NotOpened,
     Policy,
     Record,
     Unavailable,
 )
 from gradwire_service.store.room import OrderedStore
-
-logger = logging.getLogger("gradwire")
-
-#: How long to wait for another process that writes: less than what a request has.
-_BUSY_SECONDS = 5.0
-#: What a client may wait for to end, by SQLite's primary result code.
-_TROUBLES = {
-    sqlite3.SQLITE_BUSY: "the store is busy",
-    sqlite3.SQLITE_CANTOPEN: "the store cannot be opened",
-    sqlite3.SQLITE_FULL: "the disk of the store is full",
-    sqlite3.SQLITE_IOERR: "the disk of the store fails",
-    sqlite3.SQLITE_READONLY: "the store cannot be written to",
-}
+from gradwire_service.store.sqlite_file import BUSY_SECONDS, Damaged, Failed, SqliteFile, Trouble
 
 #: Of the tables; one more with each change of them.
-_VERSION = 4
-#: Heads and bodies apart: what moves an expiry on would write all of its row anew.
+_VERSION = 5
+#: Heads and bodies apart: what moves an expiry on would write all of its row anew. SQLite does not
+#: see that bytes of its file have changed, so each has a checksum.
 _SCHEMA = (
     """
 CREATE TABLE IF NOT EXISTS records (
@@ -50,9 +38,11 @@ CREATE TABLE IF NOT EXISTS records (
     head TEXT NOT NULL,
     nbytes INTEGER NOT NULL,
     expires_at REAL NOT NULL,
+    checksum INTEGER,
     UNIQUE (kind, owner, id)
 )""",
-    "CREATE TABLE IF NOT EXISTS bodies (number INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS bodies (number INTEGER PRIMARY KEY, body BLOB NOT NULL,"
+    " checksum INTEGER)",
     "CREATE INDEX IF NOT EXISTS records_expiry ON records (expires_at)",
     "DROP INDEX IF EXISTS records_amounts",
     "CREATE INDEX IF NOT EXISTS records_ages ON records (kind, owner, expires_at, nbytes)",
@@ -60,6 +50,7 @@ CREATE TABLE IF NOT EXISTS records (
     " BEGIN DELETE FROM bodies WHERE number = old.number; END",
 )
 _AMOUNT = "SELECT count(nbytes), coalesce(sum(nbytes), 0) FROM records"
+_EXPIRED = "DELETE FROM records WHERE expires_at <= ?"
 _OF_KEY = " WHERE kind = ?", " AND owner = ?", " AND id = ?"
 
 
@@ -77,38 +68,20 @@ class SqliteStore(OrderedStore):
         path: str,
         policies: Mapping[Kind, Policy],
         clock: Callable[[], float] = time.time,
-        busy_seconds: float = _BUSY_SECONDS,
+        busy_seconds: float = BUSY_SECONDS,
     ) -> None:
         super().__init__(policies, clock)
-        self._lock = threading.Lock()
-        _keep_to_ourselves(path)
-        try:
-            self._connection = sqlite3.connect(
-                path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
-            )
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._create()
-        except (sqlite3.Error, Unavailable) as error:
-            raise NotOpened(
-                f"the store sqlite:{path} cannot be opened: {error}; it has to be such a file, or "
-                "none yet, in a folder that is there, and this user has to be able to write both"
-            ) from error
+        self._file = SqliteFile(path, _create, busy_seconds)
 
-    def _create(self) -> None:
-        """Make the tables. Those of versions before 3 held tapes alone, which end soon anyway."""
-        execute = self._connection.execute
-        with self._transaction(writes=False):
-            (version,) = execute("PRAGMA user_version").fetchone()
-        if version > _VERSION:
-            raise NotOpened(f"the store is of version {version}, newer than {_VERSION}")
-        if version == _VERSION:
-            return
-        with self._transaction():
-            execute("DROP TABLE IF EXISTS tapes")
-            for statement in _SCHEMA:
-                execute(statement)
-            execute("DELETE FROM records WHERE nbytes IS NULL")  # what version 3 calls used up
-            execute(f"PRAGMA user_version = {_VERSION}")
+    def put(self, key: Key, record: Record) -> float:
+        self._file.make_room(record.nbytes, self._drop_expired)
+        return super().put(key, record)
+
+    def consume(self, key: Key, by: str = "") -> bool:
+        return self._file.freeing(partial(super().consume, key, by))
+
+    def remove(self, key: Key) -> bool:
+        return self._file.freeing(partial(super().remove, key))
 
     def find(self, key: Key, *, body: bool = True) -> Held | None:
         with self._transaction(writes=False) as now:
@@ -118,12 +91,7 @@ class SqliteStore(OrderedStore):
             if row is None:
                 return None
             number, head, expires_at = row
-            found = None
-            if body:
-                rows = self._connection.execute(
-                    "SELECT body FROM bodies WHERE number = ?", (number,)
-                )
-                (found,) = rows.fetchone()
+            found = self._body(number) if body else None
         if of == "used":
             by, _, head = head.partition(" ")
             return Held(head, found, expires_at, by)
@@ -133,30 +101,52 @@ class SqliteStore(OrderedStore):
 
     def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
         with self._transaction(writes=False) as now:
-            rows = self._connection.execute(
-                "SELECT id, head, expires_at FROM records WHERE kind = ? AND owner = ? AND id > ?"
-                " AND expires_at > ? ORDER BY id LIMIT ?",
+            rows = self._execute(
+                "SELECT id, head, expires_at, checksum FROM records WHERE kind = ? AND owner = ?"
+                " AND id > ? AND expires_at > ? ORDER BY id LIMIT ?",
                 (kind, owner, after, now, most),
             )
-            return [Listed(*row) for row in rows]
+            return [
+                Listed(id, _whole(Key(kind, owner, id), head, checksum), end)
+                for id, head, end, checksum in rows
+            ]
 
     def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
         given = [kind] if owner is None else [kind, owner]
         query = _AMOUNT + "".join(_OF_KEY[: len(given)]) + " AND expires_at > ?"
         with self._transaction(writes=False) as now:
-            return Amount(*self._connection.execute(query, (*given, now)).fetchone())
+            return Amount(*self._one(query, (*given, now)))
 
     def close(self) -> None:
-        self._connection.close()
+        self._file.close()
+
+    def _execute(self, statement: str, given: Sequence[Any] = ()) -> sqlite3.Cursor:
+        return self._file.connection.execute(statement, given)
+
+    def _one(self, statement: str, given: Sequence[Any]) -> Any:
+        """The row that there is of a file that is sound."""
+        row = self._execute(statement, given).fetchone()
+        if row is None:
+            raise Damaged("a row is missing")
+        return row
 
     def _row(self, key: Key, now: float) -> tuple[int, str, float] | None:
         """Number, head and end of what is held under ``key``."""
-        found: tuple[int, str, float] | None = self._connection.execute(
-            "SELECT number, head, expires_at FROM records"
+        found = self._execute(
+            "SELECT number, head, expires_at, checksum FROM records"
             " WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?",
             (*key, now),
         ).fetchone()
-        return found
+        if found is None:
+            return None
+        number, head, expires_at, checksum = found
+        return number, _whole(key, head, checksum), expires_at
+
+    def _body(self, number: int) -> bytes:
+        body, checksum = self._one("SELECT body, checksum FROM bodies WHERE number = ?", (number,))
+        if type(body) is not bytes or checksum not in (None, crc32(body, number)):
+            raise Damaged("a body is not what was written")
+        return body
 
     def _moved_on(self, number: int, kind: Kind, expires_at: float) -> float:
         """When a record ends that was used now: as before, where nothing can be written."""
@@ -164,7 +154,7 @@ class SqliteStore(OrderedStore):
             with self._transaction() as now:
                 end = self._expiry(kind, now)
                 moved = "UPDATE records SET expires_at = ? WHERE number = ? AND kind = ?"
-                self._connection.execute(moved, (end, number, kind))
+                self._execute(moved, (end, number, kind))
         except Unavailable:
             return expires_at
         return end
@@ -174,26 +164,27 @@ class SqliteStore(OrderedStore):
         return None if row is None else row[1]
 
     def _insert(self, key: Key, record: Record, expires_at: float) -> None:
-        row = (*key, record.head, record.nbytes, expires_at)
-        insert = "INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?)"
-        number = self._connection.execute(insert, row).lastrowid
-        self._connection.execute("INSERT INTO bodies VALUES (?, ?)", (number, record.body))
+        head, body = record
+        row = (*key, head, record.nbytes, expires_at, _checksum(key, head))
+        insert = "INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+        number = self._execute(insert, row).lastrowid
+        assert number is not None
+        self._execute("INSERT INTO bodies VALUES (?, ?, ?)", (number, body, crc32(body, number)))
 
     def _move(self, key: Key, to: Key, head: str, expires_at: float) -> None:
-        self._connection.execute(
+        self._execute(
             "UPDATE records SET kind = ?, owner = ?, id = ?, head = ?, expires_at = ?,"
-            " nbytes = nbytes - length(CAST(head AS BLOB)) + ?"
+            " nbytes = nbytes - length(CAST(head AS BLOB)) + ?, checksum = ?"
             " WHERE kind = ? AND owner = ? AND id = ?",
-            (*to, head, expires_at, len(head.encode()), *key),
+            (*to, head, expires_at, len(head.encode()), _checksum(to, head), *key),
         )
 
     def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
         given = [text for text in (kind, owner, id) if text is not None]
-        rows = self._connection.execute(_AMOUNT + "".join(_OF_KEY[: len(given)]), given)
-        return Amount(*rows.fetchone())
+        return Amount(*self._one(_AMOUNT + "".join(_OF_KEY[: len(given)]), given))
 
     def _amounts_of_owners(self, kind: Kind) -> dict[str, Amount]:
-        rows = self._connection.execute(
+        rows = self._execute(
             "SELECT owner, count(nbytes), coalesce(sum(nbytes), 0) FROM records"
             " WHERE kind = ? GROUP BY owner",
             (kind,),
@@ -201,50 +192,70 @@ class SqliteStore(OrderedStore):
         return {owner: Amount(records, nbytes) for owner, records, nbytes in rows}
 
     def _drop(self, key: Key) -> None:
-        self._connection.execute("DELETE FROM records WHERE kind = ? AND owner = ? AND id = ?", key)
+        self._execute("DELETE FROM records WHERE kind = ? AND owner = ? AND id = ?", key)
 
     def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
-        (nbytes,) = self._connection.execute(
+        (nbytes,) = self._one(
             "DELETE FROM records WHERE number = (SELECT number FROM records WHERE kind = ?"
             " AND owner = ? ORDER BY expires_at, number LIMIT 1) RETURNING nbytes",
             (kind, owner),
-        ).fetchone()
+        )
         return Amount(1, nbytes)
 
     @contextmanager
     def _alone(self, kind: Kind) -> Iterator[float]:
         durable = self.policies[kind].ttl_seconds == math.inf
         with self._transaction(durable=durable) as now:
-            self._connection.execute("DELETE FROM records WHERE expires_at <= ?", (now,))
+            self._execute(_EXPIRED, (now,))
             yield now
+
+    def _drop_expired(self) -> None:
+        with self._transaction() as now:
+            self._execute(_EXPIRED, (now,))
 
     @contextmanager
     def _transaction(self, *, writes: bool = True, durable: bool = False) -> Iterator[float]:
-        """One transaction, which ends on the disk if it is ``durable``; gives the time.
-
-        Raises: ``Unavailable`` where it failed for what may end.
-        """
-        execute = self._connection.execute
-        with self._lock:
-            try:
-                if writes:
-                    execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-                execute(f"BEGIN {'IMMEDIATE' if writes else 'DEFERRED'}")
-                yield self._clock()
-                execute("COMMIT")
-            except sqlite3.OperationalError as error:
-                trouble = _TROUBLES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-                if trouble is None:
-                    raise
-                logger.error("%s: %s", trouble, error)
-                raise Unavailable(trouble) from error
-            finally:
-                if self._connection.in_transaction:  # some failures have ended it
-                    execute("ROLLBACK")
+        """One transaction of the file; gives the time."""
+        with self._file.transaction(writes=writes, durable=durable):
+            yield self._clock()
 
 
-def _keep_to_ourselves(path: str) -> None:
-    """Make the file, where there is none, one that no other user reads; those beside it follow."""
-    if path != ":memory:":
-        with suppress(OSError):  # of which SQLite tells
-            Path(path).touch(mode=0o600)
+def _create(connection: sqlite3.Connection) -> None:
+    """Make the tables. Those of versions before 3 held tapes alone, which end soon anyway."""
+    if _version(connection) == _VERSION:
+        return
+    execute = connection.execute
+    with connection:  # committed at its end
+        execute("BEGIN IMMEDIATE")
+        version = _version(connection)  # another process may have been first
+        if 3 <= version < _VERSION:
+            execute("DELETE FROM records WHERE nbytes IS NULL")  # what version 3 calls used up
+            for table in "records", "bodies":
+                execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+        execute("DROP TABLE IF EXISTS tapes")
+        for statement in _SCHEMA:
+            execute(statement)
+        execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """Of the tables that are there.
+
+    Raises: ``Failed`` for those of a later version of the service.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > _VERSION:
+        newer = f"the store is of version {version}, newer than {_VERSION}"
+        raise Failed(Trouble(newer, "start the version of the service that has made it"))
+    return int(version)
+
+
+def _checksum(key: Key, head: str) -> int:
+    return crc32("\0".join((*key, head)).encode())
+
+
+def _whole(key: Key, head: Any, checksum: int | None) -> str:
+    """A head that is what was written; of those of older versions that is not known."""
+    if type(head) is not str or checksum not in (None, _checksum(key, head)):
+        raise Damaged("a head is not what was written")
+    return head

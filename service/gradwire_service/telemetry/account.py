@@ -47,7 +47,7 @@ class Account:
         #: When it was over, in seconds since 1970, and how long it took.
         self.ended_at = 0.0
         self.seconds = 0.0
-        #: Seconds that each of ``PHASES`` took, and that work waited for threads.
+        #: Seconds that each of ``PHASES`` took, and that it waited for an executor.
         self.phases: list[float] = [0.0] * len(PHASES)
         self.waited_seconds = 0.0
         #: Bytes of its body as they came, and of the answer's as they went.
@@ -62,12 +62,12 @@ class Account:
         self.trace_id: str | None = None
 
     def take_over(self, phases: Sequence[float]) -> None:
-        """Count also what the phases took in another process, just now."""
+        """Count also what the phases took elsewhere, just now."""
         for phase, seconds in enumerate(phases):
             self.phases[phase] += seconds
 
     def wait(self, since: float, seconds: float) -> None:
-        """Count what it waited for a thread, ``since`` when by ``perf_counter``."""
+        """Count what it waited for an executor, ``since`` when by ``perf_counter``."""
         self.waited_seconds += seconds
 
 

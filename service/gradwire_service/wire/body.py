@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from starlette.types import Receive
 
 from gradwire_service.problems import Refusal
-
-#: Bytes as they came, or as they go out.
-Body: TypeAlias = bytes | bytearray | memoryview
+from gradwire_service.wire.shared import LARGE_BYTES, Shared, packed
 
 
 class Disconnected(Exception):
     """The client went away before its body was complete; nobody waits for an answer."""
 
 
-async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> bytes | bytearray:
+async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> bytes | Shared:
     """Read a body of at most ``max_bytes``, refusing a longer one before it is all here.
 
-    A body that arrives in parts grows in place, so that it is in memory once.
+    A long one goes into memory that is shared, as it comes.
 
     Raises: ``Refusal`` (body_too_large), ``Disconnected``.
     """
@@ -30,16 +26,23 @@ async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> 
         body: bytes = message.get("body", b"")
         if len(body) > max_bytes:
             raise too_large(max_bytes)
-        return body
-    whole = bytearray()
+        return packed([body])
+    short, whole = bytearray(), None
     while True:
         if message["type"] != "http.request":
             raise Disconnected
-        whole += message.get("body", b"")
-        if len(whole) > max_bytes:
+        piece = message.get("body", b"")
+        if len(short) + len(piece) > max_bytes or (whole and len(whole) + len(piece) > max_bytes):
             raise too_large(max_bytes)
+        if whole is None and len(short) + len(piece) > LARGE_BYTES:
+            whole = Shared()
+            whole.append(short)
+        if whole is None:
+            short += piece
+        else:
+            whole.append(piece)
         if not message.get("more_body"):
-            return whole
+            return bytes(short) if whole is None else whole
         message = await receive()
 
 

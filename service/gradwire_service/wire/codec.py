@@ -11,7 +11,6 @@ import orjson
 
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.arrays import write_json
-from gradwire_service.wire.body import Body
 from gradwire_service.wire.compression import Coding, coding_named
 from gradwire_service.wire.headers import MOST_BYTES
 from gradwire_service.wire.members import check_members, check_size
@@ -19,6 +18,7 @@ from gradwire_service.wire.npy import MEDIA_TYPE, read_npy, write_npy
 from gradwire_service.wire.numbers import Malformed
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.preferences import qualities, quality
+from gradwire_service.wire.shared import Body
 from gradwire_service.wire.unpacking import unpack
 
 #: How a request asks for arrays in the response.
@@ -56,6 +56,8 @@ class JsonCodec(Codec):
         try:
             document = orjson.loads(body)
         except orjson.JSONDecodeError as error:
+            if "memory" in error.msg:  # twelve times the body, taken before any of it is read
+                raise MemoryError(error.msg) from None
             raise Refusal(
                 "malformed_body",
                 f"not JSON: {error.msg} (line {error.lineno}, column {error.colno}, "

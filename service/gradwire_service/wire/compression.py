@@ -13,8 +13,9 @@ from abc import ABC, abstractmethod
 from typing import Protocol
 
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.body import Body, too_large
+from gradwire_service.wire.body import too_large
 from gradwire_service.wire.preferences import qualities
+from gradwire_service.wire.shared import Body
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from gradwire_engine import hints
+
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
 
@@ -72,7 +74,7 @@ def check_fields(document: Any, known: frozenset[str]) -> None:
             "invalid_request",
             "the request has a field that is not known here",
             pointer=f"/{escaped}",
-            hint=f"known are {', '.join(sorted(known))}",
+            hint=hints.for_parameter(unknown, known) or f"known are {', '.join(sorted(known))}",
         )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_service.wire.body import Body
 from gradwire_service.wire.numbers import DTYPES, Array, Malformed, raw_array
+from gradwire_service.wire.shared import Body
 
 MEDIA_TYPE = "application/x-npy"
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire_service.wire.arrays import finite
-from gradwire_service.wire.body import Body
+from gradwire_service.wire.shared import Body
 
 #: Arrays from this size on are pieces of their own, not copied.
 _LARGE_BYTES = 1 << 14

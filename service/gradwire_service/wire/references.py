@@ -78,9 +78,9 @@ class References:
         return held
 
     def resident(self, ref: str) -> str:
-        """What stands for a tensor's digest in what is compiled: of each owner another.
+        """The name under which the engine knows a tensor: of each owner another.
 
-        Else the time that compiling takes would tell who else has the tensor.
+        Else the time that an answer takes would tell who else has the tensor.
         """
         return ref if self._whose is None else f"{ref} of {self._whose.owner}"
 

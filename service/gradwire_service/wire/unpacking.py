@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.body import Body
+from gradwire_service.wire.shared import Body
 
 #: Levels of nesting that are read; a value has at most 64.
 MOST_LEVELS = 200

@@ -4,24 +4,32 @@ import re
 from html.parser import HTMLParser
 
 VOID = {"img", "br", "col", "hr", "input", "meta", "link"}
+INLINE = {"span", "img"}
 ALLOWED = set("div span style table thead tbody tr th td img details summary pre".split())
 
 
 class Page(HTMLParser):
-    """Reads HTML strictly: what is opened is closed, and nothing runs or loads anything."""
+    """Reads HTML strictly: what is opened is closed, and nothing runs or loads anything.
+
+    Where a page leaves out the style, as notebooks that are not trusted do, no words run together.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
         self.words: list[str] = []
+        #: The same where only blocks and cells stand apart.
+        self.unstyled: list[str] = []
         self.attributes: list[tuple[str, str | None]] = []
         self.images = 0
         self.feed(text)
         self.close()
         assert self.open == []
+        assert "".join(self.unstyled).split() == self.text.split()
 
     def handle_starttag(self, tag, attrs):
         assert tag in ALLOWED, tag
+        self.stand_apart(tag)
         self.attributes += attrs
         for name, value in attrs:
             assert not name.startswith("on"), name
@@ -33,10 +41,16 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
+        self.stand_apart(tag)
+
+    def stand_apart(self, tag: str) -> None:
+        if tag not in INLINE:
+            self.unstyled.append("\n")
 
     def handle_data(self, data):
         if "style" not in self.open:
             self.words.append(data)
+            self.unstyled.append(data)
         else:
             assert "url(" not in data
             assert "@import" not in data

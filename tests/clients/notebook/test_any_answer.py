@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tests.clients.notebook.pages import Page
+from tests.effort import share
 
 DTYPES = st.sampled_from("bool int8 uint64 float16 float32 float64 complex64 complex128".split())
 ARRAYS = DTYPES.flatmap(
@@ -64,7 +65,7 @@ def check(answer):
     return answer.to_pandas()
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=share(50), suppress_health_check=[HealthCheck.too_slow])
 @given(NESTED)
 def test_any_values_can_be_shown(values):
     frame = check(gradwire.Evaluation(outputs=values, **SHARED))
@@ -72,7 +73,7 @@ def test_any_values_can_be_shown(values):
     assert frame.path.nunique() <= len(leaves)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=share(50), suppress_health_check=[HealthCheck.too_slow])
 @given(NESTED, LEAVES)
 def test_any_gradients_can_be_shown(gradients, value):
     answer = {"value": value, "outputs": None, "unconnected": {}, "gradients": gradients, **SHARED}
@@ -82,7 +83,7 @@ def test_any_gradients_can_be_shown(gradients, value):
     check(gradwire.Hvp(hvp=gradients, **answer))
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=share(50), suppress_health_check=[HealthCheck.too_slow])
 @given(
     hnp.array_shapes(min_dims=0, max_dims=2),
     st.lists(hnp.array_shapes(min_dims=0, max_dims=2), max_size=3),

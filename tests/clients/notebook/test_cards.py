@@ -64,6 +64,15 @@ def test_checks_tell_right_from_wrong(client):
     assert "✗ WRONG, error 0.5 at [1]" in text
 
 
+def test_words_stand_apart_where_a_page_leaves_out_the_style(client):
+    """Each page of these tests is read so; by the spaces in its text, not by boxes of its style."""
+    answer = client.hessian("sum(x**3)", {"x": np.arange(1.0, 3.0)})
+    plain = re.sub(r"<style>.*?</style>|<[^>]*>", "", answer._repr_html_())
+    assert plain.startswith("Hessian of 9")
+    with pytest.raises(AssertionError):
+        Page("<div><span>Hessian</span><span>of</span></div>")
+
+
 def test_each_kind_has_a_card(client):
     x = {"x": np.array([2.0, 3.0])}
     assert "4 9" in page(client.evaluate("x**2", x)).text

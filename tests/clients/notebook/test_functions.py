@@ -48,7 +48,7 @@ def test_without_a_service_there_is_the_text(client):
     f._client = gradwire.Client("http://127.0.0.1:9")
     page = Page(f._repr_html_())
     assert "np.sin(x)" in page.text
-    assert "no picture: http://127.0.0.1:9" in page.text
+    assert "no picture: no Gradwire service at http://127.0.0.1:9" in page.text
     f._client.close()
 
 

@@ -3,8 +3,10 @@
 import gradwire.tf as tf
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 #: Steps from a vector to one as long, with two operands that may be the same.
 STEPS = {
@@ -38,7 +40,7 @@ def differences(f, x, step=1e-6):
     return np.stack(rows, axis=-1)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(programs)
 def test_gradient_jacobian_and_jvp_agree_with_differences(program):
     at = np.array([0.7, -0.4])
@@ -60,7 +62,7 @@ def test_gradient_jacobian_and_jvp_agree_with_differences(program):
     assert np.allclose(np.asarray(product), expected @ [1.0, -2.0], atol=1e-6 * scale)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(programs)
 def test_second_derivatives_agree_with_differences_in_all_four_ways(program):
     at = np.array([0.7, -0.4])
@@ -101,7 +103,7 @@ def test_second_derivatives_agree_with_differences_in_all_four_ways(program):
         assert np.allclose(np.asarray(way), expected, atol=tolerance)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(programs, programs)
 def test_a_gradient_of_ones_own_that_is_the_right_one_changes_nothing(before, after):
     x = tf.constant([0.7, -0.4], tf.float64)

@@ -112,7 +112,7 @@ def test_arguments_are_those_that_it_names(client):
     f = gradwire.program("x * w", "x", "w", client=client)
     with pytest.raises(TypeError, match="missing a required argument: 'w'"):
         f(1.0)
-    with pytest.raises(SyntaxError):
+    with pytest.raises(gradwire.ProgramSyntaxError, match="line 1"):
         gradwire.program("x ** ", "x")
 
 

@@ -13,8 +13,10 @@ from gradwire_engine.ops.boundaries import Ruled
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.tape import ArrayType
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 RNG = np.random.default_rng(2)
 FLOAT = np.dtype(float)
@@ -79,7 +81,7 @@ def evaluated(b, value, nonzeros, dense):
     return filled, results[dense.slot].reshape(pattern.shape)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(recordings(), st.sampled_from(["auto", "forward", "reverse"]))
 def test_the_sparse_jacobian_is_the_dense_one(recording, mode):
     value = RNG.normal(size=(4, 3))
@@ -89,7 +91,7 @@ def test_the_sparse_jacobian_is_the_dense_one(recording, mode):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(found))))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(recordings())
 def test_the_sparse_hessian_is_the_dense_one(recording):
     value = RNG.normal(size=(4, 3))

@@ -12,6 +12,8 @@ from gradwire_engine.errors import DeadlineExceeded
 
 from tests.engine.conftest import Asker
 
+pytestmark = pytest.mark.usefixtures("processor")
+
 PROGRAMS = [
     "sum(sin(v) * exp(-v * v) + tanh(v))",
     "sum(tanh(m) * w) + sum(m * k)",
@@ -144,9 +146,8 @@ def test_very_large_arrays_are_swept_at_once(ask):
 
 def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
     x = np.linspace(-1, 1, 100_000)
-    call = ask.engine.call(
-        ask.engine.parse("y = sin(x) * x\nsum(y * exp(-y))"), {"x": Leaf(x)}, Query("gradient")
-    )
+    text = "y = sin(x) * x + tanh(x)\nz = y * exp(-y) + x\nsum(z * tanh(z) * y)"
+    call = ask.engine.call(ask.engine.parse(text), {"x": Leaf(x)}, Query("gradient"))
     call.compile(ask.poll)
     run = call._entry.paths[0].executable
     others: list[Any] = []

@@ -86,12 +86,12 @@ def test_inlined_code_gives_what_the_kernel_gives(op, shapes, dtype):
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize(
-    ("op", "shapes"), [c for c in CALLS if isinstance(c[0], Sum | MatMul)], ids=str
+    ("op", "shapes"),
+    [c for c in CALLS if isinstance(c[0], Sum | MatMul) and 0 not in c[1][0]],
+    ids=str,
 )
 def test_what_is_not_finite_stays_where_it_is(op, shapes, value):
     given = [np.ones(shape) for shape in shapes]
-    if not given[0].size:
-        return
     given[0][(-1,) * given[0].ndim] = value
     run = Executable(tape_of(op, shapes, "float64"))
     run.run(given, lambda: None)

@@ -91,7 +91,7 @@ def test_indices_by_weight(ask):
         ("F.dropout(x)", BadArgument, "key=7"),
         ("tf.nn.dropout(x, 0.5)", BadArgument, "seed=7"),
         ("tf.random.stateless_uniform([2], s, 0, dtype='int32')", BadArgument, ""),
-        ("tf.random.normal([3])", UnknownOperation, "draws take a key"),
+        ("tf.random.normal([3])", UnknownOperation, "tf.random.stateless_normal"),
         ("np.random.rand(3)", UnknownOperation, "draws take a key"),
         ("random.normal(0.5, (3,))", BadArgument, "first a key"),
     ],

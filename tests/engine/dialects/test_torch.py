@@ -1,5 +1,7 @@
 """PyTorch's names compute what PyTorch says they do."""
 
+import itertools
+
 import numpy as np
 import pytest
 from gradwire_engine import Leaf
@@ -229,6 +231,47 @@ def test_names_know_their_gradients(ask):
     tied = np.array([2.0, 2.0])
     assert ask.gradients("torch.amax(x, 0)", {"x": tied})["x"].tolist() == [0.5, 0.5]
     assert ask.gradients("torch.max(x, 0)[0]", {"x": tied})["x"].tolist() == [1, 0]
+
+
+#: Real functions ``f`` of vectors, and their second derivatives in ``r`` and ``t``, block by block.
+R, T, W = np.array([1.5, 2.0]), np.array([0.3, -0.4]), np.array([0.7, -1.2])
+PRODUCTS = {
+    # z = (r0 t0 t1, r1): twice into the first place.
+    "t t": W[0] * R[0] * (1 - np.eye(2)),
+    "r t": W[0] * np.array([T[::-1], [0, 0]]),
+    "r r": np.zeros((2, 2)),
+}
+POLAR = {
+    "r r": np.zeros((2, 2)),
+    "r t": np.diag(-W * np.sin(T)),
+    "t t": np.diag(-W * R * np.cos(T)),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("real(torch.polar(r, t))", POLAR),
+        ("torch.polar(r, t).real", POLAR),
+        ("torch.index_reduce(r, 0, k, t, 'prod')", PRODUCTS),
+        ("torch.scatter_reduce(r, 0, k, t, 'prod')", PRODUCTS),
+    ],
+)
+def test_second_derivatives(ask, text, blocks):
+    given = {"r": R, "t": T, "w": W, "k": np.array([0, 0])}
+    answer = ask.answer(f"sum(w * {text})", given, kind="hessian", sources=["r", "t"])
+    found = answer.derivatives["hessian"]
+    for (i, first), (j, second) in itertools.product(enumerate("rt"), repeat=2):
+        block = blocks.get(f"{first} {second}")
+        expected = blocks[f"{second} {first}"].T if block is None else block
+        np.testing.assert_allclose(found[i][j], expected, atol=1e-14)
+
+
+def test_second_derivatives_of_products_are_right_where_factors_are_0(ask):
+    given = {"r": R, "t": np.array([0.0, 0.0]), "k": np.array([0, 0])}
+    text = "sum(torch.index_reduce(r, 0, k, t, 'prod'))"
+    answer = ask.answer(text, given, kind="hessian", sources=["t"])
+    np.testing.assert_allclose(answer.derivatives["hessian"][0][0], R[0] * (1 - np.eye(2)))
 
 
 @pytest.mark.parametrize(

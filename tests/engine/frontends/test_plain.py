@@ -9,8 +9,10 @@ from gradwire_engine.errors import ProgramSyntaxError
 from gradwire_engine.frontends.plain import read_plain
 from gradwire_engine.frontends.text import parse_text, parse_tree
 from gradwire_engine.program import Position, Program
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 PIECES = (
     "x y u1 f sin np.sin np.pi x.T np. lambda True None if is not _ ( ) [ ] { } , ; : = == += "
@@ -29,7 +31,7 @@ def same(one: Program, other: Program) -> bool:
     )
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(
     st.lists(
         st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(["", " ", "\t"])), max_size=9),
@@ -73,7 +75,7 @@ STATEMENTS = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(STATEMENTS, min_size=1, max_size=6))
 def test_assignments_of_arithmetic_and_calls_are_plain(statements):
     text = "\n".join([*statements, *statements, "z = x"])

@@ -15,8 +15,10 @@ from gradwire_engine.frontends.graph import parse_graph
 from gradwire_engine.frontends.printed import printed
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.program import Block, Program, Writer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 ROOT = Path(__file__).parents[3]
 
@@ -113,8 +115,8 @@ def test_brackets_are_those_that_are_needed(one, two):
             assert parse_text(without).id != parse_text(shown).id
 
 
-def test_integers_of_any_length():
-    assert check(parse_text(f"x * 0x{'f' * 20_000}")).startswith("x * 0xfff")
+def test_the_longest_integers():
+    assert check(parse_text(f"x * {'9' * 308}")).strip() == f"x * {'9' * 308}"
 
 
 def node(name, op, *args, **attrs):
@@ -182,7 +184,7 @@ def test_any_graph_is_printed_as_itself_or_not_at_all(op, args, attrs):
     assert text is None or parse_text(text).id == program.id
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_any_nodes_are_printed_as_themselves_or_not_at_all(data):
     """Also those that neither text nor graph gives: operands read twice, or never."""

@@ -10,8 +10,10 @@ from gradwire_engine.errors import DeadlineExceeded, OverBudget, ProgramSyntaxEr
 from gradwire_engine.frontends.statements import pieces, statements
 from gradwire_engine.frontends.text import parse_text, parse_tree
 from gradwire_engine.polling import unhurried
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 LINES = [
     "y = x",
@@ -58,7 +60,7 @@ def _tree(text):
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=14).map("\n".join), st.integers(1, 40))
-@settings(max_examples=600)
+@examples(600)
 @example("@f\ndef g(a):\n    return a\nz = 1", 2)
 @example("y = '''\nz = 1\n'''\nz", 2)
 def test_pieces_are_parsed_as_the_whole_is(text, size):

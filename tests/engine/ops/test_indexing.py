@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.errors import EngineError
+from gradwire_engine.errors import BadArgument, EngineError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,6 +80,25 @@ def test_refuses_what_numpy_refuses(index, said):
         ask(f"x[{index}]", X)
     assert caught.value.at is not None
     assert caught.value.at.line == 1
+
+
+@pytest.mark.parametrize("program", ["x[i]", "x[i] = 0.0\nx", "segment_max(take(x, i), i, 3)"])
+@pytest.mark.parametrize("index", [2**63, 2**64 - 1])
+def test_unsigned_integers_beyond_the_signed_ones_are_out_of_range(program, index):
+    variables = {"x": Leaf(X[0, :, 0]), "i": Leaf(np.array([1, 0, index], "uint64"))}
+    engine = Engine()
+    call = engine.call(engine.parse(program), variables, Query("evaluate"))
+    with pytest.raises(BadArgument, match="an index is out of range"):
+        call.replay(lambda: None)
+
+
+def test_unsigned_integers_are_indices():
+    variables = {"x": Leaf(X[0, :, 0]), "i": Leaf(np.array([1, 0, 1], "uint64"))}
+    engine = Engine()
+    call = engine.call(engine.parse("x[i]"), variables, Query("gradient", sources="x"))
+    answer = call.replay(lambda: None)
+    assert np.array_equal(answer.value, X[0, [1, 0, 1], 0])
+    assert np.array_equal(answer.gradients, [1, 2, 0])
 
 
 @given(st.lists(st.integers(-3, 2), max_size=6), st.integers(0, 1))

@@ -158,6 +158,20 @@ def test_a_rectangular_lu_is_scipys():
             np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("a", "lower", "upper"),
+    [
+        (np.full((2, 3), np.nan), [[1, 0], [np.nan, 1]], [[np.nan] * 3, [0, np.nan, np.nan]]),
+        ([[2.0, 1.0], [1.0, np.nan]], [[1, 0], [0.5, 1]], [[2, 1], [0, np.nan]]),
+        ([[2.0, np.inf], [1.0, 4.0]], [[1, 0], [0.5, 1]], [[2, np.inf], [0, -np.inf]]),
+    ],
+)
+def test_elimination_goes_on_with_what_is_not_finite(a, lower, upper):
+    found = evaluate(Call.of("lu", a).record, [np.asarray(a)])
+    for part, expected in zip(found, (np.eye(2), lower, upper), strict=True):
+        np.testing.assert_array_equal(part, expected)
+
+
 def test_what_lu_factor_gives_is_what_lu_solve_takes(ask):
     for trans, matrix in enumerate([A, A.T, A.T]):
         found = ask.value(f"lu_solve(lu_factor(a), b, {trans})", {"a": A, "b": V})
@@ -231,6 +245,8 @@ REFUSED = [
     (Call.of("lu_factor", X), ShapeMismatch, "needs square matrices"),
     (Call.of("lu_solve", A, V), BadArgument, "needs a pair"),
     (Call.of("lu_solve", (A, V), V, 3), BadArgument, "trans must be 0, 1 or 2"),
+    (Call.of("lu_solve", (A, 1), V), ShapeMismatch, "the order of as many rows as float64[3, 3]"),
+    (Call.of("lu_solve", (A, V[:2]), V), ShapeMismatch, "rows as float64[3, 3] has, got float64"),
     (Call.of("solve_sylvester", X, A, X), ShapeMismatch, "needs square matrices"),
     (Call.of("solve_sylvester", A, A, X), ShapeMismatch, "right-hand sides of shape (3, 3)"),
     (Call.of("solve_banded", 1, X, V), BadArgument, "a pair"),
@@ -241,6 +257,7 @@ REFUSED = [
     (Call.of("block_diag"), BadArgument, "at least one matrix"),
     (Call.of("block_diag", X[None]), ShapeMismatch, "at most 2 axes"),
     (Call.of("toeplitz", np.array(1.0)), ShapeMismatch, "two vectors"),
+    (Call.of("toeplitz", V, False), ShapeMismatch, "two vectors, got float64[3] and float64[]"),
     (Call.of("vander", X), ShapeMismatch, "needs a vector"),
     (Call.of("vander", V, -1), BadArgument, "must not be negative"),
     (Call.of("cdist", X, V), ShapeMismatch, "rows of one length"),

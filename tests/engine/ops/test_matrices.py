@@ -50,6 +50,12 @@ def test_tensors(axes):
     np.testing.assert_allclose(found, np.linalg.tensorinv(a), rtol=1e-8)
 
 
+def test_the_elements_of_a_right_hand_tensor_are_in_row_major_order():
+    a, b = RNG.normal(size=(3, 2, 2, 3)), RNG.normal(size=(2, 3))
+    (found,) = evaluate(Call.of("tensorsolve", a, b).record, [a, b])
+    np.testing.assert_allclose(found, np.linalg.tensorsolve(a, b), rtol=1e-8)
+
+
 @pytest.mark.parametrize("name", ["matvec", "vecmat"])
 def test_products_with_vectors(name):
     matrices, vectors = RNG.normal(size=(2, 3, 3)) + 1j, RNG.normal(size=(2, 3)) - 0.5j

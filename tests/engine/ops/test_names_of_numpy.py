@@ -13,6 +13,14 @@ EDGES = np.array([0.0, -0.0, 1.0, -2.5, inf, -inf, nan])
 K = np.array([[12, -18, 0], [7, 5, 30]])
 CASES = [
     *[(name, EDGES) for name in ("modf", "fabs", "signbit", "isposinf", "isneginf")],
+    ("frexp", EDGES[:4]),
+    ("frexp", np.array([5e-324, 8.0, 1 - 2.0**-53])),
+    ("nextafter", EDGES, EDGES[::-1]),
+    ("nextafter", EDGES, 1),
+    ("histogram", X[0, 0, 0], 3),
+    ("histogram", EDGES[:2], 2),
+    ("histogram", X[:0], 4),
+    ("diff", X, 0, -1, X[..., :1]),
     *[(name, K, K[::-1]) for name in ("gcd", "lcm")],
     ("isclose", EDGES, EDGES),
     ("isclose", EDGES, EDGES, 1e-5, 1e-8, True),

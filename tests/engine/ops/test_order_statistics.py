@@ -68,9 +68,12 @@ def test_a_variable_out_of_range_gives_nan():
 
 REFUSED = [
     (Call.of("quantile", X, 1.2), BadArgument, "quantile needs q from 0 to 1"),
-    (Call.of("nanpercentile", X, -1), BadArgument, "nanquantile needs q from 0 to 1"),
+    (Call.of("nanpercentile", X, -1), BadArgument, "nanpercentile needs q from 0 to 100"),
+    (Call.of("percentile", X, 10**400), BadArgument, "percentile needs q from 0 to 100"),
+    (Call.of("percentile", X, True), BadArgument, "got True"),
     (Call.of("quantile", X, True), BadArgument, "got True"),
-    (Call.of("quantile", X, 0.5, method="best"), BadArgument, "does not know this method"),
+    (Call.of("quantile", X, 0.5, method="best"), BadArgument, "method must be 'interpolated_inv"),
+    (Call.of("quantile", X, 0.5, method=[]), BadArgument, "or 'nearest', got a list"),
     (Call.of("nanmedian", X[:, :0], 1), ShapeMismatch, "no elements"),
     (Call.of("quantile", X, Q + 1j), DtypeMismatch, "complex"),
 ]

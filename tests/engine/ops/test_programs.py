@@ -8,6 +8,13 @@ A = np.array([[4.0, 1.0], [2.0, 3.0]])
 
 VALUES = [
     ("tril(A) + triu(A, 1)", A),
+    ("trace(A, 10**12) + trace(A, -2**63)", 0),
+    ("diag(A, 2**62)", []),
+    ("torch.diagonal(A, -2**62)", []),
+    ("tril(A, 2**63 - 1) + triu(A, -2**63)", 2 * A),
+    ("tril(A, -2**63) + triu(A, 2**63 - 1)", 0 * A),
+    ("tri(2, 2, 2**63 - 1) + eye(2, 2, 2**63 - 1)", np.ones((2, 2))),
+    ("ravel_multi_index(triu_indices(2, -2**63), (2, 2))", [0, 1, 2, 3]),
     ("flip(A)", np.flip(A)),
     ("rot90(A)", np.rot90(A)),
     ("linspace(A[0, 1], A[0, 0], 4)", [1, 2, 3, 4]),

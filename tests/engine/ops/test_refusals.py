@@ -100,6 +100,9 @@ REFUSED = [
     (Call.of("solve_triangular", SQUARE, V[:2], 3), BadArgument, "trans must be 0, 1 or 2"),
     (Call.of("matrix_power", SQUARE, 0.5), BadArgument, "n must be an integer"),
     (Call.of("cho_solve", SQUARE, V[:2]), BadArgument, "a pair"),
+    (Call.of("tri", []), BadArgument, "N must be an integer, got a list"),
+    (Call.of("eye", 2, [2]), BadArgument, "M must be an integer, got a list"),
+    (Call.of("arange", 0.0, 1e308, 1e-10), BadArgument, "infinitely many numbers"),
 ]
 
 

@@ -61,6 +61,20 @@ def test_places_outside_are_no_places_elsewhere(name):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("name", ["sum", "max", "min", "prod"])
+def test_examples_have_segments_of_their_own(name, ask):
+    variables = {"x": 1 + X.ravel(), "ids": np.array([[0, 255, 0, 7, 7, 1], [1] * 6], "uint8")}
+    found = ask.value(f"vmap(lambda u: segment_{name}(x, u, 256))(ids)", variables)
+    rows = [value(f"segment_{name}", variables["x"], ids, 256) for ids in variables["ids"]]
+    np.testing.assert_array_equal(found, rows)
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "min", "prod"])
+def test_an_id_out_of_range_is_no_other_examples(name, ask):
+    with pytest.raises(BadArgument, match="an index is out of range"):
+        ask.value(f"vmap(lambda u: segment_{name}(x, u, 2))(ids)", {"x": X[0], "ids": X})
+
+
 def test_segments_without_rows():
     rows = np.ones((3, 1))
     for name, empty in (("sum", 0), ("mean", 0), ("prod", 1), ("max", -np.inf), ("min", np.inf)):

@@ -5,22 +5,17 @@ another order of memory. Where a result is not finite, or an index beyond the sm
 matrix of ones singular, there are no differences to compare with, but types and batching hold.
 """
 
-import runpy
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.check import Call, check, evaluate, trace
+from gradwire_engine.check import Call, Recorded, examine
 from gradwire_engine.errors import EngineError
 
-HERE = Path(__file__).parent
-SAMPLES = [
-    call
-    for path in sorted((HERE / "samples").glob("*.py"))
-    for call in runpy.run_path(str(path))["SAMPLES"]
-    if call.values
-]
+from tests.effort import some
+from tests.engine.conftest import named
+from tests.engine.ops.sampled import FUNCTIONS_SAMPLED, with_arrays
 
 
 def backwards(x):
@@ -32,7 +27,7 @@ def backwards(x):
     return wide[..., ::-1][..., ::2]
 
 
-VARIANTS = {
+VARIANTS: dict[str, Callable[[Any], Any]] = {
     "scalar": lambda x: x.reshape(-1)[:1].reshape(()) if x.size else x,
     "none along the first axis": lambda x: x[:0] if x.ndim else x,
     "none along the last axis": lambda x: x[..., :0] if x.ndim else x,
@@ -45,33 +40,33 @@ VARIANTS = {
 }
 
 
-def mapped(x, function):
-    if isinstance(x, np.ndarray):
-        return function(x)
-    return type(x)(mapped(i, function) for i in x) if isinstance(x, list | tuple) else x
+def layouts(call: Call) -> tuple[Any, ...]:
+    """What variants differ in."""
+    return tuple([(v.shape, v.strides) for v in call.values])
 
 
-def variant(call: Call, function) -> Call:
-    kwargs = {key: mapped(value, function) for key, value in call.kwargs.items()}
-    return replace(call, args=mapped(call.args, function), kwargs=kwargs)
+def variants(call: Call) -> Iterator[tuple[str, Call]]:
+    """What the call is not itself, each once."""
+    met = {layouts(call)}
+    for name, variant in VARIANTS.items():
+        other = with_arrays(call, variant)
+        if layouts(other) not in met:
+            met.add(layouts(other))
+            yield name, other
 
 
-def accepted(call: Call) -> bool:
-    try:
-        trace(call.record, call.values)
-    except EngineError:
-        return False
-    return True
-
-
-@pytest.mark.parametrize("call", SAMPLES, ids=[f"{c.function}-{i}" for i, c in enumerate(SAMPLES)])
-def test_shapes(call):
-    for name, function in VARIANTS.items():
-        other = variant(call, function)
-        if not accepted(other):
-            continue
-        try:
-            finite = all(np.isfinite(z).all() for z in evaluate(other.record, other.values))
-        except (IndexError, np.linalg.LinAlgError):
-            continue
-        assert check(other.record, other.values, order=int(finite)) == [], name
+@pytest.mark.parametrize("function", FUNCTIONS_SAMPLED)
+def test_shapes(function):
+    calls = [other for call in FUNCTIONS_SAMPLED[function] for other in variants(call)]
+    for name, call in some(calls):
+        with named(name, call):
+            try:
+                recorded = Recorded(call.record, call.values)
+            except EngineError:
+                continue
+            try:
+                outputs = [recorded.found[z.slot] for z in recorded.outputs]
+            except (IndexError, np.linalg.LinAlgError):
+                continue
+            finite = all(np.isfinite(z).all() for z in outputs)
+            assert examine(recorded, order=int(finite)) == []

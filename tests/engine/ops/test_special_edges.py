@@ -67,6 +67,8 @@ def test_values_are_scipys(name, args):
     ("name", "args", "expected"),
     [
         ("exprel", [0.0], [0.5]),
+        ("exprel", [inf], [inf]),
+        ("exprel", [1e300], [inf]),
         ("erfcinv", [0.0], [-inf]),
         ("log1mexp", [1e-20], [1e20]),
         ("powm1", [0.0, 0.0], [0, 0]),
@@ -145,6 +147,54 @@ def test_airy_functions_are_scipys(name):
 
 
 @pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        (5 + 2j, -9.780729503125369722e83 + 8.788807839548366811e83j),
+        (-3.2 + 1j, 1.140168569186196461e157 + 5.985211632875621889e156j),
+    ],
+)
+def test_polygamma_of_complex_numbers_is_mpmaths_up_to_its_highest_order(x, expected):
+    call = Call.of("polygamma", 100, x)
+    assert evaluate(call.record, call.values)[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("x", [1e12, 1e300, inf])
+def test_kummers_function_grows_with_the_sign_of_its_gamma_functions(x):
+    a, b = np.array([2, -0.5, -1.5, 2, -0.5, 1e7]), np.array([3, 3, 3, -0.5, -0.5, 3])
+    call = Call.of("hyp1f1", a, b, np.full(6, x))
+    (found,) = evaluate(call.record, call.values)
+    np.testing.assert_array_equal(found, [inf, -inf, inf, -inf, inf, nan])
+    call = Call.of("hyp1f1", -2.0, 1.5, 1e12)  # 1 - 2 x / 1.5 + x² / 3.75
+    assert evaluate(call.record, call.values)[0] == pytest.approx(1e24 / 3.75)
+
+
+def test_bessels_limit_of_order_0_grows_without_end():
+    call = Call.of("hyp0f1", 1.0, np.array([1e5, 1.2e5, 1.3e5, 1e6, 1e300]))
+    (found,) = evaluate(call.record, call.values)
+    np.testing.assert_allclose(
+        found, [7.454672734273921e272, 1.1714436718895324e299, inf, inf, inf]
+    )
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "x", "expected"),
+    [
+        (0.1, 0.5, -1e12, 0.05041759859557115),
+        (-0.7, 1.5, -(2.0**63), 15165753737407.59),
+        (20.5, 300.25, -1e10, 2.896936819964107e-155),
+        (3.0, 0.5, -1e10, -1.87500000196875e-30),
+        (1.5, 1.5, -1e12, 0.0),
+        (1e4, 0.5, -1e12, nan),
+        (-1.0, 0.5, -1e12, 2e12 + 1),
+    ],
+)
+def test_kummers_function_far_out_on_the_other_side_is_mpmaths(a, b, x, expected):
+    call = Call.of("hyp1f1", a, b, x)
+    (found,) = evaluate(call.record, call.values)
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize(
     ("name", "args", "message"),
     [
         ("eval_legendre", (-1, X), "a degree from 0 to 1000000, got -1"),
@@ -155,6 +205,8 @@ def test_airy_functions_are_scipys(name):
         ("eval_hermite", (2, X + 1j), "does not take complex128"),
         ("airye", (X + 1j,), "does not take complex128"),
         ("stdtr", (X + 1j, X), "does not take complex128"),
+        ("polygamma", (101, X + 1j), "an order of at most 100, got 101"),
+        ("polygamma", (10**12, X + 1j), "an order of at most 100, got 1000000000000"),
     ],
 )
 def test_refused(name, args, message):

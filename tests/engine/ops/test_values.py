@@ -12,6 +12,8 @@ from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.promotion import DTYPES
 
+from tests.engine.conftest import named
+
 X = np.array(
     [[[3, 0, 1, 2], [1, 1, 0, 5], [2, 7, 1, 4]], [[0, 6, 3, 1], [2, 2, 4, 0], [9, 1, 1, 3]]]
 )
@@ -121,11 +123,15 @@ REFUSALS |= {("median", name): (True, False) for name in ("complex64", "complex1
 LABELS = [f"{n}-{label(case)}" for n, case in enumerate(CASES)]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("case", CASES, ids=LABELS)
-def test_values_are_numpys(case, dtype):
+def test_values_are_numpys(case):
     name, *args = case
-    args = [converted(x, dtype) for x in args]
+    for dtype in DTYPES:
+        with named(dtype):
+            compare(name, [converted(x, dtype) for x in args], dtype)
+
+
+def compare(name, args, dtype):
     ours, theirs = computed(name, args), reference(name, args)
     if ours is None or theirs is None:
         assert (ours is None, theirs is None) == REFUSALS.get((name, dtype), (True, True))

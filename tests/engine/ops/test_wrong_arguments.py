@@ -5,9 +5,8 @@ range, a string, nothing.  Some are right all the same.  What recording accepts 
 only what is known of the values can fail: an index, a matrix.
 """
 
-import runpy
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,13 +16,10 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.tape import ArrayType
 
-HERE = Path(__file__).parent
-SAMPLES = [
-    call
-    for path in sorted((HERE / "samples").glob("*.py"))
-    for call in runpy.run_path(str(path))["SAMPLES"]
-    if type(call) is Call  # others make what they record from their arguments
-]
+from tests.effort import some
+from tests.engine.conftest import named
+from tests.engine.ops.sampled import FUNCTIONS_SAMPLED
+
 #: What stands in for an argument that is no array.
 STATICS = [99, -99, 0, 1.5, True, None, "nonsense", [], [7, 7], {"a": 1}, 1j, 10**9, 10**30]
 #: What stands in for an array, by name of what is wrong.
@@ -72,12 +68,11 @@ def run(call):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("call", SAMPLES, ids=[f"{c.function}-{i}" for i, c in enumerate(SAMPLES)])
-def test_typed_or_right(call):
-    for other in wrong(call):
-        try:
-            run(other)
-        except (EngineError, *BY_VALUE):
-            pass
-        except Exception as error:
-            raise AssertionError(f"{other}: {error!r}") from error
+@pytest.mark.parametrize("function", FUNCTIONS_SAMPLED)
+def test_typed_or_right(function):
+    for call in some(FUNCTIONS_SAMPLED[function]):
+        if type(call) is not Call:  # it makes what it records from its arguments
+            continue
+        for other in wrong(call):
+            with named(other), suppress(EngineError, *BY_VALUE):
+                run(other)

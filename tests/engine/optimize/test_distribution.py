@@ -11,6 +11,8 @@ from gradwire_engine.record.calculus import leaves
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
+from tests.effort import share
+
 PASSES = 6
 UNARY = ["tanh({0})", "sigmoid({0})", "sin({0})", "-{0}", "{0}", "sum({0}) + 0.0*w"]
 BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "maximum({0}, {1})"]
@@ -62,7 +64,7 @@ def answered(text, given, kind="gradient", **asked):
     return [[np.asarray(x) for x in each if x is not None] for each in found], tape
 
 
-@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=share(60), phases=[Phase.explicit, Phase.generate])
 @given(STEPS, ENDS, st.integers(0, 2**32 - 1))
 @example([("{0} * {1}", 0, 1), ("sigmoid({0})", 10, 0)], (11, 0, 0, 1), 0)  # one circle
 @example([("{0} * {1}", 0, 4), ("{0} * {1}", 1, 10)], (10, 11, 10, 11), 0)  # one after the other
@@ -80,7 +82,7 @@ def test_loops_apart_give_the_same(steps, ends, seed):
 
 
 @pytest.mark.parametrize(("kind", "batch"), [("gradient", {"x": 0, "u": 1}), ("hessian", None)])
-@settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=share(20), phases=[Phase.explicit, Phase.generate])
 @given(STEPS, ENDS, st.integers(0, 2**32 - 1))
 def test_so_do_loops_for_examples_and_their_derivatives(kind, batch, steps, ends, seed):
     given = values(np.random.default_rng(seed))
@@ -94,7 +96,7 @@ def test_so_do_loops_for_examples_and_their_derivatives(kind, batch, steps, ends
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
-@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=share(60), phases=[Phase.explicit, Phase.generate])
 @given(STEPS, ENDS, st.integers(0, 2**32 - 1))
 def test_what_overflows_apart_did_before(steps, ends, seed):
     rng = np.random.default_rng(seed)

@@ -12,7 +12,6 @@ from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.products import SumByProduct
 from gradwire_engine.ops.reductions.reductions import Sum
-from gradwire_engine.optimize import vectorised
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
@@ -36,7 +35,7 @@ ANGLES = {
 @pytest.fixture(autouse=True)
 def quick_tangent(monkeypatch):
     """As where NumPy has vectorised tangents."""
-    monkeypatch.setattr(vectorised, "_QUICK_TANGENT", True)
+    monkeypatch.setattr(NUMPY, "quick", frozenset(("tan",)))
 
 
 def recorded(names, shape=(N,), dtype="float64"):
@@ -68,6 +67,12 @@ def test_edges_are_those_of_numpy():
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=4.5e-16, atol=5e-324)
         np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
+
+
+def test_where_tangents_are_not_vectorised_nothing_is_made_of_them(monkeypatch):
+    monkeypatch.setattr(NUMPY, "quick", frozenset())
+    tape = recorded(["sin", "cos"])
+    assert optimize(tape, NUMPY) == tape
 
 
 def test_a_function_and_its_derivative_share_the_tangent():

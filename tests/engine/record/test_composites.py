@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine import Leaf, Ragged, Sparse
-from gradwire_engine.errors import BadArgument, EngineError, InputError
+from gradwire_engine.errors import BadArgument, EngineError, InputError, ShapeMismatch
 
 RNG = np.random.default_rng(21)
 INDICES = np.array([[0, 1], [2, 0], [1, 3], [0, 1]])  # one place twice: these add up
@@ -243,6 +243,23 @@ def test_what_has_no_meaning_is_refused_with_its_place(ask, given, text):
         ask.value(text, given)
     assert refused.value.at is not None
     assert refused.value.at.line == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("sum(1, a)", BadArgument, "sum does not take an integer and a sparse tensor"),
+        ("sum({}, a)", BadArgument, "sum does not take a nested variable and a sparse tensor"),
+        ("mean(w, r)", BadArgument, "mean does not take .* and a ragged tensor"),
+        ("tf.math.bincount(r)", BadArgument, "expected an array, got a ragged tensor"),
+        ("tf.nn.embedding_lookup_sparse(1.0, a)", ShapeMismatch, "a matrix of rows, got float64"),
+        ("tf.nn.embedding_lookup_sparse(w, a)", ShapeMismatch, "a matrix of rows, got float64"),
+    ],
+)
+def test_it_is_refused_where_something_else_is_taken(ask, given, text, error, message):
+    with pytest.raises(error, match=message) as caught:
+        ask.value(text, given)
+    assert type(caught.value) is error
 
 
 def test_examples_share_what_comes_in_parts(ask, given):

@@ -1,8 +1,11 @@
 """What beginners get wrong is answered with what to do."""
 
+import re
+
 import numpy as np
 import pytest
 from gradwire_engine import errors
+from gradwire_engine.record.language import LANGUAGE
 
 VALUES = {"x": [[1.0, 2.0], [3.0, 4.0]], "v": [1.0, 2.0, 3.0], "s": 2.0, "layer": {"weight": 3.0}}
 MISTAKES = [
@@ -24,7 +27,7 @@ MISTAKES = [
     ("def f(*a): return a", errors.ProgramSyntaxError, "this form of def", "positional"),
     ("sin(*v)", errors.ProgramSyntaxError, "a star", None),
     ("[layer] + s", errors.BadArgument, "not a list of numbers", None),
-    ("qqq", errors.UnknownName, "'qqq'", None),
+    ("qqq", errors.UnknownName, "'qqq'", "send it in variables, or assign it first"),
     ("v.sum", errors.BadArgument, "no attribute 'sum'", "call it: .sum()"),
     ("v.length", errors.BadArgument, "no attribute 'length'", "arrays have T, mT, real, imag"),
     ("x.T()", errors.UnknownOperation, "no method 'T'", "without parentheses"),
@@ -84,3 +87,92 @@ def test_words_make_floats(ask):
 def test_complex_arrays_have_parts(ask):
     gradients = ask.gradients("z.real * z.imag", {"z": 3 + 4j})
     assert gradients["z"] == 4 + 3j
+
+
+#: Nested 40 deep, each level twice the one below, which both of its items are.
+SHARED = "a = [0]\nfor i in range(40):\n    a = [a, a]\n"
+#: What Python itself raises for these values, or takes for ever over.
+UNTYPED = [
+    ("{'a': 0} in {'a': 0}", errors.BadArgument, "in looks for a number, a string or a shape"),
+    ("[s] in layer", errors.BadArgument, "in looks for a number"),
+    ("[[1]] in [[1]]", errors.BadArgument, "in looks for a number"),
+    (SHARED + "a in [a]", errors.BadArgument, "in looks for a number"),
+    (SHARED + "sum(v, axis=a)", errors.OverBudget, "lists nested beyond"),
+    (SHARED + "for i in range(100):\n    v = sin(v)\n    a = a", errors.OverBudget, "lists nested"),
+    (f"v[0x{'f' * 4000}]", errors.ProgramSyntaxError, "this literal is not part"),
+    ("s * -1" + "0" * 400, errors.ProgramSyntaxError, "this literal is not part"),
+    (f"with 0x{'f' * 4000}:\n    s", errors.ProgramSyntaxError, "this form of with"),
+    (f"with {'-' * 900}s:\n    s", errors.ProgramSyntaxError, "this form of with"),
+    ("b = [1]\nb[()] = 2", errors.BadArgument, "a list takes one index, got 0"),
+    ("b = [1]\nb[0, 0] = 2", errors.BadArgument, "a list takes one index, got 2"),
+    ("array([range(10**18)])", errors.OverBudget, "lists of more than 1000000 items"),
+    ("sparse.hessian(v, {'a': v, 'b': v})", errors.BadArgument, "a sparse Hessian is of one value"),
+    ("1j < 2", errors.BadArgument, "less cannot take these numbers"),
+    ("slice(1)[0]", errors.UnknownOperation, "no operation 'slice'"),
+]
+
+
+@pytest.mark.parametrize(("program", "kind", "message"), UNTYPED)
+def test_what_python_refuses_or_never_ends_is_typed(ask, program, kind, message):
+    with pytest.raises(kind, match=re.escape(message)) as caught:
+        ask.value(program, VALUES)
+    assert caught.value.at is not None
+
+
+@pytest.mark.parametrize(
+    ("program", "value"),
+    [
+        ("[1 in [1], 1.0 in range(3), 1.5 in range(3), 'a' in {'a': 1}, 1 in {'a': 1}]", 5 * [0]),
+        ("x.shape in [(2, 2)]", True),
+        ("abs(1.7e308 + 1.7e308j)", np.inf),
+        ("1j / 0 == 1j / 0", False),
+        ("y = sum(v * v)\nlax.switch(0, [grad], y, v)", [2.0, 4.0, 6.0]),
+        ("y = sum(v * v)\nsparse.hessian(y, {'a': v})['a'].values", [2.0, 2.0, 2.0]),
+    ],
+)
+def test_what_looks_alike_is_answered(ask, program, value):
+    if value == 5 * [0]:
+        value = [True, True, False, True, False]
+    np.testing.assert_array_equal(ask.value(program, VALUES), value)
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        (
+            {"op": "getitem", "args": [], "attrs": {"index": []}},
+            "getitem needs what to index",
+        ),
+        ({"op": "assign", "args": []}, "assign needs the variable first"),
+        (
+            {"op": "assign_add", "args": [], "attrs": {"x": 1}},
+            "assign_add needs the variable",
+        ),
+        ({"op": "negative", "args": ["layer." + "9" * 5000]}, "has no member"),
+        ({"op": "negative", "args": [10**400]}, "integers have at most 308 digits"),
+    ],
+)
+def test_graphs_too(ask, node, message):
+    with pytest.raises(errors.ProgramError, match=message):
+        ask.value({"nodes": [{"id": "a", **node}], "outputs": "a"}, VALUES)
+
+
+def test_exceptions_of_python_have_one_door(ask, monkeypatch):
+    """An error of values is the program's, at its line; any other is ours, and stays as it is."""
+
+    def raising(error):
+        def function(recorder):
+            raise error
+
+        return function
+
+    for error in (TypeError("no"), OverflowError("no"), ZeroDivisionError("no")):
+        monkeypatch.setitem(LANGUAGE, "raises", raising(error))
+        with pytest.raises(errors.BadArgument, match=r"Python cannot compute .*: no") as caught:
+            ask.value("y = s\nraises()", VALUES)
+        assert caught.value.at is not None
+        assert caught.value.at.line == 2
+        assert caught.value.__cause__ is error
+    monkeypatch.setitem(LANGUAGE, "raises", raising(AttributeError("ours")))
+    with pytest.raises(AttributeError, match="ours"):
+        ask.value("raises()", VALUES)

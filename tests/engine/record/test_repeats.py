@@ -18,8 +18,10 @@ from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.record.repeats import Repeats
 from gradwire_engine.tape import Tape
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 VALUES = {
     "a": np.array(0.7),
@@ -85,7 +87,7 @@ def test_literals_of_rules_are_not_taken_for_operands_or_cotangents(text):
     assert str(found["compacted"]) == str(anew["compacted"])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(programs())
 def test_repeats_come_to_the_same_tapes(text):
     found = tapes(text)

@@ -13,8 +13,10 @@ from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.record import loops
 from gradwire_engine.tape import Tape
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 NAMES = ("a", "b", "c", "d")
 FORMS = (
@@ -58,7 +60,7 @@ def _short():
         yield
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(texts(), st.lists(st.sampled_from([-1.5, -0.3, 0.0, 0.4, 1.0]), min_size=4, max_size=4))
 def test_repeated_lines_give_what_they_give_one_by_one(text, numbers):
     values = dict(zip(NAMES, numbers, strict=True))

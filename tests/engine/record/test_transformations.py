@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import BadArgument, EngineError
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 RNG = np.random.default_rng(5)
 XS, WS, K = RNG.normal(size=(4, 3)), RNG.normal(size=(4, 3)), np.array(0.7)
@@ -55,7 +57,7 @@ def same(got: Any, want: Any) -> None:
 
 
 @given(BODIES)
-@settings(max_examples=40)
+@examples(40)
 def test_mapped_is_a_loop_to_second_order(body: str):
     """Values and gradients in what is mapped, shared and free; of the gradient, too."""
     function = f"def f(x, w):\n    return sin({body}) + x\n"
@@ -227,6 +229,10 @@ def test_s44_as_many_cotangents_as_arguments_none_where_nothing_flows():
         ask(text.format("[g]"), x=2, k=3)
 
 
+def test_a_function_with_a_rule_may_give_nothing():
+    assert ask("custom_gradient(lambda t: [], lambda b, z, t: b)(sin)", "evaluate") == []
+
+
 def test_nested_values_have_nested_cotangents():
     pair = "custom_gradient(lambda d, y: {'s': d['x'] * y, 't': y}, rule)"
     rule = "def rule(g, z, d, y):\n    return {'x': g['s'] * y}, g['s'] * d['x'] + g['t']\n"
@@ -248,7 +254,7 @@ def test_s45_what_a_function_with_a_rule_reads_besides_is_constant_and_said_to_b
 
 
 @given(BODIES)
-@settings(max_examples=30)
+@examples(30)
 def test_recomputed_is_plain_to_second_order(body: str):
     start = f"def f(x, w):\n    return sin({body}) * exp(x)\n"
     end = "y = sum({}(x, w)**2)\ng = grad(y, [x, w])\nsum(g[0]**2) + sum(g[1]) + y"

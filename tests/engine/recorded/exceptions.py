@@ -62,6 +62,12 @@ _TORCH: dict[str, tuple[str, ...]] = {
         "torch.special.xlogy(u, u)",
         "torch.xlogy(origin, holed)",
     ),
+    "indices are integers, whatever they number": (
+        "torch.masked.argmax(point, 0)",
+        "torch.masked.argmax(point, -1)",
+        "torch.masked.argmax(x, 1, mask=mask)",
+        "torch.masked.argmin(x, mask=mask)",
+    ),
     "only the triangle that is read has a derivative": (
         "torch.linalg.eigh(spd)[0]",
         "torch.linalg.eigvalsh(spd)",

@@ -1,6 +1,7 @@
 """Values and gradients are those that JAX, PyTorch and TensorFlow gave: see README.md."""
 
 import json
+import re
 import runpy
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,23 @@ import numpy as np
 import pytest
 from gradwire_engine import Leaf
 
+from tests.engine.conftest import named
+
 HERE = Path(__file__).parent
 seed_like = runpy.run_path(str(HERE / "record.py"))["seed_like"]
 EXCEPTIONS = runpy.run_path(str(HERE / "exceptions.py"))["EXCEPTIONS"]
 #: Relative to the value, and to the largest of its array.
 TOLERANCES = {"float32": 2e-5, "complex64": 2e-5}
 TOLERANCE = 1e-9
-ANSWERS = [
-    (path.stem, case)
-    for path in sorted(HERE.glob("*.json"))
-    for case in json.loads(path.read_text())
-]
+ANSWERS: dict[str, list[dict[str, Any]]] = {
+    path.stem: json.loads(path.read_text()) for path in sorted(HERE.glob("*.json"))
+}
+#: The cases by library and by the function that is called first.
+FUNCTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {}
+for _library, _cases in ANSWERS.items():
+    for _case in _cases:
+        _called = re.search(r"[\w.]+(?=\()", _case["text"])
+        FUNCTIONS.setdefault((_library, _called[0] if _called else "no call"), []).append(_case)
 
 
 def unpacked(packed: dict[str, Any]) -> np.ndarray[Any, Any]:
@@ -61,21 +68,22 @@ def differences(ask: Any, case: dict[str, Any]) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize(
-    ("library", "case"), ANSWERS, ids=[f"{library}: {case['text']}" for library, case in ANSWERS]
-)
-def test_answer(ask, library, case):
-    found = differences(ask, case)
-    reason = EXCEPTIONS.get((library, case["text"]))
-    assert bool(found) == bool(reason), found or f"does not differ: {reason}"
+@pytest.mark.parametrize(("library", "function"), FUNCTIONS)
+def test_answers_of(ask, library, function):
+    for case in FUNCTIONS[library, function]:
+        with named(case["text"]):
+            found = differences(ask, case)
+            reason = EXCEPTIONS.get((library, case["text"]))
+            assert bool(found) == bool(reason), found or f"does not differ: {reason}"
 
 
 @pytest.mark.parametrize("library", ["jax", "tensorflow", "torch"])
 def test_every_case_is_recorded(library):
     cases = runpy.run_path(str(HERE / "cases" / f"{library}.py"))["CASES"]
-    recorded = [case["text"] for name, case in ANSWERS if name == library]
+    recorded = [case["text"] for case in ANSWERS[library]]
     assert recorded == [text for text, _ in cases]
 
 
 def test_exceptions_are_of_recorded_answers():
-    assert set(EXCEPTIONS) <= {(library, case["text"]) for library, case in ANSWERS}
+    recorded = {(library, case["text"]) for library in ANSWERS for case in ANSWERS[library]}
+    assert EXCEPTIONS.keys() <= recorded

@@ -162,6 +162,6 @@ def test_a_broken_file_is_left_as_it_is(capsys, tmp_path):
     ],
 )
 def test_the_service_does_not_start_so(capsys, options, complaint):
-    told = refused(capsys, "serve", *options)
+    told = refused(capsys, "serve", "--processes", "0", *options)
     assert complaint in told
     assert MARKER not in told

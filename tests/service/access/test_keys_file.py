@@ -4,9 +4,10 @@ import logging
 import time
 
 import pytest
+from gradwire_service.access import keys_file
 from gradwire_service.access.entries import KeysError, write_entries
 from gradwire_service.access.keyring import Keyring
-from gradwire_service.access.keys_file import LOOK_SECONDS, Following, KeysFile
+from gradwire_service.access.keys_file import Following, KeysFile
 from gradwire_service.access.tokens import read_token
 
 MARKER = "MARKER-c0ffee"
@@ -95,11 +96,12 @@ def test_an_unchanged_file_is_not_read(followed, monkeypatch):
     assert good()
 
 
-def test_a_thread_looks_as_long_as_the_context_lasts(followed):
+def test_a_thread_looks_as_long_as_the_context_lasts(followed, monkeypatch):
+    monkeypatch.setattr(keys_file, "LOOK_SECONDS", 0.05)
     path, _, following, good = followed
     with following:
         by_replacement(path, "[]")
-        end = time.monotonic() + 10 * LOOK_SECONDS
+        end = time.monotonic() + 10
         while good() and time.monotonic() < end:
             time.sleep(0.02)
         assert not good()

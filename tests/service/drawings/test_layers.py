@@ -6,8 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 from gradwire_service.drawings.layers import Box, Link, arrange
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.effort import examples
 
 
 @st.composite
@@ -43,7 +45,7 @@ def sides(box: Box) -> tuple[float, float, float, float]:
     return box.x, box.y, box.x + box.width, box.y + box.height
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(graphs())
 def test_nothing_is_in_the_way(drawn):
     boxes, links = drawn

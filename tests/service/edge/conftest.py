@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, cast
 
@@ -52,17 +52,13 @@ class Served:
         )
         self.server = uvicorn.Server(config)
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
+    def start(self) -> threading.Thread:
+        """Have it serve in a thread, until ``server`` is told to exit."""
         thread = threading.Thread(target=self.server.run)
         thread.start()
-        try:
-            while not self.server.started:
-                time.sleep(0.01)
-            yield
-        finally:
-            self.server.should_exit = True
-            thread.join()
+        while not self.server.started and thread.is_alive():
+            time.sleep(0.005)
+        return thread
 
     @property
     def port(self) -> int:
@@ -122,14 +118,24 @@ def everything(connection: socket.socket) -> bytes:
     return received
 
 
+@pytest.fixture(scope="module")
+def ending() -> Iterator[list[threading.Thread]]:
+    """Servers that end, which takes each a while, and that the next test need not wait for."""
+    threads: list[threading.Thread] = []
+    yield threads
+    for thread in threads:
+        thread.join()
+
+
 @pytest.fixture
-def serving() -> Iterator[Callable[..., Served]]:
+def serving(ending: list[threading.Thread]) -> Iterator[Callable[..., Served]]:
     """Starts a server of these settings."""
     with ExitStack() as stack:
 
         def start(**settings: Any) -> Served:
             served = Served(Settings(**settings), stack)
-            stack.enter_context(served.running())
+            stack.callback(setattr, served.server, "should_exit", True)
+            ending.append(served.start())
             return served
 
         yield start

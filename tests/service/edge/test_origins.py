@@ -36,13 +36,22 @@ def allowed(response):
     return {name for name in response.headers if name.startswith("access-control")}
 
 
+def refused(response, origin=PAGE):
+    """The refusal of a preflight says whom it refuses, and which setting would let it pass."""
+    assert (response.status_code, allowed(response)) == (405, set())
+    problem = response.json()
+    assert problem["code"] == "method_not_allowed"
+    assert origin in problem["detail"]
+    assert "GRADWIRE_CORS_ORIGINS" in problem["hint"]
+    assert response.headers["allow"].split(", ") == ["DELETE", "GET", "HEAD", "POST", "PUT"]
+
+
 async def test_no_page_may_ask_unless_it_is_named(client):
     asked = {"program": "x", "variables": {"x": 1}}
     response = await client.post("/v1/evaluate", json=asked, headers={"origin": PAGE})
     assert response.status_code == 200
     assert not allowed(response)
-    response = await preflight(client, "/v1/evaluate")
-    assert (response.status_code, allowed(response)) == (405, set())
+    refused(await preflight(client, "/v1/evaluate"))
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -59,8 +68,23 @@ async def test_pages_ask_first_whether_they_may(served, path, method):
         assert response.headers["x-request-id"]
         assert response.headers["x-content-type-options"] == "nosniff"
         strange = await preflight(client, path, origin="https://page.example.other")
-        assert strange.status_code == 400
-        assert "access-control-allow-origin" not in strange.headers
+        refused(strange, "https://page.example.other")
+
+
+@pytest.mark.parametrize("asked", [{"method": "PATCH"}, {"headers": "x-secret"}])
+async def test_pages_that_may_ask_may_not_send_anything(served, asked):
+    async with served(cors_origins=PAGE) as client:
+        response = await preflight(client, "/v1/evaluate", **asked)
+        refused(response)
+        assert "POST" in response.json()["hint"]
+        assert "Authorization" in response.json()["hint"]
+
+
+async def test_preflights_are_refused_before_a_key_is_asked_for(served):
+    async with served(keys="[]") as client:
+        refused(await preflight(client, "/v1/evaluate"))
+        plain = await client.options("/v1/evaluate")
+        assert plain.status_code == 401
 
 
 async def test_pages_read_answers_and_problems(served):

@@ -8,9 +8,11 @@ from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.gate import Gate
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Ledger, Metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.server import ServerState
+
+from tests.effort import examples
 
 HEAD = b"POST /echo HTTP/1.1\r\nHost: service\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -125,7 +127,7 @@ BROKEN = [
 ]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.lists(sound(), max_size=4),
     st.sampled_from([b"", *BROKEN]),

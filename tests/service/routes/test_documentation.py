@@ -46,3 +46,13 @@ async def test_the_browser_is_told_to_load_nothing_from_outside(client, path):
 async def test_nothing_else_is_served(client):
     for name in "__init__.py", "..%2fapp.py", "%2e%2e/app.py":
         assert (await client.get(f"/docs/{name}")).status_code == 404
+
+
+async def test_the_page_is_dark_where_the_browser_is(client):
+    """Whatever class the script sets is one that Swagger UI's styles know."""
+    script = (await client.get("/docs/docs.js")).text
+    (name,) = re.findall(r'classList\.toggle\("([\w-]+)"', script)
+    assert 'matchMedia("(prefers-color-scheme: dark)")' in script
+    styles = (await client.get("/docs/swagger-ui.css")).text
+    assert re.search(rf"html\.{name}\{{[^}}]*color-scheme:dark", styles)
+    assert '<meta name="color-scheme" content="light dark">' in (await client.get("/docs")).text

@@ -4,10 +4,10 @@ import asyncio
 import gzip
 
 import pytest
-from gradwire_service.routes.compressing import LEAST_BYTES
 from gradwire_service.routes.documentation import ASSETS
 from gradwire_service.routes.fixed import Fixed
 from gradwire_service.wire.compression import CODINGS
+from gradwire_service.work.compression import LEAST_BYTES
 
 PUBLIC = ["/openapi.json", "/v1/ops", "/docs", *(f"/docs/{name}" for name in ASSETS)]
 TEXT = b"the same to everybody, " * 1000

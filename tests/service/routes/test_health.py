@@ -3,10 +3,21 @@
 import re
 from pathlib import Path
 
+import pytest
 from gradwire_service import __version__
 from prometheus_client.parser import text_string_to_metric_families
 
 PAGE = (Path(__file__).parents[3] / "docs/telemetry.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def app(new_app):
+    return new_app
+
+
+@pytest.fixture
+def client(new_client):
+    return new_client
 
 
 async def samples(client):

@@ -1,9 +1,8 @@
 """The log's thread: what is put is written, in order, and nobody waits for it."""
 
+import json
 import logging
 import os
-import subprocess
-import sys
 import threading
 import warnings
 
@@ -11,6 +10,8 @@ import pytest
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Log, logging_to
 from gradwire_service.telemetry.lines import renderer
+
+from tests.service.forked import forked
 
 RENDER = renderer("json")
 
@@ -121,7 +122,7 @@ def test_a_thread_that_fails_is_told_of_without_its_values(written):
     assert "a value" not in told
 
 
-def test_what_was_logged_last_is_written_before_the_end():
+def test_what_was_logged_last_is_written_before_the_end(tmp_path):
     act = (
         "import logging, sys; from gradwire_service.settings import Settings\n"
         "from gradwire_service.telemetry import logging_to\n"
@@ -129,7 +130,7 @@ def test_what_was_logged_last_is_written_before_the_end():
         "    logging.getLogger('gradwire').warning('last words')\n"
         "    raise SystemExit(3)"
     )
-    ended = subprocess.run([sys.executable, "-c", act], capture_output=True, text=True, check=False)
-    assert ended.returncode == 3
-    assert "last words" in ended.stderr
-    assert ended.stdout == ""
+    ended = forked(act, tmp_path / "log")
+    ended.join()
+    assert ended.exitcode == 3
+    assert json.loads((tmp_path / "log").read_text())["event"] == "last words"

@@ -17,14 +17,14 @@ GRADIENT = {"program": "y = sum(x**2)", "variables": {"x": [1.0, 2.0]}}
 @asynccontextmanager
 async def logged(**settings):
     """A client of an application, and the lines that it logs, complete at the end."""
-    read, told = Settings(pool_threads=2, **settings), []
+    read, told = Settings(cores=2, **settings), []
     log = Log(lambda text: told.extend(text.splitlines()), renderer("json"))
     app = create_app(read, log)
     transport = httpx.ASGITransport(app)
     lines: list[dict[str, Any]] = []
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         yield client, lines
-    app.state.capacity.close()
+    app.state.executors.shut()
     log.close()
     lines += [json.loads(line) for line in told]
 

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from gradwire_service.wire.compression import CODINGS
 from gradwire_service.wire.numbers import DTYPES, WORDS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis.extra import numpy as npst
+
+from tests.effort import examples
 
 
 class Encoding(NamedTuple):
@@ -94,18 +96,21 @@ def unlisted(value):
     return WORDS.get(value, value) if isinstance(value, str) else value
 
 
-def asked(app, encoding, path, document, **headers):
-    """The response to a request, by a client without a socket."""
+@pytest.fixture(scope="module")
+def post(app):
+    """Posts by a client without a socket, where Hypothesis takes no coroutine."""
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service")
+    with asyncio.Runner() as loop:
+        yield lambda *arguments, **named: loop.run(client.post(*arguments, **named))
+        loop.run(client.aclose())
 
-    async def post():
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-            if encoding.asks is not None:
-                document["encoding"] = encoding.asks
-            content = encoding.write(document)
-            return await client.post(path, content=content, headers=encoding.headers | headers)
 
-    return asyncio.run(post())
+def asked(post, encoding, path, document, **headers):
+    """The response to a request."""
+    if encoding.asks is not None:
+        document["encoding"] = encoding.asks
+    content = encoding.write(document)
+    return post(path, content=content, headers=encoding.headers | headers)
 
 
 def arrays(dtype, *, empty):
@@ -132,12 +137,12 @@ def same(left, right, *, bits):
 
 @encodings
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_arrays_survive_a_round_trip(app, encoding, dtype):
+def test_arrays_survive_a_round_trip(post, encoding, dtype):
     @given(arrays(dtype, empty=encoding.arrays != "lists"))
-    @settings(max_examples=15, deadline=None)
+    @examples(15)
     def there_and_back(array):
         document = {"program": "x", "variables": {"x": encoding.leaf(array)}}
-        response = asked(app, encoding, "/v1/evaluate", document)
+        response = asked(post, encoding, "/v1/evaluate", document)
         assert response.status_code == 200, response.text
         back = encoding.array(encoding.read(response)["outputs"], dtype)
         same(back, array, bits=encoding.arrays != "lists")
@@ -147,22 +152,22 @@ def test_arrays_survive_a_round_trip(app, encoding, dtype):
 
 @encodings
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_the_strange_and_the_smallest_numbers(app, encoding, dtype):
+def test_the_strange_and_the_smallest_numbers(post, encoding, dtype):
     least = np.finfo(dtype).smallest_subnormal
     most = np.finfo(dtype).max
     array = np.array([math.nan, math.inf, -math.inf, -0.0, 0.0, least, -least, most, 0.1], dtype)
     document = {"program": "x", "variables": {"x": encoding.leaf(array)}}
-    response = asked(app, encoding, "/v1/evaluate", document)
+    response = asked(post, encoding, "/v1/evaluate", document)
     same(encoding.array(encoding.read(response)["outputs"], dtype), array, bits=False)
 
 
 @encodings
-def test_large_arrays_and_several(app, encoding):
+def test_large_arrays_and_several(post, encoding):
     x, y = np.random.default_rng(0).normal(size=(2, 30_000))
     variables = {"x": encoding.leaf(x), "more": [{"y": encoding.leaf(y)}, 2.0]}
     document = {"program": "sum(x * more[0].y * more[1])", "variables": variables}
     document["sources"] = {"a": "x", "b": ["more[0].y", None]}
-    response = asked(app, encoding, "/v1/gradient", document)
+    response = asked(post, encoding, "/v1/gradient", document)
     told = encoding.read(response)
     assert encoding.array(told["value"], "float64") == pytest.approx(2 * (x * y).sum())
     np.testing.assert_array_equal(encoding.array(told["gradients"]["a"], "float64"), 2 * y)
@@ -171,13 +176,13 @@ def test_large_arrays_and_several(app, encoding):
 
 
 @encodings
-def test_documents_are_the_same(app, encoding):
+def test_documents_are_the_same(post, encoding):
     """What is told beside arrays: places, reasons, words."""
     document = {
         "program": "y = log(x) + 0 * round(z)\nsum(y)",
         "variables": {"x": encoding.leaf(np.array([0.0, 1.0])), "z": encoding.leaf(np.ones(2))},
     }
-    told = encoding.read(asked(app, encoding, "/v1/gradient", document))
+    told = encoding.read(asked(post, encoding, "/v1/gradient", document))
     assert told["nonfinite"]["forward"]["line"] == 1
     assert told["nonfinite"]["forward"]["operands"] == [
         {"shape": [2], "min": 0.0, "max": 1.0, "nonfinite": 0}
@@ -186,33 +191,33 @@ def test_documents_are_the_same(app, encoding):
 
 
 @encodings
-def test_problems_are_json_whatever_was_sent(app, encoding):
+def test_problems_are_json_whatever_was_sent(post, encoding):
     document = {"program": "x +", "variables": {}}
-    response = asked(app, encoding, "/v1/evaluate", document)
+    response = asked(post, encoding, "/v1/evaluate", document)
     assert (response.status_code, response.json()["code"]) == (422, "syntax_error")
     assert response.headers["content-type"] == "application/problem+json"
     response = asked(
-        app, encoding, "/v1/evaluate", {"program": "x", "variables": {"x": {"a": None}}}
+        post, encoding, "/v1/evaluate", {"program": "x", "variables": {"x": {"a": None}}}
     )
     assert response.json()["pointer"] == "/variables/x/a"
 
 
 @encodings
 @pytest.mark.parametrize("other", ENCODINGS.values(), ids=ENCODINGS)
-def test_the_answer_comes_as_accept_says(app, encoding, other):
+def test_the_answer_comes_as_accept_says(post, encoding, other):
     document = {"program": "2 * x", "variables": {"x": encoding.leaf(np.arange(3.0))}}
     document["encoding"] = other.asks
     asks = encoding._replace(asks=other.asks)
-    response = asked(app, asks, "/v1/evaluate", document, accept=other.media_type)
+    response = asked(post, asks, "/v1/evaluate", document, accept=other.media_type)
     back = other.array(other.read(response)["outputs"], "float64")
     np.testing.assert_array_equal(back, [0, 2, 4])
 
 
 @encodings
-def test_tapes(app, encoding):
+def test_tapes(post, encoding):
     document = {"program": "sum(x**2)", "variables": {"x": encoding.leaf(np.arange(3.0))}}
-    made = encoding.read(asked(app, encoding, "/v1/tapes", document))
-    response = asked(app, encoding, f"/v1/tapes/{made['tape']}/gradient", {})
+    made = encoding.read(asked(post, encoding, "/v1/tapes", document))
+    response = asked(post, encoding, f"/v1/tapes/{made['tape']}/gradient", {})
     back = encoding.array(encoding.read(response)["gradients"]["x"], "float64")
     np.testing.assert_array_equal(back, [0, 2, 4])
 
@@ -233,7 +238,7 @@ def test_tapes(app, encoding):
         ({"dtype": "float64", "data": b"12345678"}, "/shape"),
     ],
 )
-def test_raw_bytes_that_are_no_array(app, encoding, leaf, pointer):
+def test_raw_bytes_that_are_no_array(post, encoding, leaf, pointer):
     if encoding.arrays == "lists":
         encoding = encoding._replace(
             arrays="bytes" if "msgpack" in encoding.media_type else "base64"
@@ -243,12 +248,12 @@ def test_raw_bytes_that_are_no_array(app, encoding, leaf, pointer):
         leaf["base64"] = binascii.b2a_base64(leaf.pop("data")).decode().strip()
         pointer = pointer.replace("data", "base64")
     document = {"program": "x", "variables": {"x": leaf}}
-    problem = asked(app, encoding, "/v1/evaluate", document).json()
+    problem = asked(post, encoding, "/v1/evaluate", document).json()
     assert (problem["code"], problem["status"]) == ("malformed_tensor", 400)
     assert problem["pointer"] == "/variables/x" + pointer
 
 
-def test_bytes_where_there_must_be_none(app):
+def test_bytes_where_there_must_be_none(post):
     encoding = ENCODINGS["msgpack"]
     for document in (
         {"program": b"x"},
@@ -261,19 +266,13 @@ def test_bytes_where_there_must_be_none(app):
         {"program": {"nodes": [{"op": "add", "args": [1, b"2"]}]}},
         b"",
     ):
-        problem = asked(app, encoding._replace(asks=None), "/v1/evaluate", document).json()
+        problem = asked(post, encoding._replace(asks=None), "/v1/evaluate", document).json()
         assert problem["status"] in (400, 422), problem
 
 
-def test_gzip_of_others_is_read(app):
+def test_gzip_of_others_is_read(post):
     encoding = ENCODINGS["json"]
     body = gzip.compress(encoding.write({"program": "x", "variables": {"x": 1.5}}))
 
-    async def post():
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-            return await client.post(
-                "/v1/evaluate", content=body, headers={"content-encoding": "gzip"}
-            )
-
-    assert asyncio.run(post()).json()["outputs"] == 1.5
+    response = post("/v1/evaluate", content=body, headers={"content-encoding": "gzip"})
+    assert response.json()["outputs"] == 1.5

@@ -194,3 +194,20 @@ def test_times_that_are_none(value):
     with pytest.raises(Refusal) as caught:
         read_timeout({"timeout_ms": value})
     assert (caught.value.code, caught.value.pointer) == ("invalid_request", "/timeout_ms")
+
+
+@pytest.mark.parametrize(
+    ("mistaken", "meant"),
+    [
+        ("wrt", "sources"),
+        ("Sources", "sources"),
+        ("variable", "variables"),
+        ("inputs", "variables"),
+        ("program_text", "program"),
+        ("outputs_gradients", "output_gradients"),
+        ("timeout", "timeout_ms"),
+    ],
+)
+def test_a_field_of_elsewhere_is_told_the_one_that_is_meant(mistaken, meant):
+    error = refusal(**{"program": "x", mistaken: "x"})
+    assert (error.pointer, error.hint) == (f"/{mistaken}", f"did you mean {meant}?")

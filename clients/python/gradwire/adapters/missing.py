@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gradwire.errors import NotInstalled
+
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
@@ -12,7 +14,7 @@ def needs(extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
+        raise NotInstalled(
             f"gradwire.adapters.{extra} needs {error.name}, which is not installed: "
             f'pip install "gradwire[{extra}]"',
             name=error.name,

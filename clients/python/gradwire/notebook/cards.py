@@ -10,7 +10,7 @@ from gradwire.notebook.asked import Asked
 from gradwire.notebook.blocks import is_drawn, matrix_table
 from gradwire.notebook.figures import digits, type_of
 from gradwire.notebook.leaves import leaf_cell
-from gradwire.notebook.markup import Markup, element, joined
+from gradwire.notebook.markup import Markup, element, indented, joined, row
 from gradwire.notebook.matrices import Matrix, matrix
 from gradwire.notebook.rows import level
 from gradwire.notebook.sections import sections
@@ -44,7 +44,7 @@ def array_card(array: SparseArray | RaggedArray) -> str:
         element(
             "div",
             STYLE,
-            element("div", name, type_, class_="gw-head"),
+            row("div", name, type_, class_="gw-head"),
             leaf_cell(array),
             class_="gw",
         )
@@ -89,7 +89,7 @@ def _head(result: Result) -> Markup:
     if isinstance(result, Check):
         told = "✓ all right" if result.ok else "✗ wrong"
         parts.append(element("span", told, class_="gw-good" if result.ok else "gw-bad"))
-    return element("div", *parts, class_="gw-head")
+    return row("div", *parts, class_="gw-head")
 
 
 def _is_told_ahead(result: Derivative) -> bool:
@@ -99,7 +99,7 @@ def _is_told_ahead(result: Derivative) -> bool:
 
 def _matrix(made: Matrix) -> Iterator[Markup]:
     told = element("span", made.told(), class_="gw-more")
-    yield element("div", made.name, told, class_="gw-section")
+    yield row("div", made.name, told, class_="gw-section")
     yield matrix_table(made)
 
 
@@ -125,7 +125,7 @@ def _foot(result: Result) -> Markup:
         parts.append(element("span", f"program {result.program[:15]}…", title=result.program))
     if result.request_id:
         parts.append(element("span", f"request {result.request_id}"))
-    return element("div", *parts, class_="gw-foot")
+    return row("div", *parts, class_="gw-foot")
 
 
 def _timings(result: Result) -> Iterator[Markup]:
@@ -141,7 +141,7 @@ def _timings(result: Result) -> Iterator[Markup]:
 
 def _recording(recording: Recording) -> Iterator[Markup]:
     kind = "persistent tape" if recording.persistent else "tape for one question"
-    yield element(
+    yield row(
         "div",
         element("span", "Recording", class_="gw-title"),
         element("span", f"of a {kind}", class_="gw-quiet"),
@@ -164,7 +164,7 @@ def _recording(recording: Recording) -> Iterator[Markup]:
 def _instruction(each: Instruction, depth: int) -> Iterator[Markup]:
     line = "" if each.node is None or each.node.line is None else f"{each.node.line}"
     args = words.cut(", ".join(f"{arg}" for arg in each.args))
-    name = element("span", each.op, class_="gw-name", style=f"padding-left:{16 * depth}px")
+    name = element("span", indented(depth) + each.op, class_="gw-name")
     of = element("span", f" {args}", class_="gw-type")
     told = [f"{each.slot}", joined(name, of), element("span", each.type, class_="gw-type"), line]
     yield element("tr", *(element("td", part, class_="gw-no") for part in told))

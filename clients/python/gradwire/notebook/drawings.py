@@ -11,12 +11,14 @@ from urllib.parse import quote, urlencode
 import numpy as np
 
 from gradwire.call import Call, Reply
+from gradwire.errors import UsageError
 from gradwire.notebook.figures import type_of
 from gradwire.notebook.markup import Markup, element
 from gradwire.requests import Program
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
-from gradwire.trees import Names, is_list, is_wire_leaf
+from gradwire.trees import Names, check_level, is_list, is_wire_leaf
+from gradwire.usage import check_program, used
 from gradwire.values import encode_variables
 
 #: Characters of the longest query; without types it is shorter.
@@ -66,6 +68,8 @@ def drawing(
     sources: Names = None,
 ) -> Steps[Drawing]:
     """The steps to a program's picture; with a point, its nodes have types."""
+    if not callable(program):
+        check_program(program)
     variables: Any = point[0] if point else None
     if callable(program):
         function = program if isinstance(program, Function) else Function(program)
@@ -73,14 +77,15 @@ def drawing(
         program, variables = recipe.text, recipe.variables(leaves)
         target = recipe.returned if target is None else target
     elif len(point) > 1:
-        raise TypeError(f"a program has one point, its variables by name, not {len(point)}")
+        raise UsageError(f"a program has one point, its variables by name, not {len(point)}")
     known = yield from _registered(program)
-    types = [] if variables is None else list(_types(encode_variables(variables)))
-    asked = [("target", name) for name in _flat(target)]
-    asked += [("source", name) for name in _flat(sources)]
-    query = urlencode([*(("type", told) for told in types), *asked])
-    if None in types or len(query) > LONGEST_QUERY:
-        query = urlencode(asked)
+    with used("what is drawn"):
+        types = [] if variables is None else list(_types(encode_variables(variables)))
+        asked = [("target", name) for name in _flat(target)]
+        asked += [("source", name) for name in _flat(sources)]
+        query = urlencode([*(("type", told) for told in types), *asked])
+        if None in types or len(query) > LONGEST_QUERY:
+            query = urlencode(asked)
     reference = quote(known["id"], safe=":")
     pictures = []
     for form in ("svg", "dot"):
@@ -94,8 +99,9 @@ def _registered(program: Program) -> Call[Any]:
     if isinstance(program, str) or not program.keys() & {"ref", "name"}:
         source = program if isinstance(program, str) else None
         return Call("POST", "/v1/programs", {"program": program}, _document, source)
-    reference = program.get("ref") or program.get("name")
-    return Call("GET", f"/v1/programs/{quote(str(reference), safe=':')}", None, _document)
+    with used("a reference"):
+        reference = quote(str(program.get("ref") or program.get("name")), safe=":")
+    return Call("GET", f"/v1/programs/{reference}", None, _document)
 
 
 def _document(reply: Reply) -> Any:
@@ -122,5 +128,6 @@ def _flat(names: Names) -> Iterator[str]:
     if isinstance(names, str):
         yield names
     elif names is not None:
+        check_level(names)
         for part in names.values() if isinstance(names, Mapping) else names:
             yield from _flat(part)

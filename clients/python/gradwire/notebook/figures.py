@@ -83,7 +83,8 @@ def coalesced(array: SparseArray) -> SparseArray:
         order = np.argsort(at.ravel())
         return SparseArray(array.indices[order], array.values[order], array.shape)
     values = np.zeros((len(indices), *array.values.shape[1:]), array.values.dtype)
-    np.add.at(values, at.ravel(), array.values)
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum that is not finite is shown as such
+        np.add.at(values, at.ravel(), array.values)
     return SparseArray(indices, values, array.shape)
 
 

@@ -11,7 +11,7 @@ from gradwire.errors import GradwireError
 from gradwire.notebook import words
 from gradwire.notebook.drawings import Drawing, drawing
 from gradwire.notebook.figures import numbers, type_of
-from gradwire.notebook.markup import Markup, element
+from gradwire.notebook.markup import Markup, element, row
 from gradwire.notebook.style import STYLE
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
@@ -29,7 +29,7 @@ def function_card(function: Function[..., Any]) -> str:
     """What was recorded of a function; the graph of the latest is drawn if a service can be had."""
     recorded = function.recordings
     told = f"recorded {len(recorded):,} times" if len(recorded) > 1 else "recorded once"
-    head = element(
+    head = row(
         "div",
         element("span", getattr(function, "__name__", "function"), class_="gw-title"),
         element("span", _signature(function), class_="gw-type"),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gradwire.notebook.cells import Cells
 from gradwire.notebook.figures import digits, sizes
-from gradwire.notebook.markup import Markup, element
+from gradwire.notebook.markup import Markup, element, row
 
 ABOVE, BELOW, ODD = (240, 96, 18), (52, 120, 246), (192, 38, 211)
 #: Opacity of the least that is not zero, of 255.
@@ -76,7 +76,7 @@ def legend(shown: Cells, scale: float) -> Markup:
     rows, columns = shown.block
     if rows * columns > 1:
         parts.append(element("span", f"a cell is the largest by size of {rows} × {columns}"))
-    return element("div", *parts, class_="gw-legend")
+    return row("div", *parts, class_="gw-legend")
 
 
 def colours(shown: Cells, scale: float) -> NDArray[np.uint8]:

@@ -12,7 +12,7 @@ from gradwire.notebook.cells import as_matrix, cells
 from gradwire.notebook.figures import digits, numbers, summary
 from gradwire.notebook.grids import exact, grid
 from gradwire.notebook.heatmaps import largest, legend, picture
-from gradwire.notebook.markup import Markup, element, joined
+from gradwire.notebook.markup import Markup, element, row
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING
@@ -45,10 +45,10 @@ def leaf_cell(leaf: Any, opens: bool = True) -> Markup:
     caption = element("span", words.extent(told) if told else "", class_="gw-more")
     if shown is None:
         return caption
-    head = joined(picture(shown, largest(shown), SMALL), caption)
+    head = picture(shown, largest(shown), SMALL), caption
     if not opens:
-        return element("span", head, class_="gw-inline")
-    return element("details", element("summary", head), _opened(leaf))
+        return row("span", *head, class_="gw-inline")
+    return element("details", row("summary", *head), _opened(leaf))
 
 
 def told_cell(leaf: Any) -> Markup:

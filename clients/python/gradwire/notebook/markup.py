@@ -27,6 +27,21 @@ def element(name: str, *children: str, **attributes: str | int | None) -> Markup
     return Markup(f"<{name}{told}>{joined(*children)}</{name}>")
 
 
+def row(name: str, *children: str, **attributes: str | int | None) -> Markup:
+    """An element with a space between its children, for pages that leave out the style.
+
+    Notebooks that are not trusted are such. Where the style makes a flexible box, the spaces are
+    not shown.
+    """
+    spaced = [part for child in children if child for part in (child, Markup(" "))]
+    return element(name, *spaced[:-1], **attributes)
+
+
+def indented(depth: int) -> str:
+    """What stands before a name at a depth, on any page."""
+    return "\N{NO-BREAK SPACE}" * 4 * depth
+
+
 def joined(*children: str) -> Markup:
     """Parts one after the other, those that are no markup escaped."""
     return Markup("".join(c if isinstance(c, Markup) else html.escape(c) for c in children))

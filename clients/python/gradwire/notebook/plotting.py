@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwire.errors import UsageError
 from gradwire.notebook.optional import imported
 from gradwire.notebook.sources import sources
 from gradwire.results import Gradient
+from gradwire.usage import used
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +37,8 @@ def plot_gradients(gradients: Any, *, steps: bool | None = None) -> Figure:
     if steps is None:
         is_list = isinstance(gradients, (list, tuple))
         steps = is_list and all(isinstance(step, Gradient) for step in gradients)
-    found = [sources(step) for step in (gradients if steps else [gradients])]
-    if not any(found):
-        raise ValueError("there are no gradients to draw: each of them is None, or empty")
-    return draw_steps(found) if len(found) > 1 else draw_step(found[0])
+    with used("plot_gradients"):
+        found = [sources(step) for step in (gradients if steps else [gradients])]
+        if not any(found):
+            raise UsageError("there are no gradients to draw: each of them is None, or empty")
+        return draw_steps(found) if len(found) > 1 else draw_step(found[0])

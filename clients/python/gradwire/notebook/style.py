@@ -63,7 +63,7 @@ _RULES = """
 .gw pre{margin:2px 0!important;padding:0!important;background:none!important;border:0!important;
  color:inherit!important;line-height:1.4;white-space:pre;overflow-x:auto}
 .gw-section{font-weight:600;margin:12px 0 4px}
-.gw-section .gw-more{font-weight:400;margin-left:6px}
+.gw-section .gw-more{font-weight:400;margin-left:2px}
 """
 
 STYLE = Markup(f"<style>{_RULES.strip().replace(chr(10), '')}</style>")

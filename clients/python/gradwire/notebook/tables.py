@@ -11,7 +11,7 @@ from gradwire.notebook import words
 from gradwire.notebook.asked import Asked
 from gradwire.notebook.figures import digits, summary, type_of
 from gradwire.notebook.leaves import leaf_cell, told_cell
-from gradwire.notebook.markup import Markup, element, joined
+from gradwire.notebook.markup import Markup, element, indented, joined
 from gradwire.notebook.rows import Row, rows
 from gradwire.notebook.sections import Section
 from gradwire.results import Check, Result
@@ -96,7 +96,7 @@ def _name(row: Row) -> Markup:
     renamed = row.path if row.label and not row.path.endswith(row.label) else ""
     told = [element("span", f" {words.cut(renamed)}", class_="gw-type")] if renamed else []
     name = element("span", label, class_="gw-name", title=row.path or None)
-    return element("span", name, *told, style=f"padding-left:{16 * row.depth}px")
+    return element("span", indented(row.depth), name, *told)
 
 
 def _type(row: Row, point: Asked | None) -> Markup:

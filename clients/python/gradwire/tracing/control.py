@@ -7,6 +7,7 @@ nothing is recorded they are plain Python.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from gradwire.tracing.structures import flatten, unflatten
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, current, not_traceable
+from gradwire.usage import check_function, used
 
 
 def cond(
@@ -30,17 +32,23 @@ def cond(
 
     Both must give the same structure, shapes and dtypes.
     """
+    check_function(true_function, false_function)
     trace = current()
     if trace is None or not isinstance(predicate, Tracer):
-        return (true_function if predicate else false_function)(*args)
+        with used("the predicate"):
+            chosen = true_function if predicate else false_function
+        return chosen(*args)
     return _chosen(trace, "lax.cond", [predicate], [true_function, false_function], args)
 
 
 def switch(index: Any, functions: Sequence[Callable[..., Any]], *args: Any) -> Any:
     """``functions[index](*args)``, an index beyond them being that of the nearest."""
+    with used("switch"):
+        check_function(functions[0], *functions)  # there is one
+        index = index if isinstance(index, Tracer) else int(index)
     trace = current()
     if trace is None or not isinstance(index, Tracer):
-        return functions[min(max(int(index), 0), len(functions) - 1)](*args)
+        return functions[min(max(index, 0), len(functions) - 1)](*args)
     return _chosen(trace, "lax.switch", [index], functions, args)
 
 
@@ -49,6 +57,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
 
     The carry keeps its structure, shapes and dtypes.
     """
+    check_function(condition, body)
     trace = current()
     if trace is None:
         carry = initial
@@ -67,17 +76,21 @@ def fori(lower: Any, upper: Any, body: Callable[[Any, Any], Any], initial: Any) 
 
     The carry keeps its structure, shapes and dtypes; the limits may be values of the program.
     """
+    check_function(body)
+    with used("the limits"):
+        lower, upper = [
+            limit if isinstance(limit, Tracer) else int(limit) for limit in (lower, upper)
+        ]
     trace = current()
     if trace is None:
         carry = initial
-        for i in range(int(lower), int(upper)):
+        for i in range(lower, upper):
             carry = body(i, carry)
         return carry
     nest, counter = Nest(trace, initial), Nest(trace, np.int64(0))
     step, returned = body_of(trace, body, [counter, nest])
     check_carry(returned, nest)
-    limits = [limit if isinstance(limit, Tracer) else int(limit) for limit in (lower, upper)]
-    return nest.read(written("lax.fori_loop", *limits, step, nest.term))
+    return nest.read(written("lax.fori_loop", lower, upper, step, nest.term))
 
 
 def scan(
@@ -90,6 +103,7 @@ def scan(
 
     The last carry, and all the ``y`` stacked. Without ``xs`` it runs ``length`` times.
     """
+    check_function(f)
     trace = current()
     if trace is None:
         return _scan_here(f, initial, xs, length)
@@ -112,6 +126,7 @@ def scan(
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     """``f``, its derivative computed from its arguments anew, so that less is kept in memory."""
+    check_function(f)
 
     def checkpointed(*args: Any) -> Any:
         trace = current()
@@ -160,9 +175,14 @@ def _chosen(
 
 def _scan_here(f: Any, initial: Any, xs: Any, length: int | None) -> tuple[Any, Any]:
     leaves, structure = flatten(xs)
+    with used("xs"):
+        rows = list(zip(*leaves, strict=True)) if leaves else [()] * operator.index(length or 0)
     carry, found = initial, []
-    for i in range(len(leaves[0]) if leaves else length or 0):
-        carry, y = f(carry, unflatten(structure, iter([leaf[i] for leaf in leaves])))
+    for row in rows:
+        came = f(carry, unflatten(structure, iter(row)))
+        with used("what scan's function gives, a pair of the carry and y"):
+            carry, y = came
         found.append(flatten(y))
-    stacked = [np.stack(column) for column in zip(*(parts for parts, _ in found), strict=True)]
+    with used("what scan's function gives"):
+        stacked = [np.stack(column) for column in zip(*(parts for parts, _ in found), strict=True)]
     return carry, unflatten(found[0][1], iter(stacked)) if found else None

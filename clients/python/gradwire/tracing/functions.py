@@ -16,6 +16,7 @@ from gradwire.tracing.replaced import REPLACEMENTS
 from gradwire.tracing.signatures import signature
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
 from gradwire.tracing.traces import current
+from gradwire.usage import check_client, check_function, used
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,6 +56,8 @@ class Function(Generic[P, T]):
         names: Sequence[str] | None = None,
         again: tuple[Callable[..., Any], tuple[Any, ...]] | None = None,
     ) -> None:
+        check_function(python)
+        check_client(client)
         update_wrapper(self, python)
         self._python = python
         self._client = client
@@ -180,7 +183,8 @@ class Function(Generic[P, T]):
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[list[Any], list[Recipe]]:
         """The leaves of arguments, and the recordings for such."""
-        leaves, key = signature(args, kwargs, self._differentiated)
+        with used("the arguments"):
+            leaves, key = signature(args, kwargs, self._differentiated)
         if self._outside.changed() or len(self._recipes) > MOST_RECIPES:
             self._recipes = {}
         known = self._recipes.get(key)

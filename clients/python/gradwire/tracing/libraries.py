@@ -162,6 +162,9 @@ def _of_distributions(stats: ModuleType) -> Iterator[Substitute]:
             yield Substitute(Spot(kind, method), original, substitute)
 
 
+#: What ``numpy.array`` is given as ``copy`` where it need not make one.
+_ONLY_IF_NEEDED = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
+
 Record = Callable[[Trace, Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 
 
@@ -195,7 +198,7 @@ def _array(
     made = _stacked(given)
     if dtype is not None and made.dtype != np.dtype(dtype):
         made = made.astype(dtype)
-    copied = original.__name__ == "array" and kwargs.get("copy", True)
+    copied = original.__name__ == "array" and kwargs.get("copy", True) not in _ONLY_IF_NEEDED
     in_order = original.__name__ in ("ascontiguousarray", "asfortranarray")
     return made.copy() if (copied or in_order) and made is given else made
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradwire.errors import NotTraceable
+from gradwire.errors import NotTraceable, UsageError
 from gradwire.tracing import literals
 from gradwire.tracing.recorded import (
     as_term,
@@ -35,7 +35,7 @@ class Point:
         chosen = [argnums] if isinstance(argnums, int) else list(argnums)
         chosen = [position + len(args) if position < 0 else position for position in chosen]
         if any(not 0 <= position < len(args) for position in chosen):
-            raise ValueError(f"argnums {argnums} is out of range for {len(args)} arguments")
+            raise UsageError(f"argnums {argnums} is out of range for {len(args)} arguments")
         leaves, self._structure = flatten([args[position] for position in chosen], is_number)
         self.leaves: list[Tracer] = [_copy(leaf, self._trace) for leaf in leaves]
         copies = unflatten(self._structure, iter(self.leaves))

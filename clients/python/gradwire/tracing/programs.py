@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from gradwire.errors import ProgramSyntaxError
+from gradwire.nodes import Node
 from gradwire.tracing import literals
 from gradwire.tracing.bodies import applied
 from gradwire.tracing.functions import Function, Runs
@@ -17,6 +19,7 @@ from gradwire.tracing.structures import flatten
 from gradwire.tracing.terms import Source, Term
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.trees import inside, is_list
+from gradwire.usage import check_text, used
 
 #: What the text's last expression is kept as.
 RESULT = "result_"
@@ -34,12 +37,21 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     >>> loss = gradwire.program("mean((tanh(x @ w) - y)**2)", "w", "x", "y")
     >>> value, gradient = gradwire.value_and_grad(loss)(w, x, y)
     """
-    source = Source(parameters, function_lines(text))
+    check_text(text)
+    try:
+        source = Source(parameters, function_lines(text))
+    except SyntaxError as error:
+        node = Node(line=error.lineno, column=error.offset)
+        detail = f"not valid syntax: {error.msg}"
+        code = "syntax_error"
+        raise ProgramSyntaxError(detail, status=422, code=code, node=node, source=text) from None
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])
+    with used("the parameters"):
+        signature = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments
+        with used("program"):
+            given = signature.bind(*args, **kwargs).arguments
         trace = recording()
 
         def term_of(part: Any) -> Term | None:

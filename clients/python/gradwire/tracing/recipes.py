@@ -10,9 +10,10 @@ import numpy as np
 
 from gradwire import questions
 from gradwire.call import Call
-from gradwire.errors import APIError, NotTraceable
+from gradwire.errors import APIError
 from gradwire.requests import Subject
 from gradwire.results import Evaluation
+from gradwire.tracing.failures import explained
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, unflatten
 from gradwire.tracing.terms import Leaf, Term
@@ -105,10 +106,11 @@ def record(
     with trace.recording():
         try:
             result = function(*args, **kwargs)
-        except (TypeError, ValueError) as error:
-            if isinstance(error.__cause__, NotTraceable):  # NumPy says less than what it was told
-                raise error.__cause__ from None
-            raise
+        except Exception as error:
+            told = explained(error)
+            if told is error:  # the user's own
+                raise
+            raise told from (None if told is error.__cause__ else error)
         trace.finish()
     parts, shape = flatten(result, lambda part: isinstance(part, Tracer))
     roots = [part._term for part in parts] + [guard.term for guard in trace.guards]

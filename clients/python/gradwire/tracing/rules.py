@@ -11,6 +11,7 @@ from gradwire.tracing.recorded import as_term, is_number, listed
 from gradwire.tracing.structures import LEAF, flatten
 from gradwire.tracing.terms import Body, Bound, Term
 from gradwire.tracing.traces import Trace, current, not_traceable
+from gradwire.usage import check_function
 
 
 def custom_gradient(
@@ -31,6 +32,7 @@ def custom_gradient(
     >>> gradwire.grad(log1pexp)(1000.0)
     np.float64(1.0)
     """
+    check_function(f, *() if backward is None else (backward,))
 
     @wraps(f)
     def ruled(*args: Any) -> Any:

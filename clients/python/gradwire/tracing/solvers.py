@@ -14,6 +14,7 @@ from gradwire.tracing.bodies import Nest, body_of, check_carry, written
 from gradwire.tracing.functions import Function, Runs
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import current, not_traceable
+from gradwire.usage import check_function
 
 #: Explicit methods of Runge and Kutta; "dopri5" chooses its steps.
 Method: TypeAlias = Literal["rk4", "heun", "midpoint", "euler", "dopri5"]
@@ -41,6 +42,7 @@ def odeint(
 
     >>> gradwire.odeint(lambda y, t, k: -k * y, 2.0, np.linspace(0.0, 2.0, 21), 0.5)[-1]
     """
+    check_function(f)
     options = {
         "method": method,
         "steps": steps,
@@ -89,6 +91,7 @@ def custom_root(
     >>> gradwire.grad(lambda a: gradwire.custom_root(lambda x: x**2 - a, 1.0))(4.0)
     np.float64(0.25)
     """
+    check_function(f, *() if solve is None else (solve,))
 
     def found(x0: Any) -> Any:
         trace = current()

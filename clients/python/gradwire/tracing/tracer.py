@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gradwire import hints
 from gradwire.tracing import literals
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.operators import Operators
@@ -19,11 +20,6 @@ from gradwire.tracing.terms import Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
 
 Infer = Callable[[], "Aval | None"]
-
-_COMPUTE = (
-    "compute with the array itself; one to write to is numpy.zeros_like(x) or "
-    "numpy.zeros(shape, like=x)"
-)
 
 
 class Tracer(Operators, Methods):
@@ -202,17 +198,15 @@ class Tracer(Operators, Methods):
         return self._trace.decide(self._term, round)
 
     def __float__(self) -> NoReturn:
-        raise self._no_value("float(), or an element of a plain array,", _COMPUTE)
+        raise self._no_value("float(), or an element of a plain array,", hints.A_VALUE)
 
     def __complex__(self) -> NoReturn:
-        raise self._no_value("complex(), or an element of a plain array,", _COMPUTE)
+        raise self._no_value("complex(), or an element of a plain array,", hints.A_VALUE)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise self._no_value(
             "a function that cannot be recorded, or a plain array whose elements are set,",
-            "NumPy's functions and SciPy's, called by their modules' names, can be recorded; "
-            "numpy.array([x, y]) is a list's array, and one to write to is numpy.zeros_like(x) or "
-            "numpy.zeros(shape, like=x)",
+            hints.AN_ARRAY,
         )
 
     def item(self, *_: Any) -> NoReturn:
@@ -228,12 +222,12 @@ class Tracer(Operators, Methods):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of unsized object")
+            raise not_traceable("len() of a recorded number", hints.RECORDED)
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Tracer]:
         if not self.shape:
-            raise TypeError("iteration over a 0-d array")
+            raise not_traceable("iteration over a recorded number", hints.RECORDED)
         return iter([self[i] for i in range(self.shape[0])])
 
     def __contains__(self, value: Any) -> bool:
@@ -248,6 +242,9 @@ class Tracer(Operators, Methods):
     # Elements
 
     def __getitem__(self, key: Any) -> Tracer:
+        if isinstance(key, str):
+            raise not_traceable("a recorded array has no columns by name", hints.FRAMES)
+
         def take(term: Term) -> Term:
             return literals.item(term, key, self._to_term)
 

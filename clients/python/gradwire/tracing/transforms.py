@@ -8,13 +8,13 @@ gradient is one request.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradwire.errors import NotTraceable
+from gradwire.errors import NotTraceable, UsageError
 from gradwire.tracing import literals
 from gradwire.tracing.functions import Function, Runs, inline_of
 from gradwire.tracing.points import Argnums, Point, unlike
@@ -32,6 +32,7 @@ from gradwire.tracing.structures import flatten, is_array_like, unflatten
 from gradwire.tracing.terms import Body, Bound, Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.usage import check_client, check_function
 
 Axes: TypeAlias = "int | Sequence[int | None] | None"
 
@@ -131,7 +132,7 @@ def jvp(
         derivatives = [point.product("jvp", part, directions) for part in parts]
         return unflatten(shape, iter(parts)), unflatten(shape, iter(derivatives))
 
-    return _at(f, client, along)(tuple(primals), tuple(tangents))
+    return _at(f, client, along)(*_tuples(primals=primals, tangents=tangents))
 
 
 def vjp(
@@ -156,7 +157,7 @@ def vjp(
         weighted = [np.sum(np.conj(seed) * part) for seed, part in zip(seeds, parts, strict=True)]
         return value, point.nested(point.derivatives("grad", sum(weighted[1:], weighted[0])))
 
-    return _at(f, client, back)(tuple(primals), cotangents)
+    return _at(f, client, back)(*_tuples(primals=primals), cotangents)
 
 
 def hvp(
@@ -175,7 +176,7 @@ def hvp(
         along = point.call("hvp", value, directions)
         return point.nested(point.derivatives("grad", value)), point.nested(point.items(along))
 
-    return _at(f, client, product)(tuple(primals), tuple(vectors))
+    return _at(f, client, product)(*_tuples(primals=primals, vectors=vectors))
 
 
 def vmap(
@@ -193,7 +194,7 @@ def vmap(
         trace = recording()
         axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
         if len(axes) != len(args):
-            raise ValueError(f"in_axes has {len(axes)} axes for {len(args)} arguments")
+            raise UsageError(f"in_axes has {len(axes)} axes for {len(args)} arguments")
         given: list[tuple[Term, int]] = []
         params: list[Bound] = []
         with trace.inside() as scope:
@@ -203,7 +204,7 @@ def vmap(
             ]
             parts, shape = outputs(inline_of(f)(*each, **kwargs))
         if not given:
-            raise ValueError("vmap needs an argument with an axis to map over")
+            raise UsageError("vmap needs an argument with an axis to map over")
         returned = listed([part._term for part in parts])
         body = Body(scope, tuple(params), returned)
         phrase = literals.Phrase(lambda value: value if isinstance(value, Term) else None)
@@ -230,16 +231,23 @@ def _made(
     client: Runs | None,
     again: partial[Function[..., Any]],
 ) -> Function[..., Any]:
+    check_function(f)
     own = f._client if client is None and isinstance(f, Function) else client
-    chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    chosen: Any = (argnums,) if isinstance(argnums, int) else argnums
+    if not (isinstance(chosen, Sequence) and all(isinstance(i, int) for i in chosen)):
+        got = type(argnums).__name__
+        hint = "variables by name go with program text"
+        raise UsageError(f"argnums are positions of arguments, got {got}", hint=hint)
     made_again = (partial(again, client=client), (f,))
-    return Function(f, own, inline=inline, differentiated=chosen, again=made_again)
+    return Function(f, own, inline=inline, differentiated=tuple(chosen), again=made_again)
 
 
 def _at(
     f: Callable[..., Any], client: Runs | None, inline: Callable[..., Any]
 ) -> Function[..., Any]:
     """What is called once with a function is recorded once, too: it is kept with the function."""
+    check_function(f)
+    check_client(client)
     function = f if isinstance(f, Function) else _function_of(f)
     own = function.own_client if client is None else client
     key = (inline.__name__, own)
@@ -248,6 +256,17 @@ def _at(
         kept = Function(f, own, inline=inline, differentiated=(0, 1))
         function.derived[key] = kept
     return kept
+
+
+def _tuples(**given: Any) -> Iterator[tuple[Any, ...]]:
+    for name, values in given.items():
+        if not isinstance(values, (tuple, list)):
+            got = type(values).__name__
+            hint = f"({name[:-1]},) is for one argument"
+            raise UsageError(
+                f"{name} are a tuple with one for each argument, got a {got}", hint=hint
+            )
+        yield tuple(values)
 
 
 def _function_of(python: Callable[..., Any]) -> Function[..., Any]:
@@ -292,7 +311,7 @@ def _examples(
     for leaf in leaves:
         shape = np.shape(leaf)
         if not -len(shape) <= axis < len(shape):
-            raise ValueError(f"vmap maps over axis {axis}, which an array of shape {shape} lacks")
+            raise UsageError(f"vmap maps over axis {axis}, which an array of shape {shape} lacks")
         param = Bound(scope)
         params.append(param)
         given.append((as_term(leaf, trace), axis))

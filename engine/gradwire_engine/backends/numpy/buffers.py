@@ -33,6 +33,10 @@ class Pool(threading.local):
     """The memory of each thread."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Keep nothing; what is lent is its users' alone."""
         #: What has been lent, by size, and all of it in the order in which it was made.
         self._blocks: dict[int, list[Array]] = {}
         self._kept: list[Array] = []

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.grouping import grouped
 from gradwire_engine.backends.numpy.loops import bound, lending
@@ -63,22 +61,17 @@ class Executable:
         self.output_bytes: int = sum([tape.instructions[slot].type.nbytes for slot in tape.outputs])
         #: Instructions that loops execute, as predicted.
         self._looped = 0
-        #: Bytes of the constants.
-        self._held_bytes = 0
+        self._constant_bytes = 0
         for op in polled([*map(itemgetter(0), tape.instructions)], poll):
             if type(op) is Loop:
                 self._looped += op.steps
+                self._constant_bytes += op.body.constant_bytes
             elif type(op) is Constant:
-                self._held_bytes += np.asarray(op.value).nbytes
+                self._constant_bytes += op.value.nbytes
         self._walked = False
         self._lowered: Replay | None = None
         #: What replays where the quick function is left.
         self._careful: Replay | None = None
-
-    @property
-    def whole(self) -> Tape:
-        """All that is computed of the inputs."""
-        return self.tape
 
     @property
     def grouped(self) -> Tape:
@@ -96,6 +89,11 @@ class Executable:
         return self._replayed[1].peak_bytes
 
     @property
+    def constant_bytes(self) -> int:
+        """Bytes of the constants, which are held as long as the executable."""
+        return self._constant_bytes
+
+    @property
     def seconds(self) -> float:
         """Predicted time of the next replay."""
         each = _SECONDS_PER_INSTRUCTION
@@ -107,7 +105,7 @@ class Executable:
     @property
     def nbytes(self) -> int:
         """Approximate memory that the executable itself takes."""
-        return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + self._held_bytes
+        return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + self._constant_bytes
 
     def run(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
         """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
@@ -149,7 +147,8 @@ class Executable:
         while trace is not None:
             if trace.tb_frame.f_code is Executable._walk.__code__:
                 walking = trace.tb_frame.f_locals
-                found = walking["tape"].instructions[walking["slot"]]
+                if "slot" in walking:  # else it was stopped before the first
+                    found = walking["tape"].instructions[walking["slot"]]
             trace = trace.tb_next
         return failing(error) or found
 

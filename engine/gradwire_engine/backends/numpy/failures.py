@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument, DomainError, EngineError
+from gradwire_engine.errors import BadArgument, DomainError, EngineError, OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.boundaries import left_its_function
 
@@ -21,4 +21,8 @@ def explained(op: Op, error: Exception) -> EngineError | None:
         return DomainError("integers have no negative integer powers", hint=hint)
     if isinstance(error, ValueError) and op.name == "example":
         return left_its_function()
+    if isinstance(error, OverflowError):
+        return BadArgument(f"{op.name} got an integer that is too large")
+    if isinstance(error, MemoryError):
+        return OverBudget(f"there is not enough memory for {op.name}")
     return None

@@ -179,9 +179,6 @@ class _Writer:
         text.bind(_check(op), "check")
         for i, slot in enumerate(self.tape.inputs[1 : 1 + op.carries]):
             text.write(f"x{1 + i} = {self.scalars.entering(slot, self.operands[op.counted + i])}")
-        text.bind(list, "list")
-        for i in range(op.counted + op.carries, len(self.operands)):
-            text.write(f"a{i} = list(a{i})")
         for i in self.shared:
             entering = self.scalars.entering(self.tape.inputs[i], f"s{i}")
             if entering != f"s{i}":

@@ -1,15 +1,15 @@
 """The function of a loop whose passes all go one way, with as little as can be done in each.
 
-What passes keep goes where it stays: into rows of arrays that are made beforehand.  What passes
-read is listed beforehand, what they forget has memory of its own, and numbers beside arrays are
+What passes keep goes where it stays: into rows of arrays that are made beforehand.  What they read
+is taken as it is needed, what they forget has memory of its own, and numbers beside arrays are
 arrays without axes: NumPy is quickest with these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -23,6 +23,7 @@ from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.polling import PIECE
 from gradwire_engine.tape import ArrayType, Instruction
 
 #: The right-hand side of what computes a slot.
@@ -121,7 +122,7 @@ class Straight:
                 function = "numbers" if form == f"float({name})" else "rows"
                 self.turns[name] = f"{function}(a{i}, n, {op.backward})"
                 if function == "rows" and form != name:
-                    self.turns[name] = f"[{form} for {name} in {self.turns[name]}]"
+                    self.turns[name] = f"({form} for {name} in {self.turns[name]})"
         if self.tape.inputs[0] in self.needed:
             turns = "range(n - 1, -1, -1)" if op.backward else "range(n)"
             self.turns["s0"] = f"map(int64, {turns})"
@@ -268,13 +269,15 @@ class Straight:
         text.write(f"return ({', '.join(wanted)},)")
 
 
-def _rows(stack: Any, count: int, backward: bool) -> list[Any]:
-    """So many items of a stack, in the order of passes."""
-    items = stack[:count][:: -1 if backward else 1]
-    return items if isinstance(items, list) else list(items)
+def _rows(stack: Any, count: int, backward: bool) -> Any:
+    """So many items of a stack, in the order of passes; of an array each is made as it is taken."""
+    return stack[:count][:: -1 if backward else 1]
 
 
-def _numbers(stack: Any, count: int, backward: bool) -> list[float]:
-    """The same as Python's floats."""
-    items = stack[:count][:: -1 if backward else 1]
-    return [*map(float, items)] if isinstance(items, list) else items.tolist()
+def _numbers(stack: Any, count: int, backward: bool) -> Iterator[float]:
+    """The same as Python's floats, of an array a few at once."""
+    items = _rows(stack, count, backward)
+    if isinstance(items, list):
+        return map(float, items)
+    pieces = (items[start : start + PIECE].tolist() for start in range(0, count, PIECE))
+    return chain.from_iterable(pieces)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axes_of, axis_of, flag, integer, integers, lengths
+from gradwire_engine.ops.arrays.slicing import of_lengths
+from gradwire_engine.ops.axes import axes_of, axis_of, flag, integer, integers, lengths, range_of
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -171,7 +172,8 @@ def collapse(
 ) -> Any:
     """The axes from ``start_dimension`` to before ``stop_dimension`` as one."""
     x = b.array(operand)
-    first, last, _ = slice(start_dimension, stop_dimension).indices(x.ndim)
+    named = range_of(start_dimension, stop_dimension, None, x.ndim)
+    first, last = named.start, named.stop
     if first >= last:
         raise ShapeMismatch(f"collapse goes from an axis to a later one, not {first} to {last}")
     return recorded("reshape")(b, x, (*x.shape[:first], -1, *x.shape[last:]))
@@ -180,8 +182,5 @@ def collapse(
 @JAX.macro("lax.split")
 def split(b: Builder, operand: Any, sizes: Static, axis: Static = 0) -> Any:
     """A list of parts of lengths ``sizes`` along ``axis``."""
-    x, given = b.array(operand), integers(sizes, "sizes")
-    length = x.shape[axis_of(axis, x.ndim, "split")]
-    if min(given, default=0) < 0 or sum(given) != length:
-        raise ShapeMismatch(f"parts of {given} do not make up a length of {length}")
-    return recorded("split")(b, x, [sum(given[:i]) for i in range(1, len(given))], axis)
+    x = b.array(operand)
+    return of_lengths(x, integers(sizes, "sizes"), axis_of(axis, x.ndim, "split"))

@@ -8,8 +8,9 @@ from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import GetItem, SetItem
-from gradwire_engine.ops.axes import axis_of, flag, integer, integers, lengths
+from gradwire_engine.ops.axes import axis_of, flag, integer, integers, lengths, range_of
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.patterns import Span
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ def slice_in_dim(
     """Every ``stride``-th part from ``start_index`` to before ``limit_index`` along ``axis``."""
     x = b.array(operand)
     place = axis_of(axis, x.ndim, "slice_in_dim")
-    start, stop, _ = slice(start_index, limit_index).indices(x.shape[place])
+    within = range_of(start_index, limit_index, None, x.shape[place])
     pattern = [Span(None, None, None)] * x.ndim
-    pattern[place] = Span(start, stop, integer(stride, "stride"))
+    pattern[place] = Span(within.start, within.stop, integer(stride, "stride"))
     return GetItem(tuple(pattern))(x)
 
 
@@ -67,9 +68,13 @@ def pad(b: Builder, operand: Any, padding_value: Any, padding_config: Static) ->
     ``padding_config`` has (before, after, between) for each axis; negative numbers cut off.
     """
     x, fill = b.array(operand), b.array(padding_value)
-    config = [integers(item, "padding_config") for item in padding_config]
+    triples = padding_config if isinstance(padding_config, list | tuple) else [padding_config]
+    config = [integers(item, "padding_config") for item in triples]
     if len(config) != x.ndim or any(len(item) != 3 for item in config) or fill.ndim:
-        raise ShapeMismatch(f"pad needs one number, and three integers for each of {x.ndim} axes")
+        raise ShapeMismatch(
+            f"pad needs one number, and (before, after, between) for each of {x.ndim} axes, "
+            f"got {fill.type} and {describe(padding_config)}"
+        )
     kept, places, shape = [], [], []
     for (before, after, between), length in zip(config, x.shape, strict=True):
         if between < 0:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integers
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.elementwise import BOOL
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -69,10 +68,10 @@ def dot_product_attention(
         recorded("swapaxes")(b, x if x is q else recorded("repeat")(b, x, shared, -2), -3, -2)
         for x in (q, k, v)
     )
-    seen = _window(q.type.shape[-2], k.type.shape[-2], is_causal, local_window_size)
-    allowed = mask if seen is None else b.constant(seen)
+    seen = _window(b, q.type.shape[-2], k.type.shape[-2], is_causal, local_window_size)
+    allowed = mask if seen is None else seen
     if mask is not None and seen is not None:
-        allowed = recorded("logical_and")(b, mask, allowed)
+        allowed = recorded("logical_and")(b, mask, seen)
     if bias is not None and allowed is not None:
         allowed = recorded("where")(b, allowed, b.inexact(bias), -math.inf)
     elif bias is not None:
@@ -82,14 +81,16 @@ def dot_product_attention(
     return recorded("swapaxes")(b, z, -3, -2)
 
 
-def _window(queries: int, keys: int, is_causal: Any, local_window_size: Any) -> Any:
+def _window(
+    b: Builder, queries: int, keys: int, is_causal: Any, local_window_size: Any
+) -> Var | None:
     """Which keys each query may look at by its place, ``None`` for all."""
-    after = np.arange(keys) - np.arange(queries)[:, None]
-    seen = None
-    if flag(is_causal, "is_causal"):
-        seen = after <= 0
-    if local_window_size is not None:
-        pair = integers(local_window_size, "local_window_size")
-        near = (-pair[0] <= after) & (after <= pair[-1])
-        seen = near if seen is None else near & seen
-    return seen
+    causal = flag(is_causal, "is_causal")
+    if local_window_size is None and not causal:
+        return None
+    window = max(queries, keys) if local_window_size is None else local_window_size
+    pair = integers(window, "local_window_size")
+    before, after = pair[0], min(pair[-1], 0) if causal else pair[-1]
+    return b.table(
+        (queries, keys), lambda query, key: (-before <= key - query) & (key - query <= after), BOOL
+    )

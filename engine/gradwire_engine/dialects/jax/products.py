@@ -11,6 +11,7 @@ from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.windows import per_axis, span
 from gradwire_engine.ops.axes import axes_of, flag, integers
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.linalg.solving import adjoint
 
 if TYPE_CHECKING:
@@ -36,9 +37,8 @@ def dot_general(b: Builder, lhs: Any, rhs: Any, dimension_numbers: Static) -> An
     letters = iter(string.ascii_letters)
     named: list[dict[int, str]] = [{}, {}]
     shared = []
-    for left, right in dimension_numbers:
-        pairs = [axes_of(list(left), x.ndim, "dot_general")]
-        pairs += [axes_of(list(right), y.ndim, "dot_general")]
+    for left, right in _pairs(dimension_numbers):
+        pairs = [axes_of(left, x.ndim, "dot_general"), axes_of(right, y.ndim, "dot_general")]
         if len(pairs[0]) != len(pairs[1]):
             raise ShapeMismatch("dot_general contracts axes, and batches them, in pairs")
         shared.append([next(letters) for _ in pairs[0]])
@@ -51,6 +51,21 @@ def dot_general(b: Builder, lhs: Any, rhs: Any, dimension_numbers: Static) -> An
         names.update(rest)
     given = ["".join(names[axis] for axis in sorted(names)) for names in named]
     return recorded("einsum")(b, f"{','.join(given)}->{''.join(shared[1] + free)}", x, y)
+
+
+def _pairs(dimension_numbers: Any) -> list[Any]:
+    """The axes of both operands to contract, and those to batch."""
+    pairs = dimension_numbers if _is_pair(dimension_numbers) else ()
+    if not pairs or not all(map(_is_pair, pairs)):
+        raise BadArgument(
+            f"dimension_numbers must be two pairs of axes, got {describe(dimension_numbers)}",
+            hint="((contracted of lhs, of rhs), (batch of lhs, of rhs)): (([1], [0]), ([], []))",
+        )
+    return [[integers(axes, "dimension_numbers") for axes in pair] for pair in pairs]
+
+
+def _is_pair(x: Any) -> bool:
+    return isinstance(x, list | tuple) and len(x) == 2
 
 
 @JAX.macro("lax.conv_general_dilated")
@@ -127,6 +142,8 @@ def conv_transpose(
     spatial = "HWD"[: x.ndim - 2] if x.ndim < 5 else "HWD"
     order = dimension_numbers or (f"N{spatial}C", f"{spatial}IO", f"N{spatial}C")
     _, filters, _ = axis_orders(order, x.ndim)
+    if w.ndim != x.ndim:
+        raise ShapeMismatch(f"filters have as many axes as lhs, got {w.shape} for {x.shape}")
     axes = [axis for axis, name in enumerate(filters) if name not in "OI"]
     count = len(axes)
     steps = per_axis(strides, count, "strides")

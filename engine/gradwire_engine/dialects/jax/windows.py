@@ -11,6 +11,7 @@ from gradwire_engine.dialects.jax.products import axis_orders, ordered
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.arrays.windows import Windows, bordered, borders, per_axis
+from gradwire_engine.ops.axes import integers
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def reduce(
     b: Builder, operands: Any, init_values: Any, computation: Any, dimensions: Static
 ) -> Any:
     """The reduction over ``dimensions`` by ``lax.add``, ``mul``, ``max`` or ``min``."""
-    return recorded(_reduction(computation, init_values))(b, operands, tuple(dimensions))
+    axes = integers(dimensions, "dimensions")
+    return recorded(_reduction(computation, init_values))(b, operands, axes)
 
 
 @JAX.macro("lax.reduce_window")
@@ -64,7 +66,7 @@ def reduce_window(
     Convention: of equal elements the first has the derivative.
     """
     x, name = b.array(operand), _reduction(computation, init_value)
-    if base_dilation is not None and any(step != 1 for step in base_dilation):
+    if base_dilation is not None and any(n != 1 for n in integers(base_dilation, "base_dilation")):
         raise BadArgument("reduce_window has base_dilation 1 only", hint="lax.pad puts between")
     strides = 1 if window_strides is None else window_strides
     apart = 1 if window_dilation is None else window_dilation
@@ -92,7 +94,7 @@ def conv_general_dilated_patches(
     x = b.array(lhs)
     given, _, wanted = axis_orders(dimension_numbers, x.ndim)
     lengths = "".join(name for name in given if name not in "NC")
-    if lhs_dilation is not None and any(step != 1 for step in lhs_dilation):
+    if lhs_dilation is not None and any(n != 1 for n in integers(lhs_dilation, "lhs_dilation")):
         raise BadArgument("patches have lhs_dilation 1 only", hint="lax.pad puts between")
     n = len(lengths)
     sizes = per_axis(filter_shape, n, "filter_shape")

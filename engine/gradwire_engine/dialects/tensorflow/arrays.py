@@ -9,6 +9,7 @@ import numpy as np
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.slicing import of_lengths
 from gradwire_engine.ops.axes import axis_of, flag, integers, lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.sequences.cumulative import shifted
@@ -72,10 +73,7 @@ def split(b: Builder, value: Any, num_or_size_splits: Static, axis: Static = 0) 
     if not isinstance(num_or_size_splits, list | tuple):
         return recorded("split")(b, value, num_or_size_splits, axis)
     x, sizes = b.array(value), integers(num_or_size_splits, "num_or_size_splits")
-    place = axis_of(axis, x.ndim, "split")
-    if any(size < 0 for size in sizes) or sum(sizes) != x.type.shape[place]:
-        raise BadArgument(f"parts of {sizes} do not make up a length of {x.type.shape[place]}")
-    return recorded("split")(b, x, [sum(sizes[:i]) for i in range(1, len(sizes))], place)
+    return of_lengths(x, sizes, axis_of(axis, x.ndim, "split"))
 
 
 @TF.macro("pad")

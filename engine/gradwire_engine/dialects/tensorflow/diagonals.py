@@ -10,9 +10,10 @@ from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, OnDiagonal, diagonal_length
-from gradwire_engine.ops.axes import flag, integer, integers
+from gradwire_engine.ops.axes import choice, flag, integer, integers
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.elementwise import BOOL
 from gradwire_engine.ops.sequences.cumulative import shifted
 
 if TYPE_CHECKING:
@@ -119,9 +120,7 @@ def _longest(low: int, high: int, rows: int, columns: int) -> int:
 
 
 def _at_right(align: Any, offset: int) -> bool:
-    if align not in _ALIGNMENTS:
-        raise BadArgument(f"align is one of {', '.join(_ALIGNMENTS)}")
-    above, below = align.split("_")
+    above, below = choice(align, _ALIGNMENTS, "align").split("_")
     ends = [end for end, chosen in ((above, offset >= 0), (below, offset <= 0)) if chosen]
     return "LEFT" not in ends
 
@@ -148,8 +147,7 @@ def _placed(x: Var, low: int, high: int, shape: tuple[int, ...], align: Any) -> 
 
 
 def _inside(b: Builder, low: int, high: int, shape: tuple[int, ...]) -> Var:
-    offsets = np.arange(shape[1]) - np.arange(shape[0])[:, None]
-    return b.constant((low <= offsets) & (offsets <= high))
+    return b.table(shape, lambda i, j: (low <= j - i) & (j - i <= high), BOOL)
 
 
 @TF.macro("linalg.tensor_diag")
@@ -242,5 +240,8 @@ def eigh_tridiagonal(b: Builder, alpha: Any, beta: Any, eigvals_only: Static = T
     if not middle.ndim:
         raise ShapeMismatch(f"eigh_tridiagonal needs a diagonal, got {middle.type}")
     rows = middle.shape[-1]
+    expected = (*middle.shape[:-1], max(rows - 1, 0))
+    if below.shape != expected:
+        raise ShapeMismatch(f"eigh_tridiagonal needs beta of shape {expected}, got {below.type}")
     a = OnDiagonal(rows, rows, 0)(middle) + OnDiagonal(rows, rows, -1)(below)
     return recorded("eigvalsh" if flag(eigvals_only, "eigvals_only") else "eigh")(b, a)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -81,10 +79,7 @@ def _from_start(b: Builder, index: Var, x: Var) -> Var:
 
 def _rows(b: Builder, x: Var, indices: list[Var], count: int, ndim: int) -> Var:
     """Elements by ``indices`` of ``ndim`` axes, of each of the examples in ``count`` axes."""
-    examples = [
-        b.constant(np.arange(n).reshape([-1 if i == axis else 1 for i in range(ndim)]))
-        for axis, n in enumerate(x.shape[:count])
-    ]
+    examples = [b.numbers(n, axis, ndim) for axis, n in enumerate(x.shape[:count])]
     pattern = (ARRAY,) * (count + len(indices))
     return GetItem(complete_pattern(pattern, x.ndim))(x, *examples, *indices)
 

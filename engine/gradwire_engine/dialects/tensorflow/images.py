@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -123,8 +121,7 @@ def crop_and_resize(
 def _stretch(start: Var, stop: Var, count: int, length: int) -> Var:
     """``count`` indices from ``start`` to ``stop``, which are 1 at the last of ``length``."""
     b = start.builder
-    share = np.linspace(0, 1, count) if count > 1 else np.full(count, 0.5)
-    parts = b.constant(share.astype(start.dtype))
+    parts = b.table((count,), lambda i: i / (count - 1) if count > 1 else 0.5, start.dtype)
     rows = reshape(start, (*start.type.shape, 1))
     return (rows + reshape(stop - start, rows.type.shape) * parts) * (length - 1)
 

@@ -108,8 +108,8 @@ def frame(
     if missing:
         widths = [(0, missing if i == place else 0) for i in range(x.ndim)]
         x = recorded("pad")(b, x, widths, constant_values=pad_value)
-    index = np.arange(count)[:, None] * step + np.arange(length)
-    return recorded("take")(b, x, b.constant(index), place)
+    index = b.table((count, length), lambda i, j: i * step + j)
+    return recorded("take")(b, x, index, place)
 
 
 @TF.macro("signal.overlap_and_add")
@@ -145,9 +145,11 @@ def hamming_window(
 def _cosine_window(b: Builder, length: Any, periodic: Any, dtype: Any, middle: float) -> Var:
     (count,) = lengths(integer(length, "window_length"), "window_length")
     period = count - 1 + (flag(periodic, "periodic") and count % 2 == 0)
-    places = np.arange(count) / max(period, 1)
-    values = middle - (1 - middle) * np.cos(2 * np.pi * places)
-    return b.constant((values if count > 1 else np.ones(count)).astype(dtype_of(dtype)))
+
+    def value(n: Any) -> Any:
+        return middle - (1 - middle) * np.cos(2 * np.pi * (n / period))
+
+    return b.table((count,), value if count > 1 else np.ones_like, dtype_of(dtype))
 
 
 @TF.macro("signal.stft")

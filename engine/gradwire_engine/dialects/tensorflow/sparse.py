@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
-from gradwire_engine.errors import BadArgument
+from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag, lengths
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.builder import describe
@@ -66,6 +66,8 @@ def embedding_lookup_sparse(
         raise BadArgument("combiner must be 'sum', 'mean' or 'sqrtn'")
     ids, (row, _), (count, _) = _parts(sp_ids)
     table = b.inexact(params)
+    if table.ndim != 2:
+        raise ShapeMismatch(f"embedding_lookup_sparse needs a matrix of rows, got {table.type}")
     weights = recorded("ones_like")(b, ids, table.dtype)
     if sp_weights is not None:
         weights = _parts(sp_weights)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths
 from gradwire_engine.ops.axes import axes_of, axis_of, flag, integer, integers, reshaped
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.builder import refuse_too_large
+from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
@@ -41,18 +42,60 @@ def split(b: Builder, tensor: Any, split_size_or_sections: Static, dim: Static =
     """A list of parts along ``dim`` of one length, the last perhaps shorter, or of given ones."""
     x = b.array(tensor)
     place = axis_of(dim, x.ndim, "split")
-    length = x.type.shape[place]
     if isinstance(split_size_or_sections, list | tuple):
-        sizes = integers(split_size_or_sections, "split_size_or_sections")
-        if any(size < 0 for size in sizes) or sum(sizes) != length:
-            raise BadArgument(f"parts of {sizes} do not make up a length of {length}")
-        cuts = [sum(sizes[:i]) for i in range(1, len(sizes))]
-    else:
-        size = integer(split_size_or_sections, "split_size_or_sections")
-        if size < 1:
-            raise BadArgument(f"parts have a length of at least 1, not {size}")
-        cuts = [*range(size, length, size)]
-    return recorded("split")(b, x, cuts, place)
+        return of_lengths(x, integers(split_size_or_sections, "split_size_or_sections"), place)
+    size, length = integer(split_size_or_sections, "split_size_or_sections"), x.type.shape[place]
+    if size < 1:
+        raise BadArgument(f"parts have a length of at least 1, not {size}")
+    few_parts(b, -(-length // size))
+    return recorded("split")(b, x, [*range(size, length, size)], place)
+
+
+@TORCH.macro("split_with_sizes")
+def split_with_sizes(b: Builder, input: Any, split_sizes: Static, dim: Static = 0) -> Any:
+    """A list of parts along ``dim`` of the given lengths."""
+    return split(b, input, [*integers(split_sizes, "split_sizes")], dim)
+
+
+@TORCH.macro("cat concat concatenate")
+def cat(b: Builder, tensors: Any, dim: Static = 0) -> Any:
+    """Arrays one after the other along ``dim``; vectors of no elements count as not there."""
+    if isinstance(tensors, list | tuple):
+        parts = [b.array(part) for part in tensors]
+        tensors = [part for part in parts if part.shape != (0,)] or parts
+    return recorded("concatenate")(b, tensors, dim)
+
+
+def _at_least(axes: int) -> Callable[..., Any]:
+    def at_least(b: Builder, tensors: Any, *others: Any) -> Any:
+        """The array, or each of a list, with new axes of length 1 if it has too few."""
+        listed = isinstance(tensors, list | tuple)
+        given = tensors if listed and not others else (tensors, *others)
+        grown = [recorded(f"atleast_{axes}d")(b, x) for x in given]
+        return grown if listed or others else grown[0]
+
+    return at_least
+
+
+for _n in (1, 2, 3):
+    TORCH.macro(f"atleast_{_n}d")(_at_least(_n))
+
+
+@TORCH.macro("repeat_interleave")
+def repeat_interleave(
+    b: Builder,
+    input: Any,
+    repeats: Static,
+    dim: Static = None,
+    *,
+    output_size: Static = None,
+) -> Any:
+    """Each element, or part along ``dim``, as often as ``repeats`` says; ``output_size`` in all."""
+    z = recorded("repeat")(b, input, repeats, dim)
+    length = z.shape[dim or 0]
+    if output_size not in (None, length):
+        raise BadArgument(f"repeats make up {length} parts, got an output_size of {output_size}")
+    return z
 
 
 @TORCH.macro("chunk")
@@ -133,7 +176,21 @@ def combinations(b: Builder, input: Any, r: Static = 2, with_replacement: Static
     again = flag(with_replacement, "with_replacement")
     choose = itertools.combinations_with_replacement if again else itertools.combinations
     length = x.type.shape[0]
-    total = math.comb(length + count - 1 if again else length, count)
-    refuse_too_large("combinations", ArrayType(x.dtype, (total, count)), b.limits.array_bytes)
-    rows = np.array([*choose(range(length), count)], np.int64).reshape(total, count)
-    return recorded("take")(b, x, b.constant(rows), 0)
+    total = _chosen(length + count - 1 if again else length, count, b.limits.array_bytes)
+    b.afford(*[ArrayType(DTYPES["int64"], shape) for shape in ((total, count), (5, length))])
+    following = itertools.chain.from_iterable(choose(range(length), count))
+
+    def rows(row: Any, _: Any) -> Any:
+        return np.fromiter(following, np.int64, row.size * count).reshape(row.size, count)
+
+    return recorded("take")(b, x, b.table((total, count), rows, by=0), 0)
+
+
+def _chosen(n: int, k: int, most: int) -> int:
+    """The number of choices of ``k`` from ``n``, or one above ``most``."""
+    total = int(k <= max(n, 0))
+    for i in range(min(k, n - k)):
+        total = total * (n - i) // (i + 1)
+        if total > most:
+            break
+    return total

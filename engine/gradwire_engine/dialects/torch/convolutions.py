@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
+from gradwire_engine.dialects.torch.scatters import scatter
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.windows import per_axis
 from gradwire_engine.ops.axes import integers
@@ -101,10 +103,55 @@ def _max_pool(n: int) -> Callable[..., Any]:
         """Largest element of each window, with its index if asked."""
         x, size = _images(b, input, n), _sizes(kernel_size, n)
         return recorded("max_pool")(
-            b, x, size, stride, padding, dilation, ceil_mode, return_indices
+            b, x, size, _by_size(stride), padding, dilation, ceil_mode, return_indices
         )
 
     return max_pool
+
+
+def _max_unpool(n: int) -> Callable[..., Any]:
+    def max_unpool(
+        b: Builder,
+        input: Any,
+        indices: Any,
+        kernel_size: Static,
+        stride: Static = None,
+        padding: Static = 0,
+        output_size: Static = None,
+    ) -> Any:
+        """Zeros, but for what max_pool took at the ``indices`` that it gave, of repeats the last.
+
+        ``output_size`` is of the last axes, by default what the windows just cover.
+        """
+        x, at = _images(b, input, n), b.array(indices)
+        if at.shape != x.shape:
+            raise ShapeMismatch(f"max_unpool needs an index for each element, got {at.type}")
+        sizes = _sizes(kernel_size, n)
+        strides = sizes if _by_size(stride) is None else _sizes(stride, n, "stride")
+        edges = per_axis(padding, n, "padding", 0)
+        parts = zip(x.shape[-n:], strides, edges, sizes, strict=True)
+        shape = tuple([(count - 1) * step - 2 * edge + size for count, step, edge, size in parts])
+        if output_size is not None:
+            shape = _fitting(integers(output_size, "output_size")[-n:], shape, strides)
+        lead = x.shape[:-n]
+        flat, places = (recorded("reshape")(b, v, (math.prod(lead), -1)) for v in (x, at))
+        zeros = recorded("zeros")(b, (math.prod(lead), math.prod(shape)), x.dtype)
+        return recorded("reshape")(b, scatter(b, zeros, 1, places, flat), (*lead, *shape))
+
+    return max_unpool
+
+
+def _fitting(lengths: Shape, default: Shape, strides: Shape) -> Shape:
+    """``lengths``, if the same windows could have come from them as from ``default`` ones."""
+    bounds = zip(lengths, default, strides, strict=False)
+    if len(lengths) != len(default) or any(abs(n - own) >= step for n, own, step in bounds):
+        raise BadArgument(f"output_size {lengths} is not within a stride, {strides}, of {default}")
+    return lengths
+
+
+def _by_size(stride: Any) -> Any:
+    """``stride``, which is the windows' size where none is given."""
+    return None if stride in ([], ()) else stride
 
 
 def _avg_pool(n: int) -> Callable[..., Any]:
@@ -121,7 +168,7 @@ def _avg_pool(n: int) -> Callable[..., Any]:
         """Average of each window, by default with the zeros of the padding."""
         x, size = _images(b, input, n), _sizes(kernel_size, n)
         return recorded("average_pool")(
-            b, x, size, stride, padding, 1, ceil_mode, count_include_pad, divisor_override
+            b, x, size, _by_size(stride), padding, 1, ceil_mode, count_include_pad, divisor_override
         )
 
     return avg_pool
@@ -171,7 +218,7 @@ def _lp_pool(n: int) -> Callable[..., Any]:
             raise BadArgument("norm_type must be a number other than 0")
         x, size = b.inexact(_images(b, input, n)), _sizes(kernel_size, n)
         powers = recorded("power")(b, x, norm_type)
-        total = recorded("average_pool")(b, powers, size, stride, ceil_mode=ceil_mode)
+        total = recorded("average_pool")(b, powers, size, _by_size(stride), ceil_mode=ceil_mode)
         for length in size:
             total = recorded("multiply")(b, total, length)
         root = recorded("power")(b, total, 1 / norm_type)
@@ -213,6 +260,7 @@ _FAMILIES = {
     "conv": _conv,
     "conv_transpose": _conv_transpose,
     "max_pool": _max_pool,
+    "max_unpool": _max_unpool,
     "avg_pool": _avg_pool,
     "adaptive_avg_pool": _adaptive_avg_pool,
     "adaptive_max_pool": _adaptive_max_pool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.names import TORCH
+from gradwire_engine.dialects.torch.names import TORCH, listed
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -15,17 +15,13 @@ if TYPE_CHECKING:
 @TORCH.macro("zeros empty")
 def zeros(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
     """Zeros; the lengths are given one by one or as a list."""
-    return recorded("zeros")(b, _size(size), dtype)
+    return recorded("zeros")(b, listed(size), dtype)
 
 
 @TORCH.macro("ones")
 def ones(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
     """Ones; the lengths are given one by one or as a list."""
-    return recorded("ones")(b, _size(size), dtype)
-
-
-def _size(size: tuple[Any, ...]) -> Any:
-    return size[0] if len(size) == 1 and isinstance(size[0], list | tuple) else size
+    return recorded("ones")(b, listed(size), dtype)
 
 
 @TORCH.macro("arange")
@@ -42,12 +38,18 @@ def arange(
 
 
 @TORCH.macro("tril_indices")
-def tril_indices(b: Builder, row: Static, col: Static, offset: Static = 0) -> Any:
+def tril_indices(
+    b: Builder, row: Static, col: Static, offset: Static = 0, *, dtype: Static = "int64"
+) -> Any:
     """Rows and columns of a matrix's lower triangle, up to the diagonal ``offset``."""
-    return recorded("stack")(b, recorded("tril_indices")(b, row, offset, col))
+    pair = recorded("stack")(b, recorded("tril_indices")(b, row, offset, col))
+    return recorded("astype")(b, pair, dtype)
 
 
 @TORCH.macro("triu_indices")
-def triu_indices(b: Builder, row: Static, col: Static, offset: Static = 0) -> Any:
+def triu_indices(
+    b: Builder, row: Static, col: Static, offset: Static = 0, *, dtype: Static = "int64"
+) -> Any:
     """Rows and columns of a matrix's upper triangle, from the diagonal ``offset`` on."""
-    return recorded("stack")(b, recorded("triu_indices")(b, row, offset, col))
+    pair = recorded("stack")(b, recorded("triu_indices")(b, row, offset, col))
+    return recorded("astype")(b, pair, dtype)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
-from gradwire_engine.errors import BadArgument
+from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.promotion import inexact_promoted
 
@@ -17,6 +20,14 @@ if TYPE_CHECKING:
 def scaled(b: Builder, x: Any, by: Any) -> Any:
     """``by x``, nothing recorded for 1."""
     return x if isinstance(by, int | float) and by == 1 else recorded("multiply")(b, by, x)
+
+
+def held(value: float, dtype: Any) -> Any:
+    """``value``, or for an infinite one that integers are to hold the outermost of these."""
+    if dtype.kind not in "iu" or math.isfinite(value):
+        return value
+    bounds = np.iinfo(dtype)
+    return int(bounds.max if value > 0 else bounds.min)
 
 
 @TORCH.macro("add")
@@ -137,7 +148,10 @@ def view_as_real(b: Builder, input: Any) -> Any:
 @TORCH.macro("view_as_complex")
 def view_as_complex(b: Builder, input: Any) -> Any:
     """Complex numbers from the two parts along the last axis."""
-    return recorded("complex")(b, *recorded("unstack")(b, input, -1))
+    x = b.array(input)
+    if x.type.shape[-1:] != (2,):
+        raise ShapeMismatch(f"view_as_complex needs a last axis of length 2, got {x.type}")
+    return recorded("complex")(b, *recorded("unstack")(b, x, -1))
 
 
 @TORCH.macro("special.spherical_bessel_j0")

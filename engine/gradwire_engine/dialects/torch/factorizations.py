@@ -12,7 +12,7 @@ from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder
+    from gradwire_engine.ops.builder import Builder, Var
 
 
 @TORCH.macro("cholesky_solve")
@@ -27,38 +27,6 @@ def cholesky_inverse(b: Builder, L: Any, upper: Static = False) -> Any:
     factor = b.array(L)
     unit = recorded("eye")(b, factor.type.shape[-1] if factor.ndim else 1, dtype=factor.dtype)
     return cholesky_solve(b, unit, factor, upper)
-
-
-@TORCH.macro("linalg.lu_factor")
-def lu_factor(b: Builder, A: Any) -> Any:
-    """Both triangles of ``P L U`` in one matrix, and the order of its rows.
-
-    The order is what lu_solve takes, not PyTorch's list of swaps.
-    """
-    return recorded("lu_factor")(b, A)
-
-
-@TORCH.macro("linalg.lu_solve")
-def lu_solve(
-    b: Builder,
-    LU: Any,
-    pivots: Any,
-    B: Any,
-    *,
-    left: Static = True,
-    adjoint: Static = False,
-) -> Any:
-    """Solution ``z`` of ``A z = B``, or of ``z A = B``, from what lu_factor gives of ``A``.
-
-    ``adjoint`` takes the conjugate transpose of ``A``.
-    """
-    conjugated = flag(adjoint, "adjoint")
-    if flag(left, "left"):
-        return recorded("lu_solve")(b, (LU, pivots), B, 2 if conjugated else 0)
-    # z A = B is A^H z^H = B^H
-    turned = conjugate_transpose(b, B)
-    z = recorded("lu_solve")(b, (LU, pivots), turned, 0 if conjugated else 2)
-    return conjugate_transpose(b, z)
 
 
 @TORCH.macro("svd")
@@ -95,25 +63,64 @@ def linalg_qr(b: Builder, A: Any, mode: Static = "reduced") -> Any:
     return [recorded("zeros")(b, (0,), factors.dtype), factors] if mode == "r" else factors
 
 
-@TORCH.macro("linalg.householder_product")
-def householder_product(b: Builder, A: Any, tau: Any) -> Any:
-    """First columns of the product of reflections ``I - tau_i v_i v_i^H``.
+def _reflections(b: Builder, input: Any, tau: Any, op: str) -> list[tuple[Var, Var]]:
+    """The vectors and factors of reflections ``I - tau_i v_i v_i^H``.
 
-    ``v_i`` is column ``i`` of ``A`` below the diagonal, with 1 on it.  Source: Golub and Van Loan,
-    Matrix Computations, section 5.1.6.
+    ``v_i`` is column ``i`` of ``input`` below the diagonal, with 1 on it.  Source: Golub and Van
+    Loan, Matrix Computations, section 5.1.6.
     """
-    a, scale = b.promote(b.inexact(A), tau)
-    if a.ndim < 2 or a.shape[-2] < a.shape[-1] or scale.ndim != a.ndim - 1:
-        raise ShapeMismatch(f"householder_product got {a.type} and {scale.type}")
-    rows, columns = a.shape[-2:]
-    unit = recorded("eye")(b, rows, columns, dtype=a.dtype)
-    vectors = recorded("tril")(b, a, -1) + unit
-    z = b.broadcast(unit, a.shape)
-    for i in reversed(range(scale.shape[-1])):
-        v = recorded("take")(b, vectors, [i], -1)
-        factor = recorded("expand_dims")(b, recorded("take")(b, scale, [i], -1), -1)
-        z = z - factor * v * recorded("matmul")(b, conjugate_transpose(b, v), z)
+    a, scale = b.promote(b.inexact(input), tau)
+    count = scale.shape[-1] if scale.ndim else 0
+    if a.ndim < 2 or scale.shape != (*a.shape[:-2], count) or count > min(a.shape[-2:]):
+        raise ShapeMismatch(f"{op} got {a.type} and {scale.type}")
+    used = recorded("split")(b, a, [count], -1)[0]
+    unit = recorded("eye")(b, *used.shape[-2:], dtype=a.dtype)
+    vectors = recorded("tril")(b, used, -1) + unit
+    factors = recorded("expand_dims")(b, scale, -1)
+    return [
+        (recorded("take")(b, vectors, [i], -1), recorded("take")(b, factors, [i], -2))
+        for i in range(count)
+    ]
+
+
+def _reflected(b: Builder, z: Any, vector: Var, factor: Var) -> Any:
+    return z - factor * vector * recorded("matmul")(b, conjugate_transpose(b, vector), z)
+
+
+@TORCH.macro("linalg.householder_product orgqr")
+def householder_product(b: Builder, A: Any, tau: Any) -> Any:
+    """First columns of the product of the reflections that geqrf gives."""
+    reflections, a = _reflections(b, A, tau, "householder_product"), b.inexact(A)
+    if a.shape[-2] < a.shape[-1]:
+        raise ShapeMismatch(f"householder_product needs as many rows as columns, got {a.type}")
+    z = b.broadcast(recorded("eye")(b, *a.shape[-2:], dtype=a.dtype), a.shape)
+    for vector, factor in reversed(reflections):
+        z = _reflected(b, z, vector, factor)
     return z
+
+
+@TORCH.macro("ormqr")
+def ormqr(
+    b: Builder,
+    input: Any,
+    tau: Any,
+    other: Any,
+    left: Static = True,
+    transpose: Static = False,
+) -> Any:
+    """``q other``, or ``other q``, with the square product of reflections, or ``q^H`` for it."""
+    a, scale, reflections = b.array(input), b.array(tau), _reflections(b, input, tau, "ormqr")
+    first, turned = flag(left, "left"), flag(transpose, "transpose")
+    z = b.array(other) if first else b.array(conjugate_transpose(b, other))
+    rows, columns = a.shape[-2:]
+    if z.ndim < 2 or z.shape[-2] != rows or scale.shape[-1] != min(rows, columns):
+        raise ShapeMismatch(f"ormqr got {a.type} and {scale.type} for {z.type}")
+    if turned != first:  # the product as it stands: the last reflection comes first
+        reflections.reverse()
+    for vector, factor in reflections:
+        scale = factor if turned != first else recorded("conj")(b, factor)
+        z = _reflected(b, z, vector, scale)
+    return z if first else conjugate_transpose(b, z)
 
 
 def _no_error(b: Builder, A: Any) -> Any:

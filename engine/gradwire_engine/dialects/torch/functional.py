@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.elementwise import scaled
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import flag, integer, integers
+from gradwire_engine.ops.axes import choice, flag, integer, integers
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder
+    from gradwire_engine.ops.builder import Builder, Var
 
 #: What the modes of padding are called without prefix.
 _PADDINGS = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+#: Modes that repeat what is left when negative widths are cut off; the others what was there.
+_CUT_FIRST = ("constant", "circular")
 
 
 @TORCH.macro("nn.functional.softplus")
@@ -51,7 +51,10 @@ def normalize(b: Builder, input: Any, p: Static = 2.0, dim: Static = 1, eps: Any
 @TORCH.macro("nn.functional.one_hot")
 def one_hot(b: Builder, tensor: Any, num_classes: Static) -> Any:
     """Integers: 1 where the index along a new last axis is the given one, else 0."""
-    counter = recorded("arange")(b, integer(num_classes, "num_classes"))
+    count = integer(num_classes, "num_classes")
+    if count < 1:
+        raise BadArgument(f"one_hot needs to know how many classes there are, got {count}")
+    counter = recorded("arange")(b, count)
     same = recorded("equal")(b, recorded("expand_dims")(b, tensor, -1), counter)
     return recorded("astype")(b, same, "int64")
 
@@ -80,9 +83,10 @@ def layer_norm(
 
 @TORCH.macro("cosine_similarity nn.functional.cosine_similarity")
 def cosine_similarity(b: Builder, x1: Any, x2: Any, dim: Static = 1, eps: Any = 1e-8) -> Any:
-    """``z = x1 · x2 / (max(‖x1‖, eps) max(‖x2‖, eps))`` along ``dim``."""
-    product = recorded("sum")(b, recorded("multiply")(b, x1, x2), dim)
-    lengths = [recorded("maximum")(b, recorded("vector_norm")(b, x, dim), eps) for x in (x1, x2)]
+    """``z = x1 · x2 / (max(‖x1‖, eps) max(‖x2‖, eps))`` along ``dim`` of both broadcast."""
+    pair = recorded("broadcast_arrays")(b, x1, x2)
+    product = recorded("sum")(b, recorded("multiply")(b, *pair), dim)
+    lengths = [recorded("maximum")(b, recorded("vector_norm")(b, x, dim), eps) for x in pair]
     return recorded("divide")(b, product, recorded("multiply")(b, *lengths))
 
 
@@ -112,8 +116,9 @@ def _as(b: Builder, x: Any, dtype: Any) -> Any:
 def prelu(b: Builder, input: Any, weight: Any) -> Any:
     """``z = x`` where positive, else ``weight x``: one number, or one a channel along axis 1."""
     x, slope = b.promote(input, weight)
-    if slope.ndim and slope.type.size > 1:
-        slope = recorded("reshape")(b, slope, (-1, *[1 for _ in range(x.ndim - 2)]))
+    if slope.ndim:
+        channels = [1] * (x.ndim - 2)
+        slope = recorded("reshape")(b, slope, (-1, *channels) if slope.type.size > 1 else ())
     return recorded("where")(b, x.exceeds(0), x, slope * x)
 
 
@@ -158,13 +163,40 @@ def pdist(b: Builder, input: Any, p: Static = 2.0) -> Any:
     x = b.array(input)
     if x.ndim != 2:
         raise ShapeMismatch(f"pdist takes a matrix, got {x.type}")
-    first, second = (b.constant(index) for index in np.triu_indices(x.type.shape[0], 1))
-    apart = [recorded("take")(b, x, index, 0) for index in (first, second)]
+    pairs = recorded("triu_indices")(b, x.type.shape[0], 1)
+    apart = [recorded("take")(b, x, index, 0) for index in pairs]
     return recorded("vector_norm")(b, recorded("subtract")(b, *apart), -1, ord=p)
 
 
+#: Ways to compute Euclidean distances, which are all of differences here.
+_COMPUTED = (
+    "use_mm_for_euclid_dist_if_necessary",
+    "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)
+
+
+@TORCH.macro("cdist")
+def cdist(
+    b: Builder, x1: Any, x2: Any, p: Static = 2.0, compute_mode: Static = _COMPUTED[0]
+) -> Any:
+    """Distances of all pairs of rows in the norm ``p``: ``z[i, j] = |x1[i] - x2[j]|``.
+
+    ``compute_mode`` changes nothing.  Convention: derivative 0 where two rows are equal.
+    """
+    if compute_mode is not None:
+        choice(compute_mode, _COMPUTED, "compute_mode")
+    return recorded("cdist")(b, x1, x2, p)
+
+
+@TORCH.macro("constant_pad_nd")
+def constant_pad_nd(b: Builder, input: Any, pad: Static, value: Any = 0) -> Any:
+    """The array with ``value`` around it; ``pad`` is (before, after) for the last axis first."""
+    return padded(b, input, pad, "constant", value)
+
+
 @TORCH.macro("nn.functional.pad")
-def pad(b: Builder, input: Any, pad: Static, mode: Static = "constant", value: Any = 0) -> Any:
+def padded(b: Builder, input: Any, pad: Static, mode: Static = "constant", value: Any = 0) -> Any:
     """The array with ``value`` around it, or (``reflect``, ``replicate``, ``circular``) itself.
 
     ``pad`` is (before, after) for the last axis first; negative widths cut off.
@@ -172,17 +204,26 @@ def pad(b: Builder, input: Any, pad: Static, mode: Static = "constant", value: A
     x, widths = b.array(input), integers(pad, "pad")
     if len(widths) % 2 or len(widths) > 2 * x.ndim:
         raise BadArgument(f"pad needs pairs for at most {x.ndim} axes, got {len(widths)} numbers")
-    if mode not in _PADDINGS:
-        raise BadArgument(f"pad knows the modes {', '.join(_PADDINGS)}")
+    choice(mode, _PADDINGS, "mode")
     pairs = [(widths[i], widths[i + 1]) for i in range(0, len(widths), 2)]
     pairs = [*[(0, 0)] * (x.ndim - len(pairs)), *pairs[::-1]]
+    if any(sum(pair) + n < 0 for n, pair in zip(x.shape, pairs, strict=True)):
+        raise BadArgument(f"pad cannot cut off more than there is, got {pairs} for {x.type}")
+    grown = [(max(before, 0), max(after, 0)) for before, after in pairs]
+    filled = () if value is None or mode != "constant" else (value,)
+    before = mode in _CUT_FIRST
+    x = _without_ends(b, x, pairs) if before else x
+    z = recorded("pad")(b, x, grown, _PADDINGS[mode], *filled)
+    return z if before else _without_ends(b, z, pairs)
+
+
+def _without_ends(b: Builder, x: Var, pairs: list[tuple[int, int]]) -> Any:
+    """``x`` with negative widths cut off."""
     for axis, (before, after) in enumerate(pairs):
         if min(before, after) < 0:
             stop = x.type.shape[axis] - max(-after, 0)
             x = recorded("split")(b, x, [max(-before, 0), stop], axis)[1]
-    grown = [(max(before, 0), max(after, 0)) for before, after in pairs]
-    filled = () if value is None or mode != "constant" else (value,)
-    return recorded("pad")(b, x, grown, _PADDINGS[mode], *filled)
+    return x
 
 
 @TORCH.macro("channel_shuffle nn.functional.channel_shuffle")

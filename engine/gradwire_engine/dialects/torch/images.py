@@ -13,7 +13,7 @@ from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import flag, integers
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.images.resampling import (
-    centres,
+    centre,
     chosen,
     cubic,
     hat,
@@ -55,7 +55,10 @@ def _sizes(
         factors = [*scale_factor] if listed else [scale_factor] * len(spatial)
         if not all(_is_positive(factor) for factor in factors):
             raise BadArgument("scale_factor is a positive number, or one for each axis")
-        counts = tuple([math.floor(n * f) for n, f in zip(spatial, factors, strict=False)])
+        wanted = [n * f for n, f in zip(spatial, factors, strict=False)]
+        if not all(map(math.isfinite, wanted)):
+            raise BadArgument("scale_factor makes images larger than any number")
+        counts = tuple(map(math.floor, wanted))
     if len(counts) != len(spatial) or len(factors) != len(spatial) or min(counts, default=0) < 1:
         raise BadArgument(f"interpolate needs a positive length for each of {len(spatial)} axes")
     steps = [
@@ -112,19 +115,18 @@ def _resized(
     if mode.startswith("nearest"):
         middle = 0.5 if mode == "nearest-exact" else 0.0
 
-        def index(length: int) -> Any:
-            rounded = np.floor((np.arange(count) + middle) * step)
-            return rounded.astype("int64").clip(0, length - 1)
+        def index(i: Any, length: int) -> Any:
+            return np.floor((i + middle) * step).astype("int64").clip(0, length - 1)
 
         return chosen(x, axis, count, index)
     if mode == "area":
-        return weighed(b.inexact(x), axis, count, lambda length: _area_weights(count, length))
+        return weighed(b.inexact(x), axis, count, lambda i, n: _area_weights(i, count, n))
 
-    def weights(length: int) -> Any:
+    def weights(i: Any, length: int) -> Any:
         scale = step
         if corners:
             scale = (length - 1) / (count - 1) if count > 1 else 0.0
-        positions = np.arange(count) * scale if corners and not smooth else centres(count, scale)
+        positions = i * scale if corners and not smooth else centre(i, scale)
         if smooth:
             kernel = cubic(-0.5) if mode == "bicubic" else hat
             return kernel_weights(positions, length, kernel, max(scale, 1.0))
@@ -135,10 +137,10 @@ def _resized(
     return weighed(b.inexact(x), axis, count, weights)
 
 
-def _area_weights(count: int, length: int) -> Any:
-    """Means of all elements that lie in a stretch, also in part."""
-    index, number = np.arange(length), np.arange(count)[:, None]
-    covered = (index >= number * length // count) & (index * count < (number + 1) * length)
+def _area_weights(i: Any, count: int, length: int) -> Any:
+    """Means of all elements that lie in stretch ``i``, also in part."""
+    index = np.arange(length)
+    covered = (index >= i * length // count) & (index * count < (i + 1) * length)
     return covered / covered.sum(1, keepdims=True)
 
 
@@ -153,6 +155,22 @@ def upsample(
 ) -> Any:
     """``interpolate`` by its old name."""
     return interpolate(b, input, size, scale_factor, mode, align_corners)
+
+
+@TORCH.macro(f"{_F}.upsample_nearest")
+def upsample_nearest(
+    b: Builder, input: Any, size: Static = None, scale_factor: Static = None
+) -> Any:
+    """``interpolate`` to the nearest elements, rounded down."""
+    return interpolate(b, input, size, scale_factor)
+
+
+@TORCH.macro(f"{_F}.upsample_bilinear")
+def upsample_bilinear(
+    b: Builder, input: Any, size: Static = None, scale_factor: Static = None
+) -> Any:
+    """``interpolate`` between elements, the outermost of which stay where they are."""
+    return interpolate(b, input, size, scale_factor, "bilinear", True)
 
 
 @TORCH.macro(f"{_F}.batch_norm")

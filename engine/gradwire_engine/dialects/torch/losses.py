@@ -56,6 +56,16 @@ def _mean_weighed(b: Builder, loss: Any, reduction: Any, weight: Any) -> Any:
     return recorded("divide")(b, total, recorded("sum")(b, weight))
 
 
+@TORCH.macro(f"{_F}smooth_l1_loss")
+def smooth_l1_loss(
+    b: Builder, input: Any, target: Any, *, reduction: Static = "mean", beta: Any = 1.0
+) -> Any:
+    """Huber's loss divided by its bound: ``d² / (2 beta)`` near 0, slope 1 beyond ``beta``."""
+    if isinstance(beta, int | float) and beta == 0:
+        return l1_loss(b, input, target, reduction=reduction)
+    return recorded("smooth_l1_loss")(b, input, target, reduction, beta)
+
+
 @TORCH.macro(f"{_F}huber_loss")
 def huber_loss(
     b: Builder,

@@ -41,10 +41,11 @@ def margin_ranking_loss(
 def hinge_embedding_loss(
     b: Builder, input: Any, target: Any, margin: Any = 1.0, *, reduction: Static = "mean"
 ) -> Any:
-    """``z = x`` for label 1, ``max(0, margin - x)`` for label -1."""
+    """``z = x`` for label 1, ``max(0, margin - x)`` for label -1, the sum of both for any other."""
     x, y, gap = numbers(b, input, target, margin)
-    loss = recorded("where")(b, y.equals(1), x, _above_zero(b, gap - x))
-    return reduced(b, loss, reduction)
+    alike = recorded("where")(b, y.equals(-1), 0, x)
+    apart = recorded("where")(b, y.equals(1), 0, _above_zero(b, gap - x))
+    return reduced(b, alike + apart, reduction)
 
 
 @TORCH.macro(f"{_F}cosine_embedding_loss")
@@ -106,8 +107,8 @@ def multi_margin_loss(
 
     Times the weight of class ``y``.
     """
-    x, gap = numbers(b, input, margin)
-    place = recorded("expand_dims")(b, target, -1)
+    x, gap = numbers(b, recorded("atleast_1d")(b, input), margin)
+    place = recorded("reshape")(b, target, (*x.shape[:-1], 1))
     beyond = _above_zero(b, gap - recorded("take_along_axis")(b, x, place, -1) + x)
     others = recorded("not_equal")(b, recorded("arange")(b, x.type.shape[-1]), place)
     each = recorded("where")(b, others, recorded("power")(b, beyond, p), 0)
@@ -124,7 +125,7 @@ def multilabel_margin_loss(
 
     A row of ``target`` has the labels as integers, up to the first negative one.
     """
-    x, labels = b.inexact(input), b.array(target)
+    x, labels = (recorded("atleast_1d")(b, v) for v in (b.inexact(input), target))
     last = axis_of(-1, x.ndim, "multilabel_margin_loss")
     valid = recorded("cumprod")(b, recorded("greater_equal")(b, labels, 0), last)
     there = recorded("astype")(b, recorded("expand_dims")(b, valid, -1), "bool")

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.torch.elementwise import held
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.dialects.torch.ordering import nanmedian
-from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.axes import axis_of, flag
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _REDUCTIONS = {
     "amax": ("max", -math.inf),
     "amin": ("min", math.inf),
     "logsumexp": ("logsumexp", -math.inf),
+    "argmax": ("argmax", -math.inf),
+    "argmin": ("argmin", math.inf),
 }
 _ALONG = {
     "softmax": ("softmax", -math.inf),
@@ -47,8 +50,9 @@ def _reduction(operation: str, nothing: float) -> Callable[..., Any]:
         mask: Any = None,
     ) -> Any:
         """The reduction over ``dim`` of the elements where ``mask`` is true, perhaps of none."""
-        x = _filled(b, input, dtype, mask, nothing)
-        return recorded(operation)(b, x, dim, keepdims=keepdim)
+        x = b.array(_filled(b, input, dtype, None, 0))
+        neutral = nothing if operation == "logsumexp" else held(nothing, x.dtype)
+        return recorded(operation)(b, _filled(b, x, None, mask, neutral), dim, keepdims=keepdim)
 
     return reduction
 
@@ -67,6 +71,28 @@ for _name, _of in _REDUCTIONS.items():
     TORCH.macro(f"masked.{_name}")(_reduction(*_of))
 for _name, _of in _ALONG.items():
     TORCH.macro(f"masked.{_name}")(_along(*_of))
+
+
+@TORCH.macro("masked.softmin")
+def softmin(b: Builder, input: Any, dim: Static, *, dtype: Static = None, mask: Any = None) -> Any:
+    """Softmax of ``-x`` along ``dim``, as if elements were not there where ``mask`` is false."""
+    x = _filled(b, input, dtype, mask, math.inf)
+    return recorded("softmax")(b, recorded("negative")(b, x), dim)
+
+
+@TORCH.macro("masked.logaddexp")
+def logaddexp(
+    b: Builder,
+    input: Any,
+    other: Any,
+    *,
+    dtype: Static = None,
+    input_mask: Any = None,
+    other_mask: Any = None,
+) -> Any:
+    """``z = ln(exp input + exp other)``, of those where their masks are true."""
+    parts = ((input, input_mask), (other, other_mask))
+    return recorded("logaddexp")(b, *[_filled(b, x, dtype, m, -math.inf) for x, m in parts])
 
 
 def _count(b: Builder, x: Any, mask: Any, dim: Any, keepdim: Any) -> Any:
@@ -187,5 +213,5 @@ def median(
     mask: Any = None,
 ) -> Any:
     """The middle element along ``dim`` where ``mask`` is true, of an even number the lower."""
-    x = _filled(b, input, dtype, mask, math.nan)
-    return nanmedian(b, x, dim, keepdim)[0]
+    x = b.array(_filled(b, input, dtype, mask, math.nan))
+    return nanmedian(b, x, axis_of(dim, x.ndim, "masked.median"), keepdim)[0]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.elementwise import scaled
 from gradwire_engine.dialects.torch.names import TORCH
-from gradwire_engine.errors import ShapeMismatch
-from gradwire_engine.ops.axes import axis_of, flag, integer
+from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.axes import axis_of, choice, flag, integer
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -52,6 +52,20 @@ def addbmm(
 
 def _added(b: Builder, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return recorded("add")(b, scaled(b, input, beta), scaled(b, product, alpha))
+
+
+@TORCH.macro("einsum")
+def einsum(b: Builder, equation: Static, *operands: Any) -> Any:
+    """Sum of products over the indices, ``...`` too, that ``equation`` leaves out at its end."""
+    several = len(operands) == 1 and isinstance(operands[0], list | tuple)
+    given = operands[0] if several else operands
+    terms, arrow, kept = (
+        equation.partition("->") if isinstance(equation, str) else (equation, "", "")
+    )
+    if not arrow or "..." not in terms or "..." in kept:
+        return recorded("einsum")(b, equation, *given)
+    z = recorded("einsum")(b, f"{terms}->...{kept}", *given)
+    return recorded("sum")(b, z, tuple(range(z.ndim - len(kept.replace(" ", "")))))
 
 
 @TORCH.macro("norm")
@@ -106,8 +120,10 @@ def solve_triangular(
 
 @TORCH.macro("logdet")
 def logdet(b: Builder, input: Any) -> Any:
-    """Logarithm of the determinant of each matrix, NaN where that is negative."""
+    """Logarithm of the determinant of each matrix, NaN where that is a negative real number."""
     sign, size = recorded("slogdet")(b, input)
+    if sign.dtype.kind == "c":
+        return recorded("add")(b, recorded("log")(b, sign), size)
     negative = recorded("less")(b, recorded("real")(b, sign), 0)
     return recorded("where")(b, negative, float("nan"), size)
 
@@ -157,8 +173,14 @@ def diag_embed(
 
 @TORCH.macro("linalg.vander")
 def vander(b: Builder, x: Any, N: Static = None) -> Any:
-    """Powers of a vector's elements as columns, rising from 0."""
-    return recorded("vander")(b, x, N, increasing=True)
+    """Powers of the elements along the last axis as columns, rising from 0."""
+    v = recorded("atleast_1d")(b, x)
+    count = v.shape[-1] if N is None else integer(N, "N")
+    if count < 2:
+        raise BadArgument(f"vander needs N of at least 2, got {count}")
+    powers = b.broadcast(recorded("expand_dims")(b, v, -1), (*v.shape, count - 1))
+    rising = recorded("cumprod")(b, powers, -1)
+    return recorded("concatenate")(b, [recorded("ones")(b, (*v.shape, 1), v.dtype), rising], -1)
 
 
 @TORCH.macro("linalg.matrix_rank")
@@ -167,20 +189,49 @@ def matrix_rank(
     A: Any,
     *,
     atol: Any = None,
-    rtol: Static = None,
+    rtol: Any = None,
     hermitian: Static = False,
 ) -> Any:
-    """Rank of each matrix: how many singular values exceed ``atol``, or ``rtol`` of the largest.
+    """Rank of each matrix: how many singular values exceed ``atol`` and ``rtol`` of the largest.
 
-    Those of a ``hermitian`` matrix are its eigenvalues' sizes, so the same.
+    Of a ``hermitian`` matrix the lower triangle is read.
     """
-    flag(hermitian, "hermitian")
-    return recorded("matrix_rank")(b, A, atol, rtol)
+    x = _lower_read(b, A, hermitian)
+    static = rtol is None or (atol is None and isinstance(rtol, int | float))
+    if not static and b.array(x).type.size:
+        largest = recorded("multiply")(b, rtol, recorded("norm")(b, x, 2, (-2, -1)))
+        atol = recorded("maximum")(b, 0.0 if atol is None else atol, largest)
+    return recorded("matrix_rank")(b, x, atol, rtol if static and atol is None else None)
+
+
+def _lower_read(b: Builder, A: Any, hermitian: Any) -> Any:
+    """The matrices, or Hermitian ones of their lower triangles, all with a derivative as it is."""
+    if not flag(hermitian, "hermitian"):
+        return A
+    x = b.inexact(A)
+    below = recorded("tril")(b, x, -1)
+    unit = recorded("eye")(b, x.shape[-1], dtype=x.dtype)
+    diagonal = unit * b.cast(recorded("real")(b, x), x.dtype)
+    apart = below + diagonal + conjugate_transpose(b, below) - x
+    return x + b.array(recorded("stop_gradient")(b, apart))
 
 
 @TORCH.macro("linalg.pinv")
 def pinv(
-    b: Builder, A: Any, rcond: Static = None, hermitian: Static = False, *, rtol: Static = None
+    b: Builder, A: Any, rcond: Any = None, hermitian: Static = False, *, rtol: Any = None
 ) -> Any:
-    """Pseudoinverse of each matrix; singular values up to ``rtol`` of the largest count as 0."""
-    return recorded("pinv")(b, A, rcond if rtol is None else rtol, hermitian)
+    """Pseudoinverse of each matrix; singular values up to ``rtol`` of the largest count as 0.
+
+    Of a ``hermitian`` matrix the lower triangle is read.
+    """
+    return recorded("pinv")(b, _lower_read(b, A, hermitian), rcond if rtol is None else rtol)
+
+
+@TORCH.macro("linalg.lstsq")
+def lstsq(b: Builder, A: Any, B: Any, rcond: Static = None, *, driver: Static = None) -> Any:
+    """A list of the shortest ``z`` that minimises ``|B - A z|``, residuals, rank, singular values.
+
+    LAPACK's ``driver`` changes nothing.
+    """
+    choice(driver, (None, "gels", "gelsy", "gelsd", "gelss"), "driver")
+    return recorded("lstsq")(b, A, B, rcond)

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from gradwire_engine.dialects.base import Dialect
+from typing import Any
+
+from gradwire_engine.dialects.torch.scalars import PyTorch
 
 _FUNCTIONAL = "torch.nn.functional."
-TORCH = Dialect(
+TORCH = PyTorch(
     "torch",
     {"torch.": "torch.", "F.": _FUNCTIONAL},
     synonyms={"axis": "dim", "keepdims": "keepdim", "x1": "input", "x2": "other"},
 )
 _entry = TORCH.entry
+#: Names of dtypes that only PyTorch has.
+DTYPES = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "bool": "bool",
+}
+
+
+def listed(lengths: tuple[Any, ...]) -> Any:
+    """Lengths that were given one by one, or as a list."""
+    return lengths[0] if len(lengths) == 1 and isinstance(lengths[0], list | tuple) else lengths
 
 
 def _several(names: str, operation: str, parameters: str, *spaces: str) -> None:
@@ -27,7 +46,8 @@ _entry("isfinite logical_not bitwise_not real imag angle conj deg2rad rad2deg re
 _entry("selu", "", "input")
 _entry("celu", "", "input alpha=1.0")
 _entry("sgn", "sign", "input")
-_entry("conj_physical resolve_conj", "conj", "input")
+_entry("conj_physical", "conj", "input")
+_entry("resolve_conj resolve_neg", "copy", "input")
 _entry("detach", "stop_gradient", "input")
 _several("round", "", "input * decimals=0", "special")
 _several("erf erfc erfinv expm1 exp2 log1p sinc", "", "input", "special")
@@ -49,7 +69,8 @@ _entry("lt less", "less", "input other")
 _entry("le less_equal", "less_equal", "input other")
 _entry("logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor", "", "input other")
 _entry("atan2 arctan2", "arctan2", "input other")
-_entry("hypot logaddexp logaddexp2", "", "input other")
+_entry("hypot logaddexp logaddexp2 nextafter", "", "input other")
+_entry("frexp", "", "input")
 _entry("pow", "power", "input exponent")
 _entry("nan_to_num", "", "input nan=0.0 posinf=None neginf=None")
 _entry("clamp clip", "clip", "input min=None max=None")
@@ -67,10 +88,8 @@ _entry("cumsum cumprod", "", "input dim:axis * dtype=None")
 _entry("diff", "", "input n=1 dim:axis=-1 prepend=None append=None")
 _entry("argsort", "", "input dim:axis=-1 descending=False stable=False")
 
-_entry("cat concat concatenate", "concatenate", "tensors dim:axis=0")
 _entry("stack", "", "tensors dim:axis=0")
 _entry("hstack vstack dstack row_stack column_stack", "", "tensors")
-_entry("atleast_1d atleast_2d atleast_3d", "", "tensors")
 _entry("hsplit vsplit dsplit", "", "input indices_or_sections")
 _entry("unsqueeze", "", "input dim:axis")
 _entry("reshape", "", "input shape")
@@ -83,7 +102,6 @@ _entry("fliplr flipud", "", "input")
 _entry("rot90", "", "input k=1 dims:axes=(0,1)")
 _entry("roll", "", "input shifts dims:axis=None")
 _entry("tile", "", "input dims")
-_entry("repeat_interleave", "repeat", "input repeats dim:axis=None")
 _entry("broadcast_to", "", "input shape")
 _entry("broadcast_tensors", "broadcast_arrays", "tensors:arrays")
 _entry("unbind", "", "input dim:axis=0")
@@ -115,7 +133,6 @@ _entry("vdot", "", "input other")
 _entry("inner", "", "input other")
 _entry("outer ger", "outer", "input vec2")
 _entry("kron", "", "input other")
-_entry("einsum", "", "equation operands")
 _entry("tensordot", "", "a b dims:axes=2")
 _entry("linalg.cross", "cross", "input other * dim:axis=-1")
 _entry("linalg.vecdot", "vecdot", "x y * dim:axis=-1")
@@ -168,12 +185,6 @@ _entry("float_power", "", "input exponent")
 _entry("lerp", "", "input end weight")
 _entry("nansum", "", f"{_REDUCED} * dtype=None")
 _entry("nanmean", "", _REDUCED)
-_entry(
-    "quantile nanquantile",
-    "",
-    "input q dim:axis=None keepdim:keepdims=False * interpolation:method='linear'",
-)
-_entry("cdist", "", "x1 x2 p=2.0")
 _entry("block_diag", "", "tensors:arrs")
 _entry("matrix_exp linalg.matrix_exp", "expm", "input")
 _entry("linalg.eig linalg.eigvals linalg.svdvals", "", "A")
@@ -181,12 +192,10 @@ _entry("linalg.eigh linalg.eigvalsh", "", "A UPLO='L'")
 _entry("linalg.svd", "", "A full_matrices=True")
 _entry("pinverse", "pinv", "input rcond=1e-15")
 _entry("linalg.cond", "", "A p=None")
-_entry("linalg.lu", "", "A")
 _entry("linalg.tensorinv", "", "A ind=2")
 _entry("linalg.tensorsolve", "", "A B dims:axes=None")
 
 _entry("nn.functional.glu", "", "input dim:axis=-1")
-_entry("nn.functional.smooth_l1_loss", "", "input target * reduction='mean' beta=1.0")
 
 _entry("logcumsumexp", "", "input dim:axis")
 _entry("special.entr", "", "input")
@@ -198,7 +207,6 @@ _entry("cov", "", "input * correction:ddof=1 fweights=None aweights=None")
 _entry("corrcoef", "", "input")
 _entry("tensor_split", "array_split", "input indices_or_sections dim:axis=0")
 _entry("vander", "", "x N=None increasing=False")
-_entry("linalg.lstsq", "", "A B rcond=None")
 _entry("bitwise_left_shift bitwise_right_shift", "", "input other")
 _entry("masked_fill", "where", "input:y mask:condition value:x")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axis_of, flag, integer
+from gradwire_engine.ops.axes import axis_of, choice, flag, integer
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def sort(
 @TORCH.macro("msort")
 def msort(b: Builder, input: Any) -> Any:
     """The elements in rising order along the first axis."""
-    return recorded("sort")(b, input, 0)
+    x = b.array(input)
+    return recorded("sort")(b, x, 0) if x.ndim else x
 
 
 @TORCH.macro("topk")
@@ -136,7 +137,9 @@ def nanmedian(b: Builder, input: Any, dim: Static = None, keepdim: Static = Fals
 
 def _median(b: Builder, prefix: str, input: Any, dim: Any, keepdim: Any) -> Any:
     if dim is None:
-        return recorded(f"{prefix}quantile")(b, input, 0.5, method="lower")
+        x = b.array(input)
+        middle = recorded(f"{prefix}quantile")(b, x, 0.5, method="lower")
+        return recorded("astype")(b, middle, x.dtype)
     x, order, axis, length = _in_order(b, input, dim, f"{prefix}median")
     missing = recorded("sum")(b, recorded("isnan")(b, x), axis, keepdims=True)
     count = recorded("subtract")(b, length, missing)
@@ -202,11 +205,22 @@ def searchsorted(
 ) -> Any:
     """Places in a rising sequence where elements belong, before equal ones or (``right``) after.
 
-    ``sorter`` is the order in which the sequence rises.
+    Of a stack of sequences each is that of the elements at its place.  ``sorter`` is the order in
+    which they rise.
     """
-    after = "right" if flag(right, "right") else "left"
-    rising = sorted_sequence if sorter is None else recorded("take")(b, sorted_sequence, sorter)
-    places = recorded("searchsorted")(b, rising, input, side or after)
+    after = choice(side, (None, "left", "right"), "side")
+    after = after or ("right" if flag(right, "right") else "left")
+    rising, wanted = b.array(sorted_sequence), b.array(input)
+    if sorter is not None:
+        rising = recorded("take_along_axis")(b, rising, sorter, -1)
+    if rising.ndim < 2:
+        places = recorded("searchsorted")(b, rising, wanted, after)
+    elif rising.shape[:-1] != wanted.shape[:-1]:
+        raise ShapeMismatch(f"searchsorted got stacks of {rising.type} and {wanted.type}")
+    else:
+        below = "less_equal" if after == "right" else "less"
+        pair = [recorded("expand_dims")(b, v, place) for v, place in ((rising, -2), (wanted, -1))]
+        places = recorded("count_nonzero")(b, recorded(below)(b, *pair), -1)
     return recorded("astype")(b, places, "int32") if flag(out_int32, "out_int32") else places
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.elementwise import scaled
+from gradwire_engine.dialects.torch.elementwise import held, scaled
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axis_of, flag, integer, integers
+from gradwire_engine.ops.axes import axis_of, choice, flag, integer, integers, range_of
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.builder import describe
+from gradwire_engine.ops.elementwise import broadcast_shapes
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -35,11 +37,10 @@ def _update(b: Builder, name: str, x: Var, places: Var, values: Any) -> Any:
 
 def _reduced(b: Builder, x: Var, places: Var, values: Any, reduce: Any, include_self: Any) -> Any:
     """``x`` with ``values`` reduced into the elements or rows at ``places``."""
-    if reduce not in _REDUCTIONS:
-        raise BadArgument("reduce must be 'sum', 'prod', 'mean', 'amax' or 'amin'")
-    name, nothing = _REDUCTIONS[reduce]
+    name, nothing = _REDUCTIONS[choice(reduce, _REDUCTIONS, "reduce")]
     own = flag(include_self, "include_self")
-    z = _update(b, name, x if own else _update(b, "update", x, places, nothing), places, values)
+    empty = x if own else _update(b, "update", x, places, held(nothing, x.dtype))
+    z = _update(b, name, empty, places, values)
     if reduce != "mean":
         return z
     ones = recorded("full_like")(b, x, 1.0 if own else 0.0)
@@ -60,8 +61,7 @@ def _along(b: Builder, x: Var, dim: Any, index: Any, op: str) -> Var:
     """Places in ``x`` of the elements that ``index`` names along ``dim``."""
     axis = axis_of(dim, x.ndim, op)
     at = _fitting(x, axis, index, op)
-    counters = np.indices(at.type.shape, sparse=True)
-    parts = [at if i == axis else b.constant(counters[i]) for i in range(x.ndim)]
+    parts = [at if i == axis else b.numbers(n, i, x.ndim) for i, n in enumerate(at.type.shape)]
     return recorded("stack")(b, recorded("broadcast_arrays")(b, *parts), -1)  # type: ignore[no-any-return]
 
 
@@ -81,9 +81,13 @@ def _first(b: Builder, src: Any, shape: tuple[int, ...]) -> Any:
 @TORCH.macro("gather")
 def gather(b: Builder, input: Any, dim: Static, index: Any) -> Any:
     """Elements by index along ``dim``: ``z[i, j] = input[i, index[i, j]]`` for the last axis."""
-    x = b.array(input)
-    axis = axis_of(dim, x.ndim, "gather")
-    at = _fitting(x, axis, index, "gather")
+    x, at = b.array(input), b.array(index)
+    axis = axis_of(dim, max(x.ndim, 1), "gather")
+    if not at.type.size:
+        return recorded("zeros")(b, at.shape, x.dtype)
+    if max(x.ndim, at.ndim) < 2:
+        return recorded("take")(b, recorded("reshape")(b, x, (-1,)), at, 0)
+    at = _fitting(x, axis, at, "gather")
     for i, n in enumerate(at.type.shape):
         if i != axis and n < x.type.shape[i]:
             x = recorded("split")(b, x, [n], i)[0]
@@ -183,9 +187,30 @@ def index_fill(b: Builder, input: Any, dim: Static, index: Any, value: Any) -> A
 @TORCH.macro("index_put")
 def index_put(b: Builder, input: Any, indices: Any, values: Any, accumulate: Static = False) -> Any:
     """The array with ``values`` at the places that a tuple of index arrays names, or added."""
+    if not isinstance(indices, list | tuple) or not indices:
+        raise BadArgument(f"index_put needs a tuple of index arrays, got {describe(indices)}")
     places = recorded("stack")(b, recorded("broadcast_arrays")(b, *indices), -1)
     name = "add" if flag(accumulate, "accumulate") else "update"
     return _update(b, name, b.array(input), places, values)
+
+
+@TORCH.macro("put")
+def put(b: Builder, input: Any, index: Any, source: Any, accumulate: Static = False) -> Any:
+    """The array with ``source`` at places counted through all its elements, or added there."""
+    x, places, values = b.array(input), b.array(index), b.array(source)
+    if places.type.size != values.type.size:
+        raise ShapeMismatch(f"put needs a value for each index, got {values.type}, {places.type}")
+    flat, at, new = (recorded("ravel")(b, v) for v in (x, places, values))
+    return recorded("reshape")(b, index_put(b, flat, [at], new, accumulate), x.shape)
+
+
+@TORCH.macro("fill")
+def fill(b: Builder, input: Any, value: Any) -> Any:
+    """An array of the same shape and dtype, each of whose elements is ``value``."""
+    x, number = b.array(input), b.array(value)
+    if number.ndim:
+        raise ShapeMismatch(f"fill takes one value, got {number.type}")
+    return b.broadcast(recorded("astype")(b, number, x.dtype), x.shape)
 
 
 @TORCH.macro("select_scatter")
@@ -207,7 +232,7 @@ def slice_scatter(
     """The array with its slice along ``dim`` replaced by ``src``."""
     x = b.array(input)
     length = x.type.shape[axis_of(dim, x.ndim, "slice_scatter")]
-    return index_copy(b, x, dim, range(*slice(start, end, step).indices(length)), src)
+    return index_copy(b, x, dim, range_of(start, end, step, length), src)
 
 
 @TORCH.macro("diagonal_scatter")
@@ -224,7 +249,7 @@ def diagonal_scatter(
     rows, columns = x.type.shape[:2]
     above, below = max(integer(offset, "offset"), 0), max(-offset, 0)
     count = max(min(rows - below, columns - above), 0)
-    places = b.constant(np.arange(count)[:, None] + np.array([below, above]))
+    places = b.table((count, 2), lambda i, j: i + np.array([below, above])[j])
     z = _update(b, "update", x, places, recorded("moveaxis")(b, src, -1, 0))
     return recorded("moveaxis")(b, z, (0, 1), (dim1, dim2))
 
@@ -237,7 +262,7 @@ def take_along_dim(b: Builder, input: Any, indices: Any, dim: Static = None) -> 
         x, at, dim = *(recorded("ravel")(b, part) for part in (x, at)), 0
     axis = axis_of(dim, x.ndim, "take_along_dim")
     others = [(*v.type.shape[:axis], 1, *v.type.shape[axis + 1 :]) for v in (x, at)]
-    shape = np.broadcast_shapes(*others)
+    shape = broadcast_shapes(*others)
     full = (*shape[:axis], x.type.shape[axis], *shape[axis + 1 :])
     return recorded("take_along_axis")(b, b.broadcast(x, full), at, axis)
 
@@ -257,9 +282,9 @@ def masked_scatter(b: Builder, input: Any, mask: Any, source: Any) -> Any:
 def segment_reduce(b: Builder, data: Any, reduce: Static, *, lengths: Static) -> Any:
     """Rows reduced by sum, mean, max, min or prod, in segments of the given ``lengths``."""
     x, sizes = b.array(data), integers(lengths, "lengths")
-    if reduce not in ("sum", "mean", "max", "min", "prod"):
-        raise BadArgument("reduce must be 'sum', 'mean', 'max', 'min' or 'prod'")
+    choice(reduce, ("sum", "mean", "max", "min", "prod"), "reduce")
     if any(size < 0 for size in sizes) or not x.ndim or sum(sizes) != x.type.shape[0]:
         raise BadArgument(f"segments of {sizes} do not make up the rows of {x.type}")
-    ids = b.constant(np.repeat(np.arange(len(sizes)), sizes))
+    ends = np.cumsum(sizes, dtype=np.int64)
+    ids = b.table(x.type.shape[:1], lambda row: np.searchsorted(ends, row, "right"))
     return recorded(f"segment_{reduce}")(b, x, ids, len(sizes))

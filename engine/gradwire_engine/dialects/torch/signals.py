@@ -138,9 +138,11 @@ def istft(
     normalized: Static = False,
     onesided: Static = None,
     length: Static = None,
+    return_complex: Static = False,
 ) -> Any:
-    """The real signal of which ``stft`` gives these spectra, in the sense of least squares.
+    """The signal of which ``stft`` gives these spectra, in the sense of least squares.
 
+    It is real, of all spectra the half that stft keeps, unless ``return_complex``.
     Source: Griffin and Lim, Signal Estimation from Modified Short-Time Fourier Transform (1984).
     """
     z = b.array(input)
@@ -149,9 +151,13 @@ def istft(
         raise ShapeMismatch(f"istft takes complex (frequencies, frames), got {z.type}")
     norm = "ortho" if flag(normalized, "normalized") else None
     columns = recorded("swapaxes")(b, z, -1, -2)
-    if onesided is False:
-        frames = recorded("real")(b, recorded("fft.ifft")(b, columns, size, -1, norm))
+    half = z.shape[-2] != size if onesided is None else flag(onesided, "onesided")
+    if flag(return_complex, "return_complex"):
+        if half:
+            raise BadArgument("a complex signal needs all frequencies", hint="onesided=False")
+        frames = recorded("fft.ifft")(b, columns, size, -1, norm)
     else:
+        columns = recorded("split")(b, columns, [size // 2 + 1], -1)[0]
         frames = recorded("fft.irfft")(b, columns, size, -1, norm)
     windowed = recorded("multiply")(b, frames, points)
     weights = recorded("square")(b, points)

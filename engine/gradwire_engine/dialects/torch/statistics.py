@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
+from gradwire_engine.dialects.torch.scalars import is_axis_of_scalar
 from gradwire_engine.ops.axes import axis_of, flag
 from gradwire_engine.ops.base import Static
 
@@ -74,20 +76,50 @@ def _spread(
 ) -> list[Any]:
     if isinstance(dim, bool):  # the older order: std(x, unbiased)
         dim, unbiased = None, dim
-    less = correction if unbiased is None else int(flag(unbiased, "unbiased"))
+    less = 1 if correction is None else correction
+    less = less if unbiased is None else int(flag(unbiased, "unbiased"))
     spread = recorded(name)(b, x, dim, correction=less, keepdims=keepdim)
     return [spread, recorded("mean")(b, x, dim, keepdims=keepdim)]
+
+
+def _quantiles(name: str) -> Callable[..., Any]:
+    def quantile(
+        b: Builder,
+        input: Any,
+        q: Any,
+        dim: Static = None,
+        keepdim: Static = False,
+        *,
+        interpolation: Static = "linear",
+    ) -> Any:
+        """Quantiles ``q`` over ``dim``, NaN where there is one; nanquantile goes without them.
+
+        The axes of ``q`` come first.
+        """
+        x = b.array(input)
+        axes = () if is_axis_of_scalar(x, dim) else dim
+        return recorded(name)(b, x, q, axes, keepdims=keepdim, method=interpolation)
+
+    return quantile
+
+
+for _name in ("quantile", "nanquantile"):
+    TORCH.macro(_name)(_quantiles(_name))
 
 
 @TORCH.macro("histc")
 def histc(b: Builder, input: Any, bins: Static = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements lie in each of ``bins`` equal bins between ``min`` and ``max``.
 
-    Both 0 means from the least to the largest element.
+    Both equal means from the least to the largest element, or from 1 less to 1 more of one value.
     """
     x = b.array(input)
-    counts = recorded("histogram")(b, x, bins, None if min == max == 0 else (min, max))[0]
-    return b.cast(counts, x.dtype)
+    ends: Any = (min, max)
+    if isinstance(min, int | float) and min == max and x.type.size:
+        low, high = (recorded(name)(b, x) for name in ("min", "max"))
+        apart = recorded("where")(b, recorded("equal")(b, low, high), 1, 0)
+        ends = (recorded("subtract")(b, low, apart), recorded("add")(b, high, apart))
+    return b.cast(recorded("histogram")(b, x, bins, ends)[0], x.dtype)
 
 
 @TORCH.macro("histogram")
@@ -137,6 +169,7 @@ def gradient(
     x = b.array(input)
     axes = tuple(range(x.ndim)) if dim is None else dim
     several = list(axes) if isinstance(axes, list | tuple) else [axes]
+    spacing = 1 if spacing is None else spacing
     spacings = list(spacing) if isinstance(spacing, list | tuple) else [spacing]
     slopes = recorded("gradient")(b, x, *spacings, axis=several, edge_order=edge_order)
     return slopes if len(several) > 1 else [slopes]

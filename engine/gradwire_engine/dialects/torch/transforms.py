@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
-from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import choice
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -18,9 +18,7 @@ _OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward"
 
 
 def _opposite(norm: Any) -> str:
-    if norm not in _OPPOSITE:
-        raise BadArgument("norm must be 'backward', 'ortho' or 'forward'")
-    return _OPPOSITE[norm]
+    return _OPPOSITE[choice(norm, _OPPOSITE, "norm")]
 
 
 def _hermitian(default: Any) -> Callable[..., Any]:

@@ -122,7 +122,10 @@ def arange(
         raise BadArgument("arange needs finite bounds and a step other than 0")
     whole = all(isinstance(bound, int) for bound in (first, last, step))
     target = DTYPES["int64" if whole else "float64"] if dtype is None else dtype_of(dtype)
-    length = -((first - last) // step) if whole else math.ceil((last - first) / step)
+    steps = (last - first) / step
+    if not math.isfinite(steps):
+        raise BadArgument("arange would have infinitely many numbers: the step is too small")
+    length = -((first - last) // step) if whole else math.ceil(steps)
     return Progression(max(0, length))(b.scalar(first, target), b.scalar(step, target))
 
 

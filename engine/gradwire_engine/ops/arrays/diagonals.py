@@ -12,7 +12,7 @@ from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.promotion import dtype_of
 from gradwire_engine.ops.reductions.reductions import Sum
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 def diagonal_length(rows: int, columns: int, offset: int) -> int:
     """How many elements lie on a diagonal."""
     return max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
+
+
+def nearest_offset(offset: int, shape: Shape) -> int:
+    """``offset``, or that of the nearest empty diagonal: NumPy's integers hold none far beyond.
+
+    The triangles on both sides of it are those of all farther ones.
+    """
+    return max(-shape[-2], min(offset, shape[-1]))
 
 
 @register("matrix_diagonal", public=False)
@@ -39,7 +47,8 @@ class MatrixDiagonal(View):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Take strides along both axes at once."""
-        return xp.diagonal(operands[0], self.offset, -2, -1)
+        (x,) = operands
+        return xp.diagonal(x, nearest_offset(self.offset, x.shape), -2, -1)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is zero but for the diagonal, which is ``z_bar``."""
@@ -100,7 +109,8 @@ class Triangle(Op):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Select."""
-        return getattr(xp, self.ufunc)(operands[0], self.k)
+        (x,) = operands
+        return getattr(xp, self.ufunc)(x, nearest_offset(self.k, x.shape))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is the same side of ``z_bar``."""
@@ -130,7 +140,7 @@ class Triu(Triangle):
 @macro("eye", differentiable=False)
 def eye(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
     """A matrix of ``N`` rows and ``M`` columns with ones on diagonal ``k``, else zeros."""
-    rows, columns = lengths((N, N if M is None else M), "N and M")
+    rows, columns = _sides(N, M)
     length = diagonal_length(rows, columns, integer(k, "k"))
     return OnDiagonal(rows, columns, k)(b.full(1, ArrayType(dtype_of(dtype), (length,))))
 
@@ -144,8 +154,11 @@ def identity(b: Builder, n: Static, dtype: Static = "float64") -> Any:
 @macro("tri", differentiable=False)
 def tri(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
     """A matrix with ones on and below diagonal ``k``, else zeros."""
-    shape = (*lengths(N, "N"), *lengths(N if M is None else M, "M"))
-    return Tril(integer(k, "k"))(b.full(1, ArrayType(dtype_of(dtype), shape)))
+    return Tril(integer(k, "k"))(b.full(1, ArrayType(dtype_of(dtype), _sides(N, M))))
+
+
+def _sides(N: Any, M: Any) -> Shape:
+    return lengths((integer(N, "N"), integer(N if M is None else M, "M")), "N and M")
 
 
 @macro("diag")

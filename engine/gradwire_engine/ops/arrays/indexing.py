@@ -29,6 +29,8 @@ from gradwire_engine.tape import ArrayType, Shape, Type
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
+_UINT64, _LARGEST = DTYPES["uint64"], 2**63 - 1
+
 
 def _check_integers(kinds: tuple[ArrayType, ...]) -> None:
     for kind in kinds:
@@ -41,9 +43,20 @@ class Indexed(Op):
 
     pattern: Pattern
 
+    def index(self, xp: Any, arrays: Sequence[Any]) -> Any:
+        """What NumPy is given, with ``arrays`` in the pattern's gaps."""
+        return index_of(self.pattern, tuple([signed(xp, array) for array in arrays]))
+
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One move an element."""
         return max(types[0].size, 1)
+
+
+def signed(xp: Any, array: Any) -> Any:
+    """``array`` as signed integers, where NumPy would take large unsigned ones for negative."""
+    if array.dtype != _UINT64:
+        return array
+    return xp.asarray(xp.minimum(array, _LARGEST), dtype="int64")
 
 
 @register("getitem", public=False)
@@ -62,7 +75,7 @@ class GetItem(Indexed):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Index."""
-        return operands[0][index_of(self.pattern, operands[1:])]
+        return operands[0][self.index(xp, operands[1:])]
 
     def bind(self, xp: Any) -> Callable[..., Any]:
         """A fixed index is made once."""
@@ -72,6 +85,8 @@ class GetItem(Indexed):
 
     def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
         """Python's own syntax."""
+        if any(kind.dtype == _UINT64 for kind in types[1:]):
+            return ""
         return f"{{0}}[{index_code(self.pattern, first=1)}]"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -109,7 +124,7 @@ class ScatterAdd(Indexed):
         """Add unbuffered where an element may be selected twice."""
         z_bar, *arrays = operands
         out = xp.zeros(self.shape, z_bar.dtype)
-        xp.add.at(out, index_of(self.pattern, tuple(arrays)), z_bar)
+        xp.add.at(out, self.index(xp, arrays), z_bar)
         return out
 
     def bind(self, xp: Any) -> Callable[..., Any]:
@@ -170,7 +185,7 @@ class SetItem(Indexed):
         """Copy and assign."""
         x, v, *arrays = operands
         out = xp.array(x)
-        out[index_of(self.pattern, tuple(arrays))] = v
+        out[self.index(xp, arrays)] = v
         return out
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -211,7 +226,7 @@ class LastWriter(Indexed):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Let each write its number, and see whose stayed."""
-        index = index_of(self.pattern, operands)
+        index = self.index(xp, operands)
         writer = xp.zeros(self.shape, "int64")
         region = writer[index]
         numbers = xp.arange(region.size).reshape(region.shape)
@@ -295,13 +310,6 @@ def take_along_axis(b: Builder, arr: Any, indices: Any, axis: Static = -1) -> Va
         raise ShapeMismatch(f"indices need {x.ndim} axes as the array has, got {index.ndim}")
     along = normalized_axis(axis, x.ndim)
     arrays = [
-        index if i == along else b.constant(_counter(length, i, x.ndim))
-        for i, length in enumerate(x.shape)
+        index if i == along else b.numbers(length, i, x.ndim) for i, length in enumerate(x.shape)
     ]
     return GetItem((ARRAY,) * x.ndim)(x, *arrays)
-
-
-def _counter(length: int, axis: int, ndim: int) -> Any:
-    import numpy as np
-
-    return np.arange(length).reshape([-1 if i == axis else 1 for i in range(ndim)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +12,12 @@ from gradwire_engine.ops.arrays.indexing import take
 from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.axes import integers
 from gradwire_engine.ops.base import Static, macro
-from gradwire_engine.ops.builder import refuse_too_large
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
-
-_COPYING = ("edge", "reflect", "symmetric", "wrap")
 
 
 @macro("pad")
@@ -34,7 +32,7 @@ def pad(
     derivatives of its copies.
     """
     x = b.array(array)
-    if mode in _COPYING:
+    if isinstance(mode, str) and mode in _COPYING:
         return _with_copies(x, _widths(pad_width, x.ndim), mode)
     if mode != "constant":
         raise BadArgument(f"pad knows the modes constant, {', '.join(_COPYING)}")
@@ -54,17 +52,33 @@ def pad(
 
 def _with_copies(x: Var, widths: list[tuple[int, int]], mode: Any) -> Var:
     b = x.builder
-    grown = [sum(pair) + length for pair, length in zip(widths, x.type.shape, strict=True)]
-    refuse_too_large("pad", ArrayType(DTYPES["int64"], tuple(grown)), b.limits.array_bytes)
     for axis, pair in enumerate(widths):
         length = x.type.shape[axis]
         if not any(pair):
             continue
         if not length:
             raise ShapeMismatch(f"pad has nothing to repeat along axis {axis}, which is empty")
-        index = np.pad(np.arange(length), pair, mode=mode)
-        x = take(b, x, b.constant(index), axis)
+        before, rule = pair[0], _COPYING[mode]
+        index = b.table(
+            (length + sum(pair),), lambda i, n=length, first=before, of=rule: of(i - first, n)
+        )
+        x = take(b, x, index, axis)
     return x
+
+
+def _mirrored(i: Any, n: int) -> Any:
+    """Mirrored at the middles of the outermost elements."""
+    period = max(2 * (n - 1), 1)
+    return np.minimum(i % period, -i % period)
+
+
+#: Of which of ``n`` elements there are copies at place ``i``.
+_COPYING: dict[str, Callable[[Any, int], Any]] = {
+    "edge": lambda i, n: i.clip(0, n - 1),
+    "reflect": _mirrored,
+    "symmetric": lambda i, n: np.minimum(i % (2 * n), (-1 - i) % (2 * n)),
+    "wrap": lambda i, n: i % n,
+}
 
 
 def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:

@@ -8,30 +8,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget
+from gradwire_engine.ops.arrays.diagonals import nearest_offset
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.axes import integer, lengths
 from gradwire_engine.ops.base import Static, macro
-from gradwire_engine.ops.builder import refuse_too_large
 from gradwire_engine.ops.pointwise.arithmetic import FloorDivide, Remainder
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.tape import ArrayType, Shape
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 
-def _fitting(b: Builder, shape: Shape) -> Shape:
-    """``shape``, if there may be arrays of indices so large."""
-    refuse_too_large("indices", ArrayType(DTYPES["int64"], shape), b.limits.array_bytes)
-    return shape
-
-
 def _triangle(b: Builder, n: Any, k: Any, m: Any, *, lower: bool) -> list[Var]:
     rows, columns = lengths((n, n if m is None else m), "n and m")
-    offset = integer(k, "k")
-    _fitting(b, (rows, columns))
-    below = np.tri(rows, columns, offset if lower else offset - 1, dtype=bool)
-    return [b.constant(places) for places in np.nonzero(below if lower else ~below)]
+    offset = nearest_offset(integer(k, "k"), (rows, columns))
+    b.afford(ArrayType(DTYPES["int64"], (4, rows)))
+    ends = (np.arange(rows) + offset + lower).clip(0, columns)  # of each row's lower part
+    totals = np.cumsum(ends if lower else columns - ends)
+    shape = (int(totals[-1]) if rows else 0,)
+
+    def row(at: Any) -> Any:
+        return np.searchsorted(totals, at, "right")
+
+    def column(at: Any) -> Any:
+        own = row(at)
+        return at - totals[own] + (ends[own] if lower else columns)
+
+    return [b.table(shape, row), b.table(shape, column)]
 
 
 @macro("tril_indices", differentiable=False)
@@ -50,17 +54,19 @@ def triu_indices(b: Builder, n: Static, k: Static = 0, m: Static = None) -> Any:
 def diag_indices(b: Builder, n: Static, ndim: Static = 2) -> Any:
     """A list of ``ndim`` equal arrays: the indices along the diagonal of a cube of side ``n``."""
     side, axes = lengths((n, ndim), "n and ndim")
-    _fitting(b, (side,))
     if axes > b.limits.instructions:
         raise OverBudget(f"diag_indices would be a list of {axes} arrays")
-    return [b.constant(np.arange(side))] * axes
+    return [b.numbers(side)] * axes
 
 
 @macro("indices", differentiable=False)
 def indices(b: Builder, dimensions: Static) -> Any:
     """Each element's own index in an array of shape ``dimensions``, the axes' indices first."""
-    shape = _fitting(b, lengths(dimensions, "dimensions"))
-    return b.constant(np.indices(shape))
+    shape = lengths(dimensions, "dimensions")
+    return b.table(
+        (len(shape), *shape),
+        lambda axis, *at: sum([(axis == i) * place for i, place in enumerate(at)]),
+    )
 
 
 @macro("ix_", differentiable=False)

@@ -6,10 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd, signed
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.arrays.slicing import Pad, sliced
@@ -51,8 +49,11 @@ class SegmentReduction(Op):
         """Number the segments of all examples on, and see their rows as one array's."""
         x, ids = everywhere(operands, batched)
         size, rows, *rest = x.shape
-        first = x.builder.constant(np.arange(size, dtype=ids.dtype)[:, None] * self.count)
-        numbered = reshape(ids + first, (size * rows,))
+        b = x.builder
+        # Read out of all ids, so that one out of range is no other example's.
+        own = at_ids(b.numbers(self.count), ids)
+        first = b.table((size, 1), lambda example, _: example * self.count)
+        numbered = reshape(own + first, (size * rows,))
         z = type(self)(size * self.count)(reshape(x, (size * rows, *rest)), numbered)
         return reshape(z, (size, self.count, *rest))
 
@@ -60,7 +61,7 @@ class SegmentReduction(Op):
         """Reduce unbuffered, as ids repeat."""
         x, ids = operands
         z = xp.full((self.count, *x.shape[1:]), self.of_none(x.dtype), x.dtype)
-        getattr(xp, self.reduce).at(z, ids, x)
+        getattr(xp, self.reduce).at(z, signed(xp, ids), x)
         return z
 
     def flops(self, result: Type, *types: ArrayType) -> int:

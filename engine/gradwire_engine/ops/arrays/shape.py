@@ -220,7 +220,7 @@ def expand_dims(b: Builder, a: Any, axis: Static = 0) -> Any:
 def unsqueeze(x: Var, places: tuple[int, ...]) -> Var:
     """``x`` with axes of length 1 at ``places`` of the result."""
     rest = iter(x.type.shape)
-    ndim = x.ndim + len(places)
+    ndim = len(few_axes((*x.type.shape, *places)))
     return reshape(x, tuple([1 if axis in places else next(rest) for axis in range(ndim)]))
 
 

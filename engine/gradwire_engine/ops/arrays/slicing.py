@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, OverBudget, ShapeMismatch
@@ -126,7 +127,23 @@ def unstack(b: Builder, x: Any, axis: Static = 0) -> Any:
     """A list of the array's parts along ``axis``, which goes."""
     var = b.array(x)
     place = axis_of(axis, var.ndim, "unstack")
-    return [picked(var, place, index) for index in range(var.type.shape[place])]
+    count = few_parts(b, var.type.shape[place])
+    return [picked(var, place, index) for index in range(count)]
+
+
+def of_lengths(x: Var, sizes: Sequence[int], axis: int) -> list[Var]:
+    """Parts of ``x`` of the given lengths along ``axis``, which together make up its own."""
+    length = x.type.shape[axis]
+    if min(sizes, default=0) < 0 or sum(sizes) != length:
+        raise BadArgument(f"these parts do not make up a length of {length}")
+    return _parts(x, [*accumulate(sizes)][:-1], axis)
+
+
+def few_parts(b: Builder, count: int) -> int:
+    """``count``, if a list may have so many parts."""
+    if count > b.limits.instructions:
+        raise OverBudget(f"{count} parts are more than a tape may have instructions")
+    return count
 
 
 def _sections(value: Any) -> int:
@@ -142,9 +159,7 @@ def _parts(x: Var, cuts: Any, axis: int) -> list[Var]:
         wanted = [slice(cut).indices(length)[1] for cut in integers(cuts, "indices_or_sections")]
         ends = [*wanted, length]
     else:
-        count = _sections(cuts)
-        if count > x.builder.limits.instructions:
-            raise OverBudget(f"{count} parts are more than a tape may have instructions")
+        count = few_parts(x.builder, _sections(cuts))
         short, longer = divmod(length, count)
         ends = [short * i + min(i, longer) for i in range(1, count + 1)]
     starts = [0, *ends[:-1]]

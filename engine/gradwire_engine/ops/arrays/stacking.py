@@ -15,6 +15,7 @@ from gradwire_engine.ops.axes import axis_of, integers
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.builder import check_nesting
 from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,17 +116,27 @@ def insert(b: Builder, arr: Any, obj: Static, values: Any, axis: Static = None) 
         x, axis = reshape(x, (x.type.size,)), 0
     place, several = axis_of(axis, x.ndim, "insert"), isinstance(obj, list | tuple)
     length, before = x.shape[place], integers(obj, "obj")
-    if any(not -length <= index <= length for index in before):
-        raise BadArgument(f"insert has no places {before} among {length}")
+    for index in before:
+        if not -length <= index <= length:
+            raise BadArgument(f"insert has no place {index} among {length}")
     if v.ndim < x.ndim:
         v = unsqueeze(v, tuple(range(x.ndim - v.ndim)))
     if not several:
         v = moveaxis(b, v, 0, place)
     count = len(before) if several else v.shape[place]
     v = b.broadcast(v, (*x.shape[:place], count, *x.shape[place + 1 :]))
-    where = before if several else before[0]
-    order = np.insert(np.arange(length), where, length + np.arange(count))
-    return take(b, Concatenate.record(b, [x, v], place), b.constant(order), place)
+    b.afford(ArrayType(DTYPES["int64"], (4, count)))
+    where = np.array(before, np.int64) + np.zeros(count, np.int64)
+    where += length * (where < 0)
+    turn = np.argsort(where, kind="stable")
+    new = where[turn] + np.arange(count)  # where the new ones are then, in rising order
+
+    def source(at: Any) -> Any:
+        ahead, upto = (np.searchsorted(new, at, side) for side in ("left", "right"))
+        return np.where(ahead < upto, length + turn[upto - 1] if count else at, at - ahead)
+
+    order = b.table((length + count,), source)
+    return take(b, Concatenate.record(b, [x, v], place), order, place)
 
 
 @macro("delete")
@@ -135,12 +146,14 @@ def delete(b: Builder, arr: Any, obj: Static, axis: Static = None) -> Any:
     if axis is None:
         x, axis = reshape(x, (x.type.size,)), 0
     place = axis_of(axis, x.ndim, "delete")
-    length, gone = x.shape[place], integers(obj, "obj")
-    for index in gone:
+    length, places = x.shape[place], integers(obj, "obj")
+    for index in places:
         if not -length <= index < length:
             raise BadArgument(f"delete has no place {index} among {length}")
-    kept = [i for i in range(length) if i not in gone and i - length not in gone]
-    return take(b, x, b.cast(b.array(kept), DTYPES["int64"]), place)
+    gone = np.array(sorted({index % length for index in places}), np.int64)
+    ahead = gone - np.arange(gone.size)  # so many stay before each that goes
+    kept = b.table((length - gone.size,), lambda i: i + np.searchsorted(ahead, i, "right"))
+    return take(b, x, kept, place)
 
 
 def _cut(b: Builder, ary: Any, parts: Any, axis: int, least: int, op: str) -> Any:

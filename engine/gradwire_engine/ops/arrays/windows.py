@@ -23,10 +23,19 @@ if TYPE_CHECKING:
 
 Pairs = Sequence[tuple[int, int]]
 
+#: No array is longer, and sums of a few such lengths are integers of 64 bits.
+_LONGEST = 1 << 48
+
 
 def span(size: int, dilation: int) -> int:
-    """Elements from the first to the last of a window of ``size``, those between included."""
-    return dilation * (size - 1) + 1
+    """Elements from the first to the last of a window of ``size``, those between included.
+
+    Raises: ``BadArgument`` for more than an array may have.
+    """
+    found = dilation * (size - 1) + 1
+    if found > _LONGEST:
+        raise BadArgument(f"a window of {size} elements, {dilation} apart, is too long")
+    return found
 
 
 @register("windows", public=False)

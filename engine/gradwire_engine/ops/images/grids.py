@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,10 +72,10 @@ def grid_sample(
         if mode != "bicubic" and padding_mode != "zeros":
             position = clipped(BORDERS[border](position, length), length)
         positions.append(Rint()(position) if mode == "nearest" else position)
-    numbers = np.arange(*batch).reshape(-1, *(1,) * (points.ndim - 2))
     fill = b.scalar(0, x.dtype) if padding_mode == "zeros" else None
     last = moveaxis(b, x, 1, -1)
-    z = sampled(last, positions, _MODES[mode], border, fill, [b.constant(numbers)])
+    numbers = b.numbers(x.type.shape[0], 0, points.ndim - 1)
+    z = sampled(last, positions, _MODES[mode], border, fill, [numbers])
     return moveaxis(b, z, -1, 1)
 
 
@@ -91,9 +92,16 @@ def affine_grid(b: Builder, theta: Any, size: Static, align_corners: Static = Fa
         expected = (*shape[:1], axes, axes + 1)
         raise ShapeMismatch(f"affine_grid to {shape} needs matrices {expected}, got {theta}")
     corners = flag(align_corners, "align_corners")
-    ends = [(n > 1) * 1.0 if corners else 1 - 1 / max(n, 1) for n in shape[2:]]
-    sides = [np.linspace(-end, end, n) for end, n in zip(ends, shape[2:], strict=True)]
-    grid = np.meshgrid(*sides, indexing="ij")[::-1]
-    points = np.stack([*grid, np.ones(shape[2:])], -1).reshape(-1, axes + 1)
-    z = MatMul()(b.constant(points.astype(matrices.dtype)), swap_last(matrices))
+    spatial = shape[2:]
+
+    def coordinate(point: Any, column: Any) -> Any:
+        rest = point
+        found: Any = 1.0
+        for place, n in enumerate(reversed(spatial)):
+            rest, at = np.divmod(rest, n)
+            found = np.where(column == place, (2 * at - (n - 1)) / max(n - corners, 1), found)
+        return found
+
+    points = b.table((math.prod(spatial), axes + 1), coordinate, matrices.dtype)
+    z = MatMul()(points, swap_last(matrices))
     return reshape(z, (shape[0], *shape[2:], axes))

@@ -12,10 +12,7 @@ from gradwire_engine.ops.arrays.indexing import take
 from gradwire_engine.ops.arrays.shape import moveaxis
 from gradwire_engine.ops.axes import flag, lengths
 from gradwire_engine.ops.base import Static, macro
-from gradwire_engine.ops.builder import refuse_too_large
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -64,27 +61,29 @@ _KERNELS: dict[str, Kernel] = {
 }
 
 
-def weighed(x: Var, axis: int, count: int, weights: Callable[[int], Any]) -> Var:
-    """``z_i = sum_j w_ij x_j`` along ``axis``, ``w`` made for the length there by ``weights``."""
-    b, length = x.builder, x.type.shape[axis]
-    _check_work(x, axis, count, length)
-    matrix = weights(length).astype(x.dtype)
+def weighed(x: Var, axis: int, count: int, weights: Callable[[Any, int], Any]) -> Var:
+    """``z_i = sum_j w_ij x_j`` along ``axis``.
+
+    ``weights`` makes rows of ``w`` for a column of numbers ``i``, and the length there.
+    """
+    b, length = x.builder, _length(x, axis, count)
     if axis == x.ndim - 1:
-        return MatMul()(x, b.constant(matrix.T))
-    columns = moveaxis(b, x, axis, -2)
-    z: Var = moveaxis(b, MatMul()(b.constant(matrix), columns), -2, axis)
+        columns = b.table((length, count), lambda _, i: weights(i.T, length).T, x.dtype, by=1)
+        return MatMul()(x, columns)
+    rows = b.table((count, length), lambda i, _: weights(i, length), x.dtype, by=0)
+    z: Var = moveaxis(b, MatMul()(rows, moveaxis(b, x, axis, -2)), -2, axis)
     return z
 
 
 def kernel_weights(
     positions: Any, length: int, kernel: Kernel, width: float = 1.0, border: int = 0
 ) -> Any:
-    """Weights of ``length`` elements at ``positions`` among them, summing to 1.
+    """Rows of weights of ``length`` elements for a column of ``positions``, summing to 1.
 
     The outermost elements stand also for ``border`` more on either side.
     """
     index = np.arange(-border, length + border)
-    around = kernel(np.abs(positions[:, None] - index) / width)
+    around = kernel(np.abs(positions - index) / width)
     weights = around[:, border : border + length]
     if border:
         weights[:, 0] += around[:, :border].sum(1)
@@ -92,50 +91,43 @@ def kernel_weights(
     return weights / weights.sum(1, keepdims=True)
 
 
-def centres(count: int, scale: float) -> Any:
-    """Where the middles of ``count`` elements lie, each as long as ``scale`` of the old ones."""
-    return (np.arange(count) + 0.5) * scale - 0.5
+def centre(i: Any, scale: float) -> Any:
+    """Where the middle of element ``i`` lies, as long as ``scale`` of the old ones."""
+    return (i + 0.5) * scale - 0.5
 
 
-def _middles(count: int) -> Any:
-    """Where the middles of ``count`` elements lie, in halves of them."""
-    return 2 * np.arange(count) + 1
-
-
-def _area_weights(count: int, length: int) -> Any:
-    """The share that each element has in each of ``count`` equal stretches."""
-    ends = np.arange(count + 1)[:, None] * (length / count)
-    index = np.arange(length)
-    covered = np.minimum(ends[1:], index + 1) - np.maximum(ends[:-1], index)
+def _area_weights(i: Any, count: int, length: int) -> Any:
+    """The share that each element has in stretch ``i`` of ``count`` equal ones."""
+    index, scale = np.arange(length), length / count
+    covered = np.minimum((i + 1) * scale, index + 1) - np.maximum(i * scale, index)
     return covered.clip(0) * (count / length)
 
 
-def chosen(x: Var, axis: int, count: int, index: Callable[[int], Any]) -> Var:
-    """``z_i = x_j`` along ``axis``, the indices ``j`` made for the length there by ``index``."""
-    b, length = x.builder, x.type.shape[axis]
-    _check_work(x, axis, count, 1)
-    return take(b, x, b.constant(index(length)), axis)
+def chosen(x: Var, axis: int, count: int, index: Callable[[Any, int], Any]) -> Var:
+    """``z_i = x_j`` along ``axis``, ``j`` made by ``index`` of ``i`` and the length there."""
+    b, length = x.builder, _length(x, axis, count)
+    return take(b, x, b.table((count,), lambda i: index(i, length)), axis)
 
 
-def _check_work(x: Var, axis: int, count: int, width: int) -> None:
-    """Refuse to make elements of none, or of too many weights."""
-    if count and not x.type.shape[axis]:
+def _length(x: Var, axis: int, count: int) -> int:
+    """The length along ``axis``, of which elements are to be made."""
+    length = x.type.shape[axis]
+    if count and not length:
         raise ShapeMismatch(f"there is nothing to interpolate along axis {axis} of {x.type}")
-    kind = ArrayType(DTYPES["float64"], (count, width))
-    refuse_too_large("resampling", kind, x.builder.limits.array_bytes)
+    return length
 
 
 def resized(x: Var, axis: int, count: int, method: str, *, antialias: bool) -> Var:
     """``count`` elements along ``axis`` by one of the methods of ``resize_image``."""
     if method == "nearest":
-        return chosen(x, axis, count, lambda length: _middles(count) * length // max(2 * count, 1))
+        return chosen(x, axis, count, lambda i, length: (2 * i + 1) * length // (2 * count))
     if method == "area":
-        return weighed(x, axis, count, lambda length: _area_weights(count, length))
+        return weighed(x, axis, count, lambda i, length: _area_weights(i, count, length))
 
-    def weights(length: int) -> Any:
+    def weights(i: Any, length: int) -> Any:
         scale = length / max(count, 1)
         width = max(scale, 1.0) if antialias else 1.0
-        return kernel_weights(centres(count, scale), length, _KERNELS[method], width)
+        return kernel_weights(centre(i, scale), length, _KERNELS[method], width)
 
     return weighed(x, axis, count, weights)
 

@@ -10,7 +10,7 @@ from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.padding import pad
 from gradwire_engine.ops.arrays.shape import moveaxis, reshape
 from gradwire_engine.ops.arrays.slicing import picked
-from gradwire_engine.ops.axes import flag, integer
+from gradwire_engine.ops.axes import choice, flag, integer
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.images.interpolation import BORDERS, SPLINES, inside, sampled, within
@@ -55,8 +55,7 @@ def map_coordinates(
         raise ShapeMismatch(f"coordinates need {x.ndim} rows for {x.type}, got {places.type}")
     if not 0 <= integer(order, "order") <= 3:
         raise BadArgument(f"map_coordinates knows orders from 0 to 3, not {order}")
-    if mode not in tuple(BORDERS):
-        raise BadArgument(f"map_coordinates knows the modes {', '.join(BORDERS)}")
+    choice(mode, BORDERS, "mode")
     positions = [picked(places, 0, axis) for axis in range(x.ndim)]
     known = inside(x, positions)
     if mode == "wrap" or (order == 0 and mode != "grid-constant"):
@@ -91,14 +90,16 @@ def _spline_coefficients(x: Var, axis: int, order: int, mode: str) -> Var:
     if length < 2:
         return x
     side = SPLINES[order][0][0]
-    bands = np.array([[side], [1 - 2 * side], [side]]) * np.ones(length)
-    if mode in ("nearest", "reflect"):  # the first element is its own neighbour
-        bands[1, [0, -1]] += side
-    else:  # the second element is on both sides of the first
-        bands[0, 1] += side
-        bands[2, -2] += side
+
+    def band(row: Any, place: Any) -> Any:
+        if mode in ("nearest", "reflect"):  # the first element is its own neighbour
+            again = (row == 1) & (place % (length - 1) == 0)
+        else:  # the second element is on both sides of the first
+            again = ((row == 0) & (place == 1)) | ((row == 2) & (place == length - 2))
+        return np.where(row == 1, 1 - 2 * side, side) + side * again
+
     rows = moveaxis(b, x, axis, 0)
     flat = reshape(rows, (length, rows.type.size // length))
-    solved = SolveBanded(1, 1)(b.constant(bands.astype(x.dtype)), flat)
+    solved = SolveBanded(1, 1)(b.table((3, length), band, x.dtype), flat)
     z: Var = moveaxis(b, reshape(solved, rows.type.shape), 0, axis)
     return z

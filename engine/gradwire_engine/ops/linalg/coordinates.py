@@ -9,8 +9,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import reshape, transpose
 from gradwire_engine.ops.base import Cotangents, Op, register
@@ -96,8 +94,9 @@ def _rows(x: Var) -> Var:
 
 def _blocks(index: Var, length: int) -> Var:
     """Places in matrices of ``length`` rows (or columns) as places in all of them, in a row."""
-    starts = np.arange(index.type.shape[0], dtype=index.dtype)[:, None] * length
-    return flat(index + index.builder.constant(starts))
+    shape = (index.type.shape[0], 1)
+    starts = index.builder.table(shape, lambda example, _: example * length, index.dtype)
+    return flat(index + starts)
 
 
 @register("coo_product", public=False)

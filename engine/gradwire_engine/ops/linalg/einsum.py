@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Up to so many operands the order of least work is searched for, beyond it is chosen greedily.
 _SEARCHED = 5
+#: Among more the cheapest pair is not looked for: that takes the cube of their number.
+_COMPARED = 64
 
 
 class Term(NamedTuple):
@@ -51,17 +54,15 @@ def einsum(b: Builder, subscripts: Static, *operands: Any) -> Any:
     inputs, output = _parsed(subscripts, [x.ndim for x in arrays])
     lengths = _lengths(inputs, arrays)
     terms = [_simple(x, letters, lengths) for x, letters in zip(arrays, inputs, strict=True)]
-    for number, letters in enumerate(t.letters for t in terms):
-        others = output + "".join(t.letters for i, t in enumerate(terms) if i != number)
-        terms[number] = _summed(terms[number], set(letters) - set(others))
+    #: How many terms have each letter, and whether the result does.
+    uses = Counter("".join([output, *[t.letters for t in terms]]))
+    terms = [_summed(t, [i for i in t.letters if uses[i] == 1]) for t in terms]
     for pair in _path(terms, output):
-        chosen = [terms[i] for i in pair]
-        terms = [t for i, t in enumerate(terms) if i not in pair]
-        result, *rest = chosen
-        while rest:
-            other = rest.pop(0)
-            kept = output + "".join(t.letters for t in [*terms, *rest])
-            result = _product(result, other, kept, output)
+        result, *rest = [terms.pop(i) for i in sorted(pair, reverse=True)][::-1]
+        for other in rest:
+            uses.subtract(result.letters + other.letters)
+            result = _product(result, other, {i for i in uses if uses[i]}, output)
+            uses.update(result.letters)
         terms.append(result)
     (z,) = terms
     return transpose(z.array, tuple([z.letters.index(letter) for letter in output]))
@@ -145,6 +146,8 @@ def _path(terms: Sequence[Term], output: str) -> list[tuple[int, ...]]:
     """Which terms to multiply next, until one is left."""
     if len(terms) < 3:
         return [tuple(range(len(terms)))]
+    if len(terms) > _COMPARED:
+        return [(0, 1)] * (len(terms) - 1)
     subscripts = ",".join(t.letters for t in terms) + "->" + output
     stand_ins = [np.broadcast_to(np.float64(0), t.array.type.shape) for t in terms]
     effort = "optimal" if len(terms) <= _SEARCHED else "greedy"
@@ -152,7 +155,7 @@ def _path(terms: Sequence[Term], output: str) -> list[tuple[int, ...]]:
     return path[1:]
 
 
-def _product(x: Term, y: Term, kept: str, output: str) -> Term:
+def _product(x: Term, y: Term, kept: Set[str], output: str) -> Term:
     """The product of two terms, summed over the letters that nothing else needs."""
     both = [letter for letter in x.letters if letter in y.letters]
     inner = [letter for letter in both if letter not in kept]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.diagonals import Tril, Triu
 from gradwire_engine.ops.arrays.joining import Concatenate
@@ -137,8 +135,9 @@ class Lu(OfMatrices):
         assert isinstance(kind, TupleType)
         parts = [xp.empty(item.shape, item.dtype) for item in kind.items]
         parts[0][...] = xp.eye(a.shape[-2])
+        solve = xp.scipy_linalg.lu
         for place in xp.ndindex(*a.shape[:-2]) if min(a.shape[-2:]) else ():
-            for part, found in zip(parts, xp.scipy_linalg.lu(a[place]), strict=True):
+            for part, found in zip(parts, solve(a[place], check_finite=False), strict=True):
                 part[place] = found.real if part.dtype.kind == "f" else found
         return tuple(parts)
 
@@ -188,7 +187,7 @@ def lu_factor(b: Builder, a: Any) -> Any:
     p, lower, upper = Lu.record(b, a)
     if lower.shape[-2] != upper.shape[-1]:
         raise ShapeMismatch(f"lu_factor needs square matrices, got {b.array(a).type}")
-    order = MatMul()(swap_last(p), b.constant(np.arange(p.shape[-1], dtype=p.dtype)))
+    order = MatMul()(swap_last(p), b.table(p.shape[-1:], lambda row: row, p.dtype))
     return [Tril(-1)(lower) + upper, b.cast(order, DTYPES["int64"])]
 
 
@@ -203,7 +202,11 @@ def lu_solve(builder: Builder, lu_and_piv: Any, b: Any, trans: Static = 0) -> An
     if trans not in (0, 1, 2):
         raise BadArgument(f"trans must be 0, 1 or 2, got {describe(trans)}")
     packed, order = builder.array(lu_and_piv[0]), builder.array(lu_and_piv[1])
-    numbers = builder.constant(np.arange(order.shape[-1])[:, None])
+    if not order.ndim or order.shape[-1:] != packed.shape[-1:]:
+        raise ShapeMismatch(
+            f"lu_solve needs the order of as many rows as {packed.type} has, got {order.type}"
+        )
+    numbers = builder.numbers(order.shape[-1], 0, 2)
     chosen = Equal()(numbers, unsqueeze(order, (order.ndim - 1,)))
     solved = [SolveTriangular(lower=True, unit=True), SolveTriangular(lower=False)]
     packed, right = (floating(builder, x) for x in builder.promote(packed, b))

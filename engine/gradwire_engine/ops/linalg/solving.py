@@ -137,7 +137,7 @@ def tensorsolve(builder: Builder, a: Any, b: Any, axes: Static = None) -> Any:
         kept = [axis for axis in range(tensor.ndim) if axis not in moved]
         tensor = transpose(tensor, (*kept, *moved))
     shape, size = tensor.shape[right.ndim :], math.prod(right.shape)
-    if tensor.shape[: right.ndim] != right.shape or math.prod(shape) != size:
+    if math.prod(tensor.shape[: right.ndim]) != size or math.prod(shape) != size:
         raise ShapeMismatch(f"tensorsolve needs a square tensor, got {tensor.shape}, {right.shape}")
     matrix, column = reshape(tensor, (size, size)), reshape(right, (size, 1))
     return reshape(Solve()(matrix, column), shape)

@@ -45,17 +45,17 @@ def sparse_of(b: Builder, indices: Var, values: Any, shape: Shape) -> Sparse:
     numbers = b.array(values)
     if indices.dtype.kind not in "iu":
         raise DtypeMismatch(f"a sparse tensor needs integers as indices, got {indices.type}")
-    if indices.shape != (*numbers.shape, len(shape)):
+    if numbers.ndim != 1 or indices.shape != (*numbers.shape, len(shape)):
         raise ShapeMismatch(
-            f"a sparse tensor of {numbers.shape} values and {len(shape)} axes needs an index for "
-            f"each value and axis, got {indices.shape}"
+            f"a sparse tensor of {len(shape)} axes needs a vector of values and an index for each "
+            f"value and axis, got values of shape {numbers.shape} and indices {indices.shape}"
         )
     return Sparse({"indices": indices, "values": numbers}, shape)
 
 
 def matrix_parts(x: Sparse) -> tuple[Var, list[Var], Shape]:
     """Values, row and column of each, and shape of a sparse matrix."""
-    if len(x.shape) != 2 or x["indices"].type.shape[1] != 2:
+    if len(x.shape) != 2 or x["indices"].type.shape[1:] != (2,):
         raise ShapeMismatch(f"this needs the elements of a matrix, got {x}")
     return x["values"], [picked(x["indices"], 1, axis) for axis in (0, 1)], x.shape
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import take
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
@@ -160,13 +158,13 @@ def toeplitz(b: Builder, c: Any, r: Any = None) -> Any:
     """
     column, row = b.promote(c, c if r is None else r)
     row = conj(row) if r is None else row
-    if not column.ndim or column.shape[:-1] != row.shape[:-1] or not row.shape[-1]:
+    ranked = column.ndim and row.ndim
+    if not ranked or column.shape[:-1] != row.shape[:-1] or not row.shape[-1]:
         raise ShapeMismatch(f"toeplitz needs two vectors, got {column.type} and {row.type}")
     last, m, n = column.ndim - 1, column.shape[-1], row.shape[-1]
     ends = Flip((last,))(sliced(row, last, 1, n)) if n > 1 else None
     line = column if ends is None else Concatenate(last)(ends, column)
-    places = b.constant(n - 1 + np.arange(m)[:, None] - np.arange(n))
-    return take(b, line, places, last)
+    return take(b, line, b.table((m, n), lambda i, j: n - 1 + i - j), last)
 
 
 @macro("circulant", "linalg.circulant")
@@ -175,9 +173,8 @@ def circulant(b: Builder, c: Any) -> Any:
     x = b.array(c)
     if not x.ndim:
         raise ShapeMismatch(f"circulant needs a vector, got {x.type}")
-    numbers = np.arange(x.shape[-1])
-    places = b.constant((numbers[:, None] - numbers) % max(x.shape[-1], 1))
-    return take(b, x, places, x.ndim - 1)
+    n = x.shape[-1]
+    return take(b, x, b.table((n, n), lambda i, j: (i - j) % n), x.ndim - 1)
 
 
 @macro("hankel", "linalg.hankel")
@@ -192,7 +189,7 @@ def hankel(b: Builder, c: Any, r: Any = None) -> Any:
         raise ShapeMismatch(f"hankel needs two vectors, got {column.type} and {row.type}")
     m, n = column.shape[0], row.shape[0]
     line = Concatenate(0)(column, sliced(row, 0, 1, n))
-    return take(b, line, b.constant(np.arange(m)[:, None] + np.arange(n)), 0)
+    return take(b, line, b.table((m, n), lambda i, j: i + j), 0)
 
 
 @macro("vander")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import take_along_axis
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
@@ -54,7 +52,7 @@ def ctc_loss(
         raise BadArgument(f"blank must be one of {classes} classes, got {blank}")
     states, apart = _states(b, labels, blank)
     count = states.type.shape[1]
-    first = b.constant(np.arange(count) < 2)
+    first = b.table((count,), lambda state: state < 2, DTYPES["bool"])
     emitted = take_along_axis(
         b, logs, b.broadcast(unsqueeze(states, (0,)), (steps, items, count)), 2
     )

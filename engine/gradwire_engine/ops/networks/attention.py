@@ -32,8 +32,8 @@ def attention_weights(
     softmax = Softmax((scores.ndim - 1,))
     lowest = b.scalar(-math.inf, scores.dtype)
     if is_causal:
-        seen = np.tri(*scores.type.shape[-2:], dtype=np.bool_)
-        return softmax(Where()(b.constant(seen), scores, lowest))
+        seen = b.table(scores.type.shape[-2:], lambda query, key: key <= query, BOOL)
+        return softmax(Where()(seen, scores, lowest))
     if mask is None:
         return softmax(scores)
     allowed = b.array(mask)

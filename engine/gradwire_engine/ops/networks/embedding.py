@@ -111,7 +111,7 @@ def _bags(b: Builder, index: Var, offsets: Any, include_last: bool) -> tuple[Var
     """The bag of each index, and how many bags there are."""
     if index.ndim == 2 and offsets is None:
         count, each = index.type.shape
-        return b.constant(np.repeat(np.arange(count), each)), count
+        return b.table((count * each,), lambda place: place // max(each, 1)), count
     if index.ndim != 1 or offsets is None:
         raise ShapeMismatch(
             f"embedding_bag needs a matrix, or a vector and offsets, got {index.type}"

@@ -1,17 +1,20 @@
-"""Parts and divisors of numbers: fractions, signs, common divisors and multiples."""
+"""Parts, neighbours and divisors of numbers: fractions, signs, exponents, common multiples."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import macro, register
-from gradwire_engine.ops.elementwise import Binary, Predicate
+from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.elementwise import Binary, Predicate, RealBinary, RealUnary
 from gradwire_engine.ops.pointwise.arithmetic import Absolute
-from gradwire_engine.ops.pointwise.comparison import IsInf
-from gradwire_engine.ops.pointwise.selection import Trunc, Where
+from gradwire_engine.ops.pointwise.comparison import IsInf, NotEqual
+from gradwire_engine.ops.pointwise.exponential import Exp2
+from gradwire_engine.ops.pointwise.selection import Trunc, Where, zero_unless
+from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder
+    from gradwire_engine.ops.builder import Builder, Var
 
 
 class Divisibility(Binary):
@@ -47,6 +50,59 @@ class SignBit(Predicate):
     def record(cls, b: Builder, x: Any) -> Any:
         """Record on one array."""
         return cls()(b.array(x))
+
+
+@register("nextafter")
+class NextAfter(RealBinary):
+    """The number next to ``x`` on the way to ``y``.
+
+    Convention: derivative 1 in ``x`` where that differs from ``y``, else 0; none in ``y``.
+    """
+
+    ufunc = "nextafter"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar`` where ``x != y``."""
+        return zero_unless(NotEqual()(*operands), z_bar), None
+
+
+@register("binary_exponent", public=False)
+class BinaryExponent(RealUnary):
+    """The integer ``e`` for which ``x / 2^e`` lies in [1/2, 1); 0 of 0."""
+
+    differentiable = False
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """32-bit integers."""
+        return super().infer(*types)._replace(dtype=DTYPES["int32"], weak=False)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """The second part."""
+        return xp.frexp(operands[0])[1]
+
+
+@register("mantissa", public=False)
+class Mantissa(RealUnary):
+    """``z = x / 2^e``, in [1/2, 1) or the negative of that."""
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """The first part."""
+        return xp.frexp(operands[0])[0]
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar / 2^e``."""
+        (x,) = operands
+        return (z_bar * Exp2()(-x.builder.cast(BinaryExponent()(x), x.dtype)),)
+
+
+@macro("frexp")
+def frexp(b: Builder, x: Any) -> Any:
+    """A list of the mantissa ``m`` and the exponent ``e``, an integer: ``x = m 2^e``.
+
+    Convention: the exponent counts as constant, also at powers of 2; that of 0 is 0.
+    """
+    value = b.inexact(x)
+    return [Mantissa()(value), BinaryExponent()(value)]
 
 
 @macro("modf")

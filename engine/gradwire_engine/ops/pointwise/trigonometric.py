@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Elementwise, InexactUnary, RealBinary, RealUnary, conj
@@ -271,7 +272,10 @@ class SphericalJn(Elementwise):
     @classmethod
     def record(cls, b: Builder, n: Static, z: Any) -> Any:
         """Record with a static order."""
-        return cls(integer(n, "n"))(b.inexact(z))
+        order = integer(n, "n")
+        if order < 0:
+            raise BadArgument(f"{cls.name} needs an order of 0 or more, got {order}")
+        return cls(order)(b.inexact(z))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, in the operand's dtype."""

@@ -12,7 +12,7 @@ from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Static, macro, regis
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.pointwise.arithmetic import Absolute, Power, Square
-from gradwire_engine.ops.pointwise.comparison import NotEqual
+from gradwire_engine.ops.pointwise.comparison import IsFinite, LogicalAnd, NotEqual
 from gradwire_engine.ops.pointwise.complex import real_product
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import real_of
@@ -125,9 +125,11 @@ def _vector(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:
         return Sum.over(size, axes, keepdims=keep)
     total = Sum.over(Power()(size, b.scalar(order, size.dtype)), axes, keepdims=keep)
     zero, one = b.scalar(0, size.dtype), b.scalar(1, size.dtype)
-    nonzero = NotEqual()(total, zero)
-    root = Power()(Where()(nonzero, total, one), b.scalar(1 / order, size.dtype))
-    return Where()(nonzero, root, zero)
+    within = NotEqual()(total, zero)
+    if order < 0:  # of an element that is 0 so is the norm, and its slopes
+        within = LogicalAnd()(within, IsFinite()(total))
+    root = Power()(Where()(within, total, one), b.scalar(1 / order, size.dtype))
+    return Where()(within, root, zero)
 
 
 def _matrix(x: Var, order: Any, axes: tuple[int, ...], *, keep: bool) -> Var:

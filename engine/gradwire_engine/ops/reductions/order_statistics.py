@@ -10,7 +10,7 @@ import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import reshape, transpose, unsqueeze
-from gradwire_engine.ops.axes import axes_of, flag, with_ones
+from gradwire_engine.ops.axes import axes_of, choice, flag, with_ones
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import raised
 from gradwire_engine.ops.builder import describe
@@ -152,11 +152,8 @@ def _rows(b: Builder, a: Any, q: Any, axis: Any, op: str) -> tuple[Var, Any, tup
 
 def _between(b: Builder, rows: Var, count: Any, q: Any, method: Any) -> Var:
     """Quantiles of the first ``count`` elements of each of ``rows``, when sorted."""
-    if method not in _METHODS:
-        raise BadArgument(
-            "quantile does not know this method", hint=f"one of {', '.join(_METHODS)}"
-        )
-    place, whole, at = QuantilePlace(method), DTYPES["int64"], OrderStatistic()
+    place = QuantilePlace(choice(method, _METHODS, "method"))
+    whole, at = DTYPES["int64"], OrderStatistic()
     if isinstance(q, int | float) and isinstance(count, int):
         index = min(max(float(place.kernel(np, q, count)), 0), count - 1)
         low, part = math.floor(index), index - math.floor(index)
@@ -221,11 +218,15 @@ def percentile(
     keepdims: Static = False,
 ) -> Any:
     """Percentile ``q``, from 0 to 100, over ``axis``: ``quantile`` of ``q / 100``."""
-    return quantile(b, a, _hundredth(b, q), axis, method, keepdims)
+    return quantile(b, a, _hundredth(b, q, "percentile"), axis, method, keepdims)
 
 
-def _hundredth(b: Builder, q: Any) -> Any:
-    return q / 100 if isinstance(q, int | float) else floating(b, q) / 100
+def _hundredth(b: Builder, q: Any, op: str) -> Any:
+    if not isinstance(q, int | float):
+        return floating(b, q) / 100
+    if isinstance(q, bool) or not 0 <= q <= 100:
+        raise BadArgument(f"{op} needs q from 0 to 100, got {describe(q)}")
+    return q / 100
 
 
 @macro("median")
@@ -271,7 +272,7 @@ def nanpercentile(
     keepdims: Static = False,
 ) -> Any:
     """Percentile ``q`` over ``axis`` of what is not NaN: ``nanquantile`` of ``q / 100``."""
-    return nanquantile(b, a, _hundredth(b, q), axis, method, keepdims)
+    return nanquantile(b, a, _hundredth(b, q, "nanpercentile"), axis, method, keepdims)
 
 
 @macro("nanmedian")

@@ -15,7 +15,13 @@ from gradwire_engine.ops.batching import everywhere
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.patterns import ARRAY
-from gradwire_engine.ops.pointwise.comparison import GreaterEqual, Less, LessEqual, LogicalAnd
+from gradwire_engine.ops.pointwise.comparison import (
+    Equal,
+    GreaterEqual,
+    Less,
+    LessEqual,
+    LogicalAnd,
+)
 from gradwire_engine.ops.pointwise.selection import clip, zero_unless
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions.reductions import Max, Min, Sum
@@ -114,7 +120,8 @@ def histogram(
     """A list of how many elements, or what sum of ``weights``, is in each bin, and of its edges.
 
     ``bins`` is a number of equal bins over ``range`` (by default from the least to the largest
-    element), or the rising vector of edges.  The last bin has its right edge.  A ``density`` is
+    element, or from 0 to 1 of none), or the rising vector of edges.  A range of one number goes
+    from 1/2 less to 1/2 more.  The last bin has its right edge.  A ``density`` is
     divided by the widths and the whole.  Convention: counts have derivative 0 in ``a`` and the
     edges.
     """
@@ -124,9 +131,11 @@ def histogram(
             raise BadArgument(f"histogram needs at least 1 bin, got {bins}")
         if range is not None and not (isinstance(range, list | tuple) and len(range) == 2):
             raise BadArgument("the range of a histogram is a pair of numbers")
-        low, high = (Min((0,))(x), Max((0,))(x)) if range is None else range
-        _, low, high = b.promote(x, low, high)
-        edges = linspace(b, low, high, bins + 1)
+        if range is None:
+            range = (Min((0,))(x), Max((0,))(x)) if x.type.size else (0, 1)
+        _, low, high = b.promote(x, *range)
+        apart = b.cast(Equal()(low, high), low.dtype) * 0.5
+        edges = linspace(b, low - apart, high + apart, bins + 1)
     else:
         edges = b.array(bins)
     if edges.ndim != 1 or edges.type.size < 2:

@@ -171,6 +171,8 @@ def diff(
     place = axis_of(axis, x.ndim, "diff")
     if integer(n, "n") < 0:
         raise BadArgument(f"n must not be negative, got {n}")
+    if not n:
+        return x
     ends = [None if end is None else _end(b, end, x, place) for end in (prepend, append)]
     if any(end is not None for end in ends):
         parts = [part for part in (ends[0], x, ends[1]) if part is not None]

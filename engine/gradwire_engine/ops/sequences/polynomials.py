@@ -39,6 +39,11 @@ def _lengthened(x: Var, n: int) -> Var:
     return Pad((n - x.shape[0],), (0,))(x) if n > x.shape[0] else x
 
 
+def _powers(b: Builder, n: int) -> Var:
+    """The powers from ``n`` down to 1."""
+    return b.table((n,), lambda i: n - i, weak=True)
+
+
 @macro("polyval")
 def polyval(b: Builder, p: Any, x: Any) -> Any:
     """Value of a polynomial: ``z = p_0 x^{n-1} + … + p_{n-1}``.
@@ -82,8 +87,7 @@ def polyder(b: Builder, p: Any, m: Static = 1) -> Any:
         raise BadArgument(f"m must not be negative, got {m}")
     for _ in range(m):
         n = max(x.shape[0] - 1, 0)
-        powers = b.constant(np.arange(n, 0, -1), weak=True)
-        x, powers = b.promote(sliced(x, 0, 0, n), powers)
+        x, powers = b.promote(sliced(x, 0, 0, n), _powers(b, n))
         x = x * powers
     return x
 
@@ -101,7 +105,7 @@ def polyint(b: Builder, p: Any, m: Static = 1, k: Any = 0) -> Any:
         raise ShapeMismatch(f"polyint needs one constant or {m}, got {constants.type}")
     constants = b.broadcast(constants, (m,)) if m else constants
     for i in range(m):
-        powers = b.cast(b.constant(np.arange(x.shape[0], 0, -1)), x.dtype)
+        powers = b.cast(_powers(b, x.shape[0]), x.dtype)
         x = Concatenate(0)(x / powers, sliced(constants, 0, i, i + 1))
     return x
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +10,9 @@ from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import take, take_along_axis
 from gradwire_engine.ops.arrays.shape import moveaxis, reshape
 from gradwire_engine.ops.arrays.windows import per_axis
-from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.axes import flag, row_major
 from gradwire_engine.ops.base import Static, macro
-from gradwire_engine.ops.builder import refuse_too_large
+from gradwire_engine.ops.elementwise import BOOL
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions.reductions import ArgMax, Sum
@@ -29,15 +28,16 @@ def _parts(x: Var, count: int) -> tuple[Var, Any]:
     Part i is from ``floor(i n / count)`` to before ``ceil((i + 1) n / count)``: parts may share an
     element.  Shorter ones repeat their last.
     """
-    n = x.type.shape[-1]
-    table = ArrayType(DTYPES["int64"], (count, n // count + 2))
-    refuse_too_large("a table of parts", table, x.builder.limits.array_bytes)
+    b, n = x.builder, x.type.shape[-1]
+    b.afford(ArrayType(DTYPES["int64"], (4, count)))
     starts = np.arange(count) * n // count
     sizes = -(-np.arange(1, count + 1) * n // count) - starts
     if n % count == 0:
         return reshape(x, (*x.type.shape[:-1], count, n // count)), sizes
-    places = starts[:, None] + np.minimum(np.arange(sizes.max()), sizes[:, None] - 1)
-    return take(x.builder, x, x.builder.constant(places), -1), sizes
+    places = b.table(
+        (count, int(sizes.max())), lambda i, j: starts[i] + np.minimum(j, sizes[i] - 1)
+    )
+    return take(b, x, places, -1), sizes
 
 
 def _targets(x: Var, shape: Any) -> Shape:
@@ -61,9 +61,10 @@ def adaptive_average_pool(b: Builder, x: Any, shape: Static) -> Any:
     targets = _targets(x, shape)
     for count in reversed(targets):
         parts, sizes = _parts(x, count)
-        repeated = np.arange(parts.type.shape[-1]) >= sizes[:, None]
-        if repeated.any():
-            parts = Where()(b.constant(repeated), b.scalar(0, x.dtype), parts)
+        width = parts.type.shape[-1]
+        if sizes.min() < width:
+            repeated = b.table((count, width), lambda i, j, sizes=sizes: j >= sizes[i], BOOL)
+            parts = Where()(repeated, b.scalar(0, x.dtype), parts)
         mean = Sum((parts.ndim - 1,))(parts) / b.constant(sizes.astype(x.dtype))
         x = moveaxis(b, mean, -1, -len(targets))
     return x
@@ -78,8 +79,9 @@ def adaptive_max_pool(b: Builder, x: Any, shape: Static, return_indices: Static 
     x = b.array(x)
     targets = _targets(x, shape)
     n = len(targets)
-    numbers = np.arange(math.prod(x.type.shape[-n:])).reshape(x.type.shape[-n:])
-    z, index = x, b.broadcast(b.constant(numbers), x.type.shape)
+    spatial = x.type.shape[-n:]
+    numbers = b.table(spatial, lambda *at: row_major(at, spatial))
+    z, index = x, b.broadcast(numbers, x.type.shape)
     for count in reversed(targets):
         parts, _ = _parts(z, count)
         best = ArgMax(parts.ndim - 1)(parts)

@@ -46,8 +46,8 @@ def _turned(b: Builder, x: Var, sign: int) -> Var:
     """Each element times ``exp(sign iπk / 2n)``."""
     n = x.shape[-1]
     kind = x.dtype if x.dtype.kind == "c" else complex_of(x.dtype)
-    turn = np.exp(sign * 0.5j * np.pi * np.arange(n) / n)
-    return b.cast(x, kind) * b.constant(turn.astype(kind))
+    turn = b.table((n,), lambda k: np.exp(sign * 0.5j * np.pi * k / n), kind)
+    return b.cast(x, kind) * turn
 
 
 def _transform(b: Builder, x: Var, kind: int) -> Var:
@@ -66,9 +66,9 @@ def _transform(b: Builder, x: Var, kind: int) -> Var:
 
 def _weighted(b: Builder, x: Var, weight: float, ends: tuple[int, ...]) -> Var:
     """The elements at one or both of the ends times ``weight``."""
-    weights = np.ones(x.shape[-1])
-    weights[[*ends]] = weight
-    return x * b.constant(weights.astype(x.dtype))
+    n = x.shape[-1]
+    places = [end % n for end in ends]
+    return x * b.table((n,), lambda k: np.where(np.isin(k, places), weight, 1), x.dtype)
 
 
 def _along(b: Builder, a: Any, type: Any, n: Any, axis: Any, norm: Any, op: str) -> Var:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.padding import pad
 from gradwire_engine.ops.arrays.shape import moveaxis
-from gradwire_engine.ops.axes import axes_of
+from gradwire_engine.ops.axes import axes_of, choice
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.signals.convolution import Convolve, block, part, reversed_conj
 from gradwire_engine.ops.signals.fourier import fftn, ifftn, irfftn, rfftn
@@ -107,8 +107,7 @@ def _bounded(
     b: Builder, x: Var, y: Var, mode: Any, boundary: Any, fillvalue: Any, middle: Sequence[int]
 ) -> Var:
     """Convolution of ``x`` within a boundary; mode ``same`` starts at ``middle`` of the full."""
-    if not isinstance(boundary, str) or boundary not in _BOUNDARIES:
-        raise BadArgument(f"boundary is one of {', '.join(_BOUNDARIES)}")
+    choice(boundary, _BOUNDARIES, "boundary")
     lengths = [n + m - 1 for n, m in zip(x.type.shape, y.type.shape, strict=True)]
     if mode == "valid" or (boundary == "fill" and isinstance(fillvalue, int) and not fillvalue):
         z = Convolve(2)(x, y)

@@ -11,10 +11,10 @@ from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import take
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.arrays.windows import Windows, bordered, borders, per_axis, span
-from gradwire_engine.ops.axes import flag, integers
+from gradwire_engine.ops.axes import flag, integers, row_major
 from gradwire_engine.ops.base import Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
-from gradwire_engine.ops.builder import describe, refuse_too_large
+from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions.norms import vector_norm
 from gradwire_engine.ops.reductions.reductions import Sum
@@ -36,10 +36,13 @@ class Axis(NamedTuple):
     after: int
 
     @property
-    def places(self) -> Any:
-        """Where the elements of each window lie, a row each; some before or after the axis."""
-        steps = np.arange(self.size) * self.dilation - self.before
-        return np.arange(self.number)[:, None] * self.stride + steps
+    def starts(self) -> Any:
+        """Where each window begins; some before the axis."""
+        return np.arange(self.number) * self.stride - self.before
+
+    def steps_to(self, place: int) -> Any:
+        """How many elements of each window lie before ``place``."""
+        return (-((self.starts - place) // self.dilation)).clip(0, self.size)
 
 
 @register("window_argmax", public=False)
@@ -68,10 +71,8 @@ class WindowArgMax(Op):
         lengths = [axis.length for axis in self.axes]
         index = xp.arange(math.prod(lengths)).reshape(lengths)
         for i, axis in reversed(list(enumerate(self.axes))):
-            places = xp.asarray(axis.places)
-            inside = (places >= 0) & (places < axis.length)
             pick = _by_window if axis.number < axis.size else _by_element
-            best, index = pick(xp, best, index, places, inside, i - n)
+            best, index = pick(xp, best, index, axis, i - n)
         return index
 
     def flops(self, result: Type, *types: ArrayType) -> int:
@@ -80,16 +81,16 @@ class WindowArgMax(Op):
         return result.size * math.prod([axis.size for axis in self.axes])
 
 
-def _by_element(
-    xp: Any, best: Any, index: Any, places: Any, inside: Any, along: int
-) -> tuple[Any, Any]:
+def _by_element(xp: Any, best: Any, index: Any, axis: Axis, along: int) -> tuple[Any, Any]:
     """The largest of each window along an axis: the next element of all windows at once."""
-    first = xp.take_along_axis(places, inside.argmax(1)[:, None], 1)
-    # An element repeated in place of one outside is never larger.
-    columns = xp.where(inside, places, first).T
-    value = best.take(columns[0], axis=along)
-    number = xp.broadcast_to(index.take(columns[0], axis=along), value.shape).copy()
-    for column in columns[1:]:
+    starts = xp.asarray(axis.starts)
+    first = starts + xp.asarray(axis.steps_to(0)) * axis.dilation
+    value = best.take(first, axis=along)
+    number = xp.broadcast_to(index.take(first, axis=along), value.shape).copy()
+    for step in range(1, axis.size):
+        place = starts + step * axis.dilation
+        # An element repeated in place of one outside is never larger.
+        column = xp.where((place >= 0) & (place < axis.length), place, first)
         other = best.take(column, axis=along)
         better = other > value
         if best.dtype.kind == "f":
@@ -100,16 +101,16 @@ def _by_element(
     return value, number
 
 
-def _by_window(
-    xp: Any, best: Any, index: Any, places: Any, inside: Any, along: int
-) -> tuple[Any, Any]:
+def _by_window(xp: Any, best: Any, index: Any, axis: Axis, along: int) -> tuple[Any, Any]:
     """The largest of each window along an axis where windows are long and few."""
     values, numbers = [], []
-    for row, kept in zip(places, inside, strict=True):
-        block = best.take(row[kept], axis=along)
+    bounds = axis.starts, axis.steps_to(0), axis.steps_to(axis.length)
+    for start, first, stop in zip(*bounds, strict=True):
+        row = start + xp.arange(first, stop) * axis.dilation
+        block = best.take(row, axis=along)
         at = xp.expand_dims(block.argmax(axis=along), along)
         values.append(xp.take_along_axis(block, at, along))
-        numbered = xp.broadcast_to(index.take(row[kept], axis=along), block.shape)
+        numbered = xp.broadcast_to(index.take(row, axis=along), block.shape)
         numbers.append(xp.take_along_axis(numbered, at, along))
     return xp.concatenate(values, axis=along), xp.concatenate(numbers, axis=along)
 
@@ -135,10 +136,9 @@ def _layout(
         count = min(-(-room // step), (length + before - 1) // step) if up else room // step
         found.append(Axis(length, count + 1, k, step, apart, before, after))
     for axis in found:
-        table = ArrayType(DTYPES["int64"], (max(axis.number, 0), axis.size))
-        refuse_too_large("a table of windows", table, x.builder.limits.array_bytes)
-        places = axis.places
-        if axis.number < 1 or not ((places >= 0) & (places < axis.length)).any(1).all():
+        if axis.number > 0:
+            x.builder.afford(ArrayType(DTYPES["int64"], (axis.number,)))
+        if axis.number < 1 or (axis.steps_to(0) == axis.steps_to(axis.length)).any():
             raise ShapeMismatch(
                 f"windows of {sizes} over shape {shape} with padding {tuple(pairs)}: "
                 "there is none, or one that holds no elements"
@@ -186,9 +186,9 @@ def _elements(x: Var, index: Var, n: int) -> Var:
     """Elements of ``x`` by their numbers in row-major order over its last ``n`` axes."""
     b, lead = x.builder, x.type.shape[:-n]
     length = math.prod(x.type.shape[-n:])
-    firsts = np.arange(math.prod(lead)).reshape((*lead, *[1] * n)) * length
+    first = b.table((*lead, *[1] * n), lambda *at: row_major(at[: len(lead)], lead) * length)
     flat = reshape(x, (x.type.size,))
-    return take(b, flat, index + b.constant(firsts), 0)
+    return take(b, flat, index + first, 0)
 
 
 @macro("average_pool")
@@ -216,14 +216,17 @@ def average_pool(
             raise BadArgument(f"divisor must be a number other than 0, got {describe(divisor)}")
         return total / divisor
     padded = flag(count_include_pad, "count_include_pad")
-    counts = np.ones(())
+    counts = []
     for axis in axes:
         low, high = (-axis.before, axis.length + axis.after) if padded else (0, axis.length)
-        counted = ((axis.places >= low) & (axis.places < high)).sum(1)
-        counts = np.multiply.outer(counts, counted)
-    if (counts == counts.flat[0]).all():
-        return total / float(counts.flat[0])
-    return total / b.constant(counts.astype(total.dtype))
+        counts.append(axis.steps_to(high) - axis.steps_to(low))
+    if all((each == each[0]).all() for each in counts):
+        return total / float(math.prod([int(each[0]) for each in counts]))
+
+    def count(*window: Any) -> Any:
+        return math.prod([each[at] for each, at in zip(counts, window, strict=True)])
+
+    return total / b.table(tuple(map(len, counts)), count, total.dtype)
 
 
 @macro("lp_pool")

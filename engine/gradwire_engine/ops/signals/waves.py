@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import along_axes
@@ -111,8 +109,5 @@ class InverseRealFourier(Transform):
 
 def _multiplicity(x: Var, axis: int, n: int) -> Var:
     """How often each of the frequencies ``0 … n // 2`` is among all ``n``, along ``axis``."""
-    w = np.full(n // 2 + 1, 2, x.dtype)
-    w[0] = 1
-    if n % 2 == 0:
-        w[-1] = 1
-    return x.builder.constant(w.reshape([-1 if i == axis else 1 for i in range(x.ndim)]))
+    shape = tuple([n // 2 + 1 if i == axis else 1 for i in range(x.ndim)])
+    return x.builder.table(shape, lambda *k: 1 + (k[axis] * 2 % max(n, 1) != 0), x.dtype)

@@ -12,12 +12,15 @@ from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
 from gradwire_engine.ops.promotion import special_promoted
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 #: How far an argument is moved to the right, and the last term of the asymptotic series there.
 _MOVED, _TERMS = 16, 20
+#: The highest order of polygamma of complex numbers: beyond, factors of its series overflow.
+_HIGHEST_COMPLEX = 100
 
 
 @register("gammaln", "lgamma")
@@ -147,8 +150,8 @@ class DigammaRise(SpecialBinary):
 class Polygamma(Special):
     """Derivative number ``n`` of digamma: ``z = ψ⁽ⁿ⁾(x) = (-1)ⁿ⁺¹ n! ζ(n + 1, x)``.
 
-    The order is static; ``x`` may be complex. Convention: infinite at 0, -1, -2, … for odd orders,
-    NaN for even.  Source: DLMF 5.15.1, 5.15.5, 5.15.6, 5.15.9.
+    The order is static, of complex ``x`` at most 100. Convention: infinite at 0, -1, -2, … for odd
+    orders, NaN for even.  Source: DLMF 5.15.1, 5.15.5, 5.15.6, 5.15.9.
     """
 
     n: int
@@ -161,6 +164,15 @@ class Polygamma(Special):
         if order < 0:
             raise BadArgument(f"polygamma needs an order of 0 or more, got {order}")
         return polygamma_of(order, *b.promote(x, rule=special_promoted))
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """The same type; of complex numbers the order is bounded."""
+        if types[0].dtype.kind == "c" and self.n > _HIGHEST_COMPLEX:
+            raise BadArgument(
+                f"polygamma of complex numbers needs an order of at most {_HIGHEST_COMPLEX}, "
+                f"got {self.n}"
+            )
+        return super().infer(*types)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Hurwitz's zeta function; for complex ``x`` the asymptotic series, far to the right."""

@@ -26,6 +26,12 @@ _MOST_TERMS, _LAST, _ROUNDING, _EXACT = 5000, 1e-18, 1e-15, 1e-9
 _UNDERFLOW = 1e-280
 #: The largest parameter: with larger ones SciPy's series are long, and cannot be interrupted.
 _LARGEST = 1e6
+#: Beyond this ``₁F₁`` of such parameters overflows, unless it is a polynomial; before its opposite,
+#: of parameters up to a thousand, some terms of an asymptotic series are exact.
+_OVERFLOWING = 1e9
+_ASYMPTOTIC, _ASYMPTOTIC_TERMS = 1e3, 6
+#: From here on SciPy's ``₀F₁`` may use an asymptotic series.
+_DIVIDING = 1e5
 #: A factor of a term's numerator, and its slopes by number of parameter.
 Factor = tuple[Any, dict[int, Any]]
 
@@ -184,10 +190,54 @@ def _times_power(xp: Any, term: Any, log: Any) -> Any:
 class Hyp0f1(Series):
     """Confluent limit function: ``z = ₀F₁(; b; x)``."""
 
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, but for ``b = 1`` far out, where it divides by 0: ``I₀(2 √x)``."""
+        b, x = operands
+        if x.dtype.kind == "c":
+            return super().kernel(xp, b, x)
+        far = (b == 1) & (x > _DIVIDING)
+        near = super().kernel(xp, b, xp.where(far, 0, x))
+        if not far.any():
+            return near
+        found = xp.special.i0(2 * xp.sqrt(xp.where(far, x, 0)))
+        return xp.where(far, found, near)[()].astype(near.dtype)
+
+
+def _far_out(xp: Any, a: Any, b: Any, x: Any) -> Any:
+    """``₁F₁(a; b; -x)`` of very large ``x``."""
+    special = xp.special
+    term = total = xp.ones_like(x)
+    for s in range(_ASYMPTOTIC_TERMS):
+        term = term * (a + s) * (a - b + 1 + s) / ((s + 1) * x)
+        total = total + term
+    sign = special.gammasgn(b) * special.gammasgn(b - a)
+    power = special.gammaln(b) - special.gammaln(b - a) - a * xp.log(x)
+    small = (abs(a) <= _ASYMPTOTIC) & (abs(b) <= _ASYMPTOTIC)
+    return xp.where(small, sign * xp.exp(power) * total, math.nan)
+
 
 @register("hyp1f1", public=False)
 class Hyp1f1(Series):
     """Kummer's function: ``z = ₁F₁(a; b; x)``."""
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """SciPy's routine, which takes the longer the larger ``x`` is: infinite far out.
+
+        Far out on the other side ``Γ(b) / Γ(b - a) (-x)⁻ᵃ Σ (a)ₛ (a - b + 1)ₛ / s! (-x)⁻ˢ``; there
+        NaN for parameters beyond a thousand.
+        Source: DLMF 13.7.1, 13.7.2.
+        """
+        if operands[-1].dtype.kind == "c":
+            return super().kernel(xp, *operands)
+        a, b = _bounded(xp, operands[:2])
+        x = operands[-1]
+        beyond = (abs(x) > _OVERFLOWING) & ((a > 0) | (a != xp.floor(a)))
+        near = super().kernel(xp, a, b, xp.where(beyond, 0, x))
+        if not beyond.any():
+            return near
+        infinite = xp.special.gammasgn(a) * xp.special.gammasgn(b) * math.inf
+        far = xp.where(x > 0, infinite, _far_out(xp, a, b, abs(x)))
+        return xp.where(beyond, far, near)[()].astype(near.dtype)
 
 
 @register("hyp2f1", public=False)

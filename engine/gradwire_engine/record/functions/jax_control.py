@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.errors import BadArgument
+from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.record import choices
@@ -56,12 +56,14 @@ def _scan(
     """``carry, y = f(carry, x)`` for each row of ``xs``: the last carry, and all ``y`` stacked."""
     backwards = r.truth(reverse)
     count = None if length is None else r.integer(length)
-    rows = None if xs is None else arrays_of(r, xs)
-    if rows is not None and count not in (None, *[x.shape[0] for x in leaves(rows)[:1]]):
+    rows = None if xs is None or not leaves(xs) else arrays_of(r, xs)
+    if rows is not None and count not in (None, leaves(rows)[0].shape[0]):
         raise BadArgument(f"scan over {leaves(rows)[0].shape[0]} rows has no length of {count}")
+    if rows is None and count is None:
+        raise BadArgument("scan needs arrays to go through, or a length")
 
     def body(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
-        found = r.apply(f, (carry, row), {})
+        found = r.apply(f, (carry, xs if rows is None else row), {})
         if not isinstance(found, list | tuple) or len(found) != 2:
             raise BadArgument("the function of scan gives two values: the carry, and what to stack")
         return found[0], found[1]
@@ -83,14 +85,26 @@ def _associative_scan(r: Recorder, fn: Any, elems: Any, reverse: Any = False, ax
     Parallel Algorithms (1986).
     """
     elems = rebuild(elems, r.b.array)
-    first = leaves(elems)[0]
-    place = axis_of(axis, first.ndim, "associative_scan")
+    shapes = [x.shape for x in leaves(elems)]
+    if not shapes:
+        raise BadArgument("associative_scan needs at least one array")
+    place = axis_of(axis, len(shapes[0]), "associative_scan")
+    if len({shape[place : place + 1] for shape in shapes}) != 1:
+        raise ShapeMismatch(
+            f"associative_scan needs arrays of one length along axis {place}, got shapes {shapes}"
+        )
     if backwards := r.truth(reverse):
         elems = rebuild(elems, lambda x: r.operation("flip", x, place))
-    length, apart = first.shape[place], 1
+    length, apart = shapes[0][place], 1
     while apart < length:
         earlier, later = _part(elems, place, 0, length - apart), _part(elems, place, apart, length)
-        combined = r.apply(fn, (earlier, later), {})
+        combined = rebuild(r.apply(fn, (earlier, later), {}), r.b.array)
+        given, wanted = ([x.shape for x in leaves(part)] for part in (combined, later))
+        if given != wanted:
+            raise ShapeMismatch(
+                "the function of associative_scan must give arrays of the shapes it takes, "
+                f"{wanted}, not {given}"
+            )
         elems = _joined(r, _part(elems, place, 0, apart), combined, place)
         apart *= 2
     return rebuild(elems, lambda x: r.operation("flip", x, place)) if backwards else elems

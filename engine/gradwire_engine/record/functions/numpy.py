@@ -35,8 +35,10 @@ def _size(r: Recorder, a: Any) -> int:
 
 def _argwhere(r: Recorder, a: Any) -> Var:
     """Indices of the elements that are not zero, a row for each."""
-    stacked: Var = r.operation("stack", nonzero(r, a), 1)
-    return stacked
+    x = r.b.array(a)
+    found = nonzero(r, x if x.ndim else r.operation("reshape", x, (1,)))
+    stacked: Var = r.operation("stack", found, 1)
+    return stacked if x.ndim else r.operation("split", stacked, [0], 1)[0]
 
 
 def _flatnonzero(r: Recorder, a: Any) -> Var:

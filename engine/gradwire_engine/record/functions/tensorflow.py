@@ -76,7 +76,7 @@ def _bincount(
 
     As many counts as the largest needs, at least ``minlength``, at most ``maxlength``.
     """
-    index = r.operation("ravel", arr)
+    index = r.operation("ravel", r.b.array(arr))
     each = None if weights is None else r.operation("ravel", weights)
     length = _least_above(r, index)
     counts = r.operation("bincount", index, each, max(length, r.integer(minlength or 0), 1))

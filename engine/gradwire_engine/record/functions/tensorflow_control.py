@@ -100,9 +100,16 @@ def _folded(r: Recorder, fn: Any, elems: Any, start: Any, *, last: bool = False)
     total, totals = repeat(r, start, body, rows=rows)
     if first is not None:
         begun = rebuild(first, lambda x: r.operation("expand_dims", x, 0))
-        rest = iter(() if totals is None else leaves(totals))
-        join = lambda x: r.operation("concatenate", [x, next(rest)]) if totals else x  # noqa: E731
-        totals = rebuild(begun, join)
+        stacks = leaves(begun) if totals is None else leaves(totals)
+        if len(stacks) != len(leaves(begun)):
+            raise BadArgument(
+                f"a total must be nested as a row is, of {len(leaves(begun))} arrays, "
+                f"not {len(stacks)}",
+                hint="give an initializer nested as the totals are",
+            )
+        rest = iter(stacks)
+        join = lambda x: r.operation("concatenate", [x, next(rest)])  # noqa: E731
+        totals = begun if totals is None else rebuild(begun, join)
     return [total, totals]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gradwire_engine.errors import BadArgument
 from gradwire_engine.record.functions.numpy import COUNTED
 from gradwire_engine.record.indexing import nonzero
 
@@ -22,7 +23,9 @@ def _where(r: Recorder, condition: Any, input: Any = None, other: Any = None) ->
 
 def _nonzero(r: Recorder, input: Any, *, as_tuple: Any = False) -> Any:
     """Indices of the elements that are not zero, a row for each, or an array for each axis."""
-    return nonzero(r, input) if as_tuple else _argwhere(r, input)
+    if as_tuple:
+        return nonzero(r, r.operation("atleast_1d", input))
+    return _argwhere(r, input)
 
 
 def _argwhere(r: Recorder, input: Any) -> Any:
@@ -48,10 +51,13 @@ def _unique(
     sorted: Any = True,
     return_inverse: Any = False,
     return_counts: Any = False,
+    dim: Any = None,
 ) -> Any:
     """The different elements in rising order; a list with which of them each element is, and how
     often each occurs, if asked.
     """
+    if dim is not None:
+        raise BadArgument("unique compares elements, not parts along an axis", hint="leave dim out")
     inverse, counts = bool(return_inverse), bool(return_counts)
     found = COUNTED["unique"](r, input, False, inverse, counts)
     if inverse:

@@ -35,6 +35,8 @@ def test_decisions_are_taken_anew(ask, text, low, high):
         ("tf.map_fn(lambda row: row, x[:0])", "of no rows"),
         ("tf.foldl(lambda a, b: a, x[:0])", "an initializer"),
         ("tf.map_fn(x, x)", "cannot be called"),
+        ("tf.scan(lambda t, row: [], x)", "nested as a row is, of 1 arrays, not 0"),
+        ("tf.scan(lambda t, row: 0.0, (x, x))", "nested as a row is, of 2 arrays, not 1"),
     ],
 )
 def test_refused(ask, text, message):

@@ -81,6 +81,12 @@ VARIABLES = {
     "grouped": normal(2, 1, 2, 2),
     "grid": RNG.uniform(-0.9, 0.9, (1, 2, 3, 2)).round(2),
     "theta": normal(1, 2, 3),
+    # Without axes, and of one element.
+    "point": 0.7,
+    "spot": -0.4,
+    "origin_index": 0,
+    "first_index": [0],
+    "yes": True,
 }
 
 #: Functions of one argument, by the variable that has their domain.
@@ -102,6 +108,27 @@ TEXTS = [
     f"torch.{name}({variable})"
     for variable, names in ONE_ARGUMENT.items()
     for name in names.split()
+]
+#: Functions that take an array without axes along axis 0 or -1, as their second argument.
+OF_SCALARS = (
+    "sum mean prod nansum nanmean all any amax amin argmax argmin count_nonzero cumsum cumprod "
+    "logsumexp logcumsumexp softmax log_softmax special.softmax special.log_softmax "
+    "special.logsumexp nn.functional.softmax nn.functional.log_softmax nn.functional.softmin "
+    "squeeze flip masked.sum masked.mean masked.prod masked.amax masked.amin masked.softmax "
+    "masked.log_softmax masked.softmin masked.cumsum masked.cumprod masked.logsumexp masked.median"
+)
+#: Those that give a list of two.
+PAIRS_OF_SCALARS = "max min median nanmedian mode sort cummax cummin"
+TEXTS += [
+    f"torch.{name}(point, {f'({axis},)' if name == 'flip' else axis})"
+    for name in OF_SCALARS.split()
+    for axis in (0, -1)
+]
+TEXTS += [
+    f"torch.{name}(point, {axis})[{part}]"
+    for name in PAIRS_OF_SCALARS.split()
+    for axis in (0, -1)
+    for part in (0, 1)
 ]
 LINES = (Path(__file__).with_suffix(".txt")).read_text().splitlines()
 TEXTS += [line for line in LINES if line and not line.startswith("#")]

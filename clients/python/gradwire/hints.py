@@ -1,0 +1,99 @@
+"""What to do about the mistakes that are made most: the one table of the SDK's advice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+NO_SERVICE: Final = "start one with `make serve`, set GRADWIRE_URL, or use Client.local()"
+NO_TLS: Final = "if the service speaks plain HTTP, the address begins with http://"
+OTHER_SERVICE: Final = "GRADWIRE_URL, or base_url, leads to something that is no Gradwire service"
+NO_KEY: Final = "set GRADWIRE_API_KEY, or give api_key to the client"
+TEXT_FOR_FUNCTION: Final = (
+    "gradwire.program(text, *names) makes a function of program text, and the methods of clients "
+    "(client.gradient(text, variables)) take the text itself"
+)
+FUNCTION_FOR_TEXT: Final = (
+    "a Python function has its derivatives by gradwire.grad, value_and_grad, jacobian, hessian, "
+    "jvp and vjp, and its value by gradwire.function"
+)
+
+RECORDED: Final = (
+    "NumPy's functions and SciPy's, called by their modules' names, can be recorded; those of "
+    "other libraries cannot, nor those of SciPy that call a function or fit a curve"
+)
+A_VALUE: Final = (
+    "compute with the array itself; one to write to is numpy.zeros_like(x) or "
+    "numpy.zeros(shape, like=x)"
+)
+AN_ARRAY: Final = (
+    "NumPy's functions and SciPy's, called by their modules' names, can be recorded; "
+    "numpy.array([x, y]) is a list's array, and one to write to is numpy.zeros_like(x) or "
+    "numpy.zeros(shape, like=x)"
+)
+
+_ODE = "gradwire.odeint(f, y0, t) solves differential equations as a part of the program"
+_INTEGRAL = (
+    "sum the integrand at the points of a rule, numpy.polynomial.legendre.leggauss(n), or give "
+    "numpy.trapezoid its values"
+)
+_SPLINE = (
+    "numpy.interp is recorded; at fixed points a spline is linear in its data, so that "
+    "CubicSpline(x, numpy.eye(len(x)))(points), made outside, times the data is its values"
+)
+_ROOT = "gradwire.custom_root(f, x0) finds roots as a part of the program"
+_MINIMUM = "minimise from outside, with the gradient: gradwire.adapters.scipy.minimize(f, x0)"
+FRAMES = "take the arrays before (frame['a'].to_numpy()), and make frames of what comes back"
+#: What to write in place of what a library has, by its module or by a function of it.
+_INSTEAD: Mapping[str, str] = {
+    **{f"scipy.integrate.{name}": _ODE for name in ("odeint", "solve_ivp", "ode", "solve_bvp")},
+    "scipy.integrate": _INTEGRAL,
+    "scipy.interpolate": _SPLINE,
+    **{
+        f"scipy.optimize.{name}": _ROOT
+        for name in ("root", "root_scalar", "fsolve", "newton", "brentq", "brenth", "bisect")
+    },
+    "scipy.optimize": _MINIMUM,
+    "pandas": FRAMES,
+    "polars": FRAMES,
+    "xarray": FRAMES,
+    "jax": "write the function with NumPy; a JAX function's gradient is jax.grad's own",
+    "torch": "write the function with NumPy; gradwire.adapters.torch hands functions to PyTorch",
+    "tensorflow": "write the function with NumPy, or the code with gradwire.tf for TensorFlow",
+    "sympy": "sympy.lambdify(symbols, expression, 'numpy') makes a function that is recorded",
+    "numba": "record the function without numba.njit, which is its attribute py_func",
+    "statistics": "numpy has mean, median, var and std",
+    "decimal": "a recorded array has the dtype that it has; compute with it",
+    "fractions": "a recorded array has the dtype that it has; compute with it",
+    "sklearn": "compute it with NumPy's functions",
+}
+
+_IN_VERSION = re.compile(r"^(https?://.+?)/v1(?:/[\w/.-]*)?$")
+
+
+def instead_of(called: Iterable[str]) -> tuple[str, str] | None:
+    """The first of the functions, by their full names, that is known, and what to write instead."""
+    for name in called:
+        package, *rest = name.split(".")
+        public = ".".join([package, *rest[:1], *rest[-1:]])
+        if public in _INSTEAD:
+            return public, _INSTEAD[public]
+        module = ".".join([package, *rest[:1]])
+        if module in _INSTEAD:
+            return module if public.rpartition(".")[2].startswith("_") else public, _INSTEAD[module]
+        if package in _INSTEAD:
+            return package, _INSTEAD[package]
+    return None
+
+
+def of_refusal(status: int, code: str | None, base_url: str) -> str | None:
+    """What the caller of a client can do about a refusal, where that is more than is said."""
+    if status == 401:
+        return NO_KEY
+    if status not in (404, 405):
+        return None
+    if code is None:
+        return OTHER_SERVICE
+    inside = _IN_VERSION.match(base_url)
+    return f"every path begins with /v1 by itself: {inside[1]} is the address" if inside else None

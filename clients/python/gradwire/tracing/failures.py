@@ -1,0 +1,122 @@
+"""What a function raises while it is recorded: the user's own errors, and those of recording.
+
+Libraries that are given recorded arrays fail as they happen to: by recursion without end, by
+``TypeError``, by an error of C's. Who called what is in the traceback.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from traceback import walk_tb
+from types import FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from gradwire import hints
+from gradwire.errors import GradwireError, NotTraceable, UsageError
+from gradwire.tracing.terms import Place
+from gradwire.tracing.tracer import Tracer
+
+_OURS = str(Path(__file__).parent.parent)
+#: Functions of ours, of what is installed, and of the standard library are not the user's.
+_LIBRARIES = (_OURS, str(Path(np.__file__).parent.parent), str(Path(inspect.__file__).parent))
+#: Frames that are looked into; recursion without end has a thousand.
+_LOOKED_INTO = 30
+
+
+def explained(error: Exception) -> Exception:
+    """What is to leave the SDK for what a function has raised while it was recorded."""
+    frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)][1:]
+    if isinstance(error.__cause__, NotTraceable):  # NumPy, or C, says less than what it was told
+        error = error.__cause__
+    known = hints.instead_of(_called(frame for frame, _ in frames))
+    name, hint = known or ("", hints.RECORDED)
+    if isinstance(error, NotTraceable) and known is not None:
+        return NotTraceable(f"{name} cannot be recorded", place=error.place, hint=hint)
+    if isinstance(error, GradwireError):
+        return error
+    place, below = _below_user(frames)
+    libraries = [frame for frame in below if not _is_ours(frame)]
+    said = f"{type(error).__name__}: {error}"[:300]
+    if libraries and any(map(_meets_tracer, libraries[:_LOOKED_INTO])):
+        package = name or _package(libraries[0])
+        if package != "numpy":
+            problem = f"{package} cannot be recorded: it raised {said}"
+            return NotTraceable(problem, place=place, hint=hint)
+    if below and _is_ours(below[0]):
+        return UsageError(f"{error}" or said, place=place)
+    if isinstance(error, (TypeError, AttributeError)) and Tracer.__name__ in f"{error}":
+        return NotTraceable(
+            f"a recorded array cannot be used here: {error}", place=place, hint=hint
+        )
+    return error
+
+
+def _called(frames: Iterable[FrameType]) -> Iterator[str]:
+    """The functions of libraries that are being called, the outermost first, by their names."""
+    for frame in islice(frames, _LOOKED_INTO):
+        if not _is_ours(frame):
+            yield f"{_module(frame)}.{frame.f_code.co_name}"
+        elif (original := frame.f_locals.get("original")) is not None:  # what has a substitute
+            yield f"{original.__module__}.{original.__name__}"
+
+
+def _below_user(frames: Sequence[tuple[FrameType, int]]) -> tuple[Place | None, list[FrameType]]:
+    """The line of the user's own code that was reached last, and the frames below it.
+
+    What is recorded is the user's own, and so is all of its package.
+    """
+    home = next((_package(frame) for frame, _ in frames if not _is_ours(frame)), None)
+    place, below = None, list[FrameType]()
+    for frame, line in frames:
+        name = frame.f_code.co_filename
+        file = frame.f_globals.get("__file__") or name  # Cython's own names are of other folders
+        if _package(frame) == home or not file.startswith((*_LIBRARIES, "<frozen")):
+            place, below = Place(name, line, frame.f_code.co_name), []
+        else:
+            below.append(frame)
+    return place, below
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_OURS)
+
+
+def _module(frame: FrameType) -> str:
+    name: str = frame.f_globals.get("__name__", "")
+    return name
+
+
+def _package(frame: FrameType) -> str:
+    return _module(frame).partition(".")[0]
+
+
+def _meets_tracer(frame: FrameType) -> bool:
+    """Whether a function has a recorded array, or a function that has one."""
+    return any(map(_holds_tracer, frame.f_locals.values()))
+
+
+def _holds_tracer(value: Any, depth: int = 2) -> bool:
+    if isinstance(value, Tracer):
+        return True
+    if not depth:
+        return False
+    if isinstance(value, FunctionType):
+        cells = value.__closure__ or ()
+        return any(_holds_tracer(_content(cell), depth - 1) for cell in cells)
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return False
+    return any(_holds_tracer(item, depth - 1) for item in islice(value, 100))
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty yet
+        return None

@@ -1,0 +1,57 @@
+"""What callers give, checked: the one place where wrong use becomes a ``UsageError``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradwire import hints
+from gradwire.errors import GradwireError, UsageError
+
+
+class used:  # noqa: N801 - a context, like suppress
+    """Has what is raised by what a caller gave leave as a ``UsageError``.
+
+    It is for code that runs none of the user's functions: their errors are their own.
+    """
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, GradwireError):
+            said = f"{error}" or type(error).__name__
+            raise UsageError(f"{self._what}: {said}") from error
+
+
+def check_function(*given: Any) -> None:
+    """Refuse what is no Python function."""
+    for value in given:
+        if not callable(value):
+            got = "program text" if isinstance(value, str) else type(value).__name__
+            hint = hints.TEXT_FOR_FUNCTION if isinstance(value, str) else ""
+            raise UsageError(f"expected a Python function, got {got}", hint=hint)
+
+
+def check_client(client: Any) -> None:
+    """Refuse what is neither a client nor ``None``, for the default client."""
+    if client is not None and not hasattr(client, "run"):
+        raise UsageError(f"expected a client, got {type(client).__name__}")
+
+
+def check_text(text: Any) -> None:
+    """Refuse what is no program text."""
+    if not isinstance(text, str):
+        got = "a Python function" if callable(text) else type(text).__name__
+        hint = hints.FUNCTION_FOR_TEXT if callable(text) else ""
+        raise UsageError(f"expected program text, got {got}", hint=hint)
+
+
+def check_program(program: Any) -> None:
+    """Refuse what is neither program text, nor a graph, nor a reference."""
+    if not isinstance(program, Mapping):  # a graph, or a reference
+        check_text(program)

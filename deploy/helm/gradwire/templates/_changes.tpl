@@ -1,0 +1,55 @@
+{{/* What the values say of the manifest `.it`, put into it. `.root` is the chart's scope. */}}
+{{- define "gradwire.change" }}
+{{- $it := .it }}{{ $root := .root }}{{ $values := .root.Values }}
+{{- $labels := dict "app.kubernetes.io/managed-by" $root.Release.Service "app.kubernetes.io/instance" $root.Release.Name }}
+{{- $_ := set $it.metadata "labels" (merge $labels ($it.metadata.labels | default dict)) }}
+{{- $name := printf "%s %s" $it.kind $it.metadata.name }}
+{{- if eq $name "Deployment gradwire" }}
+{{- $pod := $it.spec.template.spec }}{{ $container := first $pod.containers }}
+{{- $_ := set $it.spec "replicas" (int $values.replicas.min) }}
+{{- $_ := set $container "image" $values.image }}
+{{- $_ := set $container "resources" $values.resources }}
+{{- with $values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end }}
+{{- range $volume := $pod.volumes }}
+{{- if eq $volume.name "keys" }}{{ $_ := set $volume.secret "secretName" $values.keysSecret }}{{ end }}
+{{- end }}
+{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/settings" (toJson $values.settings | sha256sum)) }}
+{{- else if eq $name "HorizontalPodAutoscaler gradwire" }}
+{{- $_ := set $it.spec "minReplicas" (int $values.replicas.min) }}
+{{- $_ := set $it.spec "maxReplicas" (int $values.replicas.max) }}
+{{- else if eq $name "ConfigMap gradwire-settings" }}
+{{- range $setting, $value := $values.settings }}{{ $_ := set $it.data $setting (toString $value) }}{{ end }}
+{{- else if eq $name "Deployment nginx" }}
+{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/configuration" (include "gradwire.nginx" $root | sha256sum)) }}
+{{- else if eq $name "StatefulSet redis" }}
+{{- $claim := first $it.spec.volumeClaimTemplates }}
+{{- $_ := set $claim.spec.resources.requests "storage" $values.redis.storage }}
+{{- else if eq $it.kind "NetworkPolicy" }}
+{{- range $rule := $it.spec.ingress }}{{ range $peer := $rule.from }}{{ with $peer.namespaceSelector }}
+{{- $label := "kubernetes.io/metadata.name" }}
+{{- $_ := set .matchLabels $label (get $values.namespaces (get .matchLabels $label)) }}
+{{- end }}{{ end }}{{ end }}
+{{- else if eq $name "HTTPRoute gradwire" }}
+{{- $_ := set $it.spec "hostnames" $values.route.hostnames }}
+{{- $_ := set $it.spec "parentRefs" $values.route.parentRefs }}
+{{- end }}
+{{- end }}
+
+{{/* nginx's files, as two ConfigMaps. */}}
+{{- define "gradwire.nginx" }}
+{{- $replicas := printf "gradwire-replicas.%s.svc" .Release.Namespace }}
+{{- $upstream := .Files.Get "files/upstream.conf" | replace "gradwire-replicas.gradwire.svc" $replicas | replace "kube-dns.kube-system.svc.cluster.local" .Values.dns -}}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: nginx-upstream}
+data:
+  upstream.conf: {{ toJson $upstream }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: nginx}
+data:
+{{- range $file := list "gradwire.conf" "problems.conf" "routing.conf" }}
+  {{ $file }}: {{ $.Files.Get (printf "files/%s" $file) | toJson }}
+{{- end }}
+{{- end }}

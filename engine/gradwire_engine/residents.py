@@ -1,0 +1,126 @@
+"""What is remembered of residents: which came together before, and what is computed of these."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+from gradwire_engine.backends.numpy.parted import PartedExecutable, Specialised
+
+#: The numbers of inputs with their digests.
+Digests: TypeAlias = tuple[tuple[int, str], ...]
+
+#: Marks of what came that are kept for one key, and what each takes.
+_MARKS, _MARK_BYTES = 4096, 256
+#: What is specialised takes so much beside what it keeps, and for each resident.
+_SPECIALISED_BYTES, _DIGEST_BYTES = 1024, 256
+#: Of residents that came first at more different times, the later ones are taken together.
+_TIMES = 8
+
+
+class Recurring(NamedTuple):
+    """Residents that came together before, the numbers of their inputs, and when all last came."""
+
+    digests: Digests = ()
+    numbers: frozenset[int] = frozenset()
+    last: int = 0
+
+
+NOTHING = Recurring()
+
+
+class ResidentHistory:
+    """The residents of requests that have one key, and what is kept of these. Thread-safe.
+
+    Times are counted in requests.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        #: When what has this hash came first, and last: those last that came last.
+        self._marks = OrderedDict[int, tuple[int, int]]()
+        self._now = 0
+        #: With the time of its last use, those last that were used last.
+        self._specialised = OrderedDict[tuple[PartedExecutable, Digests], tuple[Specialised, int]]()
+        self._kept_bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory that it takes, with what is kept or is going to be."""
+        return self._kept_bytes + _MARK_BYTES * len(self._marks)
+
+    def recurring(self, digests: Mapping[int, str]) -> Recurring:
+        """Those residents of the next request that came together before.
+
+        What has been coming for long is likely to come again: weights are others in each step, the
+        examples in each step of an epoch. So residents are looked at in the order in which they
+        first came, those together that came at once, up to where they came with no request before.
+        """
+        with self._lock:
+            self._now += 1
+            came = {item: self._came(hash(item)) for item in digests.items()}
+            times = sorted({first for first, _ in came.values()})
+            if len(times) > _TIMES:
+                times = [*times[: _TIMES - 1], times[-1]]
+            found: Digests = ()
+            earlier, together = found, True
+            for time in times:
+                together &= self._came(hash((earlier, time)))[0] < self._now
+                earlier = tuple([item for item, (first, _) in came.items() if first <= time])
+                if together:
+                    found = earlier
+            while len(self._marks) > _MARKS:
+                self._marks.popitem(last=False)
+        if not found:
+            return NOTHING
+        return Recurring(found, frozenset(dict(found)), min([came[item][1] for item in found]))
+
+    def _came(self, mark: int) -> tuple[int, int]:
+        """When this came first, and last: now, if it never did. Where hashes collide, too early."""
+        first, last = self._marks.get(mark, (self._now, self._now))
+        self._marks[mark] = first, self._now
+        self._marks.move_to_end(mark)
+        return first, last
+
+    def specialised(
+        self, parted: PartedExecutable, residents: Recurring, most_bytes: int
+    ) -> Specialised | None:
+        """What is specialised for ``residents``; None if there is no room for another.
+
+        Room is made by what was not used since these came last. So of residents that come in turn
+        and are too many the first are kept, and not each dropped for the next.
+        """
+        key = parted, residents.digests
+        with self._lock:
+            if key in self._specialised:
+                found, _ = self._specialised.pop(key)
+            elif self._made_room(most_bytes - _nbytes(*key), residents.last):
+                found = Specialised(parted)
+                self._kept_bytes += _nbytes(*key)
+            else:
+                return None
+            self._specialised[key] = found, self._now
+            return found
+
+    def _made_room(self, most_bytes: int, last: int) -> bool:
+        """Whether no more is kept by now, or nothing at all."""
+        while self._specialised and self._kept_bytes > most_bytes:
+            key, (_, used) = next(iter(self._specialised.items()))
+            if used >= last:
+                return False
+            del self._specialised[key]
+            self._kept_bytes -= _nbytes(*key)
+        return True
+
+    def drop(self) -> None:
+        """Drop all that is specialised."""
+        with self._lock:
+            self._specialised.clear()
+            self._kept_bytes = 0
+
+
+def _nbytes(parted: PartedExecutable, digests: Digests) -> int:
+    """Approximate memory of what is specialised."""
+    return parted.kept_bytes + _SPECIALISED_BYTES + _DIGEST_BYTES * len(digests)

@@ -1,0 +1,149 @@
+"""Requests that work and what is answered to them, shown in the published schema."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from gradwire_engine.answer import Kind
+
+
+def _example(summary: str, **request: Any) -> dict[str, Any]:
+    return {"summary": summary, "value": request}
+
+
+REQUESTS: dict[Kind, dict[str, Any]] = {
+    "evaluate": {
+        "text": _example("Source text", program="y = sin(x) + x**2", variables={"x": 1.5}),
+        "outputs": _example(
+            "Several outputs, nested",
+            program="mean = x.mean()\nspread = sqrt(((x - mean)**2).mean())",
+            variables={"x": [1, 2, 4, 8]},
+            outputs={"moments": ["mean", "spread"]},
+        ),
+        "graph": _example(
+            "A graph",
+            program={
+                "format": "gradwire/1",
+                "nodes": [
+                    {"id": "y", "op": "multiply", "args": ["x", {"op": "sin", "args": ["x"]}]}
+                ],
+                "outputs": "y",
+            },
+            variables={"x": [0.5, 1.0]},
+        ),
+    },
+    "gradient": {
+        "rosenbrock": _example(
+            "The gradient of Rosenbrock's function",
+            program="(1 - x)**2 + 100 * (y - x**2)**2",
+            variables={"x": -1.2, "y": 1.0},
+        ),
+        "layer": _example(
+            "Nested variables: a layer of a network",
+            program=("h = tanh(x @ layer.w + layer.b)\nloss = mean((h - y)**2)"),
+            variables={
+                "layer": {"w": [[0.1, -0.2], [0.3, 0.4]], "b": [0.0, 0.0]},
+                "x": {"value": [[1.0, 2.0], [3.0, 4.0]], "trainable": False},
+                "y": {"value": [[0.0, 1.0], [1.0, 0.0]], "trainable": False},
+            },
+            target="loss",
+            sources={"layer": {"w": "layer.w", "b": "layer.b"}},
+        ),
+        "seeded": _example(
+            "A vector-Jacobian product, arrays as bytes",
+            program="y = x**3",
+            variables={"x": {"dtype": "float32", "shape": [2], "base64": "AAAAAAAAgD8="}},
+            output_gradients=[1, 2],
+            encoding="base64",
+        ),
+    },
+    "jacobian": {
+        "circle": _example(
+            "A vector in a vector",
+            program="stack([r * cos(a), r * sin(a)])",
+            variables={"r": 2.0, "a": 0.5},
+        ),
+    },
+    "hessian": {
+        "rosenbrock": _example(
+            "Rosenbrock's function",
+            program="(1 - x)**2 + 100 * (y - x**2)**2",
+            variables={"x": -1.2, "y": 1.0},
+        ),
+    },
+    "jvp": {
+        "path": _example(
+            "Along a direction",
+            program="sin(x) * y",
+            variables={"x": [0.5, 1.0], "y": 2.0},
+            tangents={"x": [1.0, -1.0]},
+        ),
+    },
+    "hvp": {
+        "newton": _example(
+            "The Hessian times a vector",
+            program="sum(x**4)",
+            variables={"x": [1.0, 2.0]},
+            vectors={"x": [1.0, 0.0]},
+        ),
+    },
+    "check": {
+        "volume": _example(
+            "Is the gradient what differences say?",
+            program="log(det(a))",
+            variables={"a": [[2.0, 1.0], [0.5, 3.0]]},
+        ),
+    },
+}
+
+_PROGRAM = "h = tanh(x @ w)\nloss = mean((h - y)**2)"
+_TENSOR = {"dtype": "float32", "shape": [2], "base64": "AAAAAAAAgD8="}
+#: What is asked of a tape on which ``TAPE`` was recorded.
+TAPE_REQUESTS: dict[Kind, dict[str, Any]] = {
+    "gradient": {"loss": _example("The gradient", target="loss", sources=["w"])},
+    "jacobian": {"hidden": _example("Of an intermediate", target="h", sources={"w": "w"})},
+    "hessian": {"loss": _example("Second derivatives", target="loss", sources=["w"])},
+    "jvp": {"loss": _example("Along a direction", target="loss", tangents={"w": [1.0, 0.0]})},
+    "hvp": {"loss": _example("The Hessian times a vector", target="loss", vectors={"w": [1, 0]})},
+    "check": {"loss": _example("Is it right?", target="loss", sources=["w"])},
+}
+TAPE = {
+    "layer": _example(
+        "A layer, to be asked again and again",
+        program=_PROGRAM,
+        variables={"x": [[1.0, 2.0], [3.0, 4.0]], "w": [0.1, -0.2], "y": [0.0, 1.0]},
+        watch=["w"],
+        persistent=True,
+    ),
+}
+PROGRAM = {"named": _example("Under a name", program=_PROGRAM, name="layer")}
+TENSOR = {"vector": {"summary": "Two numbers", "value": _TENSOR}}
+#: Of parameters, by their names.
+PARAMETERS: dict[str, Any] = {
+    "program": "layer",
+    "ref": "sha256:e1312eb12ba4ec0a1068af6b4bba7b06b7d43c3c523c5f19b8a188380abdcf35",
+    "tape": "q3vQpGvVx1rJrkn5mYB0hKCPo6xIuTQZ",
+    "limit": 100,
+    "after": "sha256:" + "0" * 64,
+    "type": ["x:float64[2,2]", "w:float64[2]", "y:float64[2]"],
+    "target": ["loss"],
+    "source": ["w"],
+    "X-Request-ID": "training-7.step-120",
+    "Accept-Encoding": "zstd, gzip",
+    "Content-Encoding": "identity",
+    "If-None-Match": 'W/"an-older-tag"',
+    "Idempotency-Key": "step-120",
+    "Gradwire-Timeout-Ms": 5000,
+}
+
+
+def answers() -> dict[str, dict[str, Any]]:
+    """What operations answer, by the names of the requests, and by none where nothing is asked.
+
+    ``tools/example_answers.py`` asks a service and writes the file.
+    """
+    file = files(__name__) / "answers.json"
+    answered: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8"))
+    return answered

@@ -1,0 +1,95 @@
+"""Takes requests in, has them answered elsewhere, and watches whether anybody waits."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter
+
+from starlette.requests import Request as HttpRequest
+
+from gradwire_service.problems import Crashed, Told
+from gradwire_service.routes.exchange import Exchange, Reply
+from gradwire_service.routes.quarantine import Quarantine
+from gradwire_service.scheduling import Capacity
+from gradwire_service.settings import Settings
+from gradwire_service.telemetry import Metrics
+from gradwire_service.wire.body import Disconnected
+from gradwire_service.wire.shared import Shared
+from gradwire_service.work.messages import Done, Failed
+from gradwire_service.work.request import Outcome
+
+
+class Desk:
+    """Has tasks done by whoever the queue hands them to."""
+
+    def __init__(self, capacity: Capacity, metrics: Metrics, settings: Settings) -> None:
+        self._capacity = capacity
+        self._metrics = metrics
+        self._settings = settings
+        self._quarantine = Quarantine()
+
+    async def answer(
+        self, request: HttpRequest, task: str, *arguments: str, home: str | None = None
+    ) -> Reply:
+        """The reply to a request for a task."""
+        exchange = Exchange(request.scope, self._settings, task, arguments)
+        await self._capacity.enter()
+        try:
+            await exchange.receive(request.receive)
+            body = await self.elsewhere(exchange, home=home)
+        finally:
+            self._capacity.leave()
+        self.count(exchange.outcome)
+        return Reply(exchange, body)
+
+    async def elsewhere(
+        self, exchange: Exchange, *, expected_seconds: float | None = None, home: str | None = None
+    ) -> bytes | Shared:
+        """The body of the answer, by an executor, for as long as the client is there.
+
+        Raises: ``Told``; ``Refusal`` (overloaded, crashing_program), ``Crashed``;
+        ``DeadlineExceeded``; ``Disconnected`` when the client has gone, upon which the work stops.
+        """
+        self._quarantine.check(exchange)
+        since = perf_counter()
+        queue = self._capacity.queue
+        request = exchange.request
+        running = asyncio.ensure_future(
+            queue.run(
+                exchange.task(),
+                request.deadline,
+                len(exchange.body),
+                owner=request.owner,
+                expected_seconds=expected_seconds,
+                home=home,
+            )
+        )
+        gone = asyncio.ensure_future(exchange.gone())
+        try:
+            await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():
+                raise Disconnected
+            answer, waited_seconds, executor = running.result()
+        except Crashed:
+            self._quarantine.count(exchange)
+            raise
+        finally:
+            running.cancel()
+            gone.cancel()
+        exchange.account.wait(since, waited_seconds)
+        assert isinstance(answer, Done | Failed)
+        exchange.take_over(answer.outcome)
+        if isinstance(answer, Failed):
+            raise Told(answer.problem, answer.trace)
+        if answer.outcome.home is not None:
+            queue.remember(answer.outcome.home, executor)
+        return answer.body
+
+    def count(self, outcome: Outcome) -> None:
+        """Count what was computed."""
+        if outcome.kept is not None:
+            self._metrics.asked_tape(kept=outcome.kept)
+        if outcome.cached is not None:
+            self._metrics.computed(outcome.phases, cached=outcome.cached)
+        if outcome.nonfinite:
+            self._metrics.nonfinite(outcome.nonfinite)

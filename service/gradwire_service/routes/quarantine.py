@@ -1,0 +1,48 @@
+"""Programs that crash processes: refused for a while, for their owner alone."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict, deque
+from time import monotonic
+
+from gradwire_service.problems import Refusal
+from gradwire_service.routes.exchange import Exchange
+
+#: So many crashes within so many seconds are enough.
+MOST_CRASHES, SECONDS = 2, 60.0
+#: Crashes that are remembered, of each owner and in all.
+_MOST_PROGRAMS, _MOST_OWNERS = 100, 1000
+
+
+class Quarantine:
+    """Counts crashes by owner and program; costs nothing to those who have had none."""
+
+    def __init__(self) -> None:
+        self._crashes: OrderedDict[str, OrderedDict[bytes, deque[float]]] = OrderedDict()
+
+    def check(self, exchange: Exchange) -> None:
+        """Raises: ``Refusal`` (crashing_program) where the program has crashed too often."""
+        crashes = self._crashes.get(exchange.request.owner)
+        if crashes is None:
+            return
+        times = crashes.get(exchange.fingerprint)
+        if times is None or len(times) < MOST_CRASHES:
+            return
+        seconds = times[0] + SECONDS - monotonic()
+        if seconds > 0:
+            raise Refusal(
+                "crashing_program",
+                f"it has crashed {MOST_CRASHES} processes within a minute",
+                hint="report it with the program; another program may do the same without a crash",
+                retry_after_seconds=math.ceil(seconds),
+            )
+
+    def count(self, exchange: Exchange) -> None:
+        """Count a crash."""
+        crashes = self._crashes.setdefault(exchange.request.owner, OrderedDict())
+        crashes.setdefault(exchange.fingerprint, deque(maxlen=MOST_CRASHES)).append(monotonic())
+        if len(crashes) > _MOST_PROGRAMS:
+            crashes.popitem(last=False)
+        if len(self._crashes) > _MOST_OWNERS:
+            self._crashes.popitem(last=False)

@@ -1,0 +1,15 @@
+"""What may run, when, and for how long: deadlines, and the queue in front of executors."""
+
+from gradwire_service.scheduling.deadline import Deadline, InlineDeadline, TooLongInline
+from gradwire_service.scheduling.intake import Capacity
+from gradwire_service.scheduling.queue import Bounds, Executor, Queue
+
+__all__ = [
+    "Bounds",
+    "Capacity",
+    "Deadline",
+    "Executor",
+    "InlineDeadline",
+    "Queue",
+    "TooLongInline",
+]

@@ -1,0 +1,1 @@
+"""What requests have done: the same in the service's process and in those that compute."""

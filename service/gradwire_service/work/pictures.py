@@ -1,0 +1,88 @@
+"""The graph of a program, as a picture and for others to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from urllib.parse import parse_qs
+
+import orjson
+from gradwire_engine import Limits, Program
+from gradwire_engine.dataflow import Graph, annotate, dataflow
+
+from gradwire_service.drawings.document import document
+from gradwire_service.drawings.dot import dot
+from gradwire_service.drawings.svg import svg
+from gradwire_service.library import Library
+from gradwire_service.problems import Refusal
+from gradwire_service.wire.codec import JSON, Encoding, Offer, Writer
+from gradwire_service.wire.references import is_digest
+from gradwire_service.wire.shared import Body
+from gradwire_service.wire.types import read_types
+from gradwire_service.work.request import COMPILE, PARSE, Request
+
+_ASKED = frozenset({"type", "target", "source"})
+
+
+class Form(Writer):
+    """A form of a graph: its media type, what writes it, and most nodes that it may have."""
+
+    def __init__(
+        self, media_type: str, write: Callable[[Graph, Program], bytes], most: int = 2000
+    ) -> None:
+        self.media_types = (media_type,)
+        self.most = most  # more than 2000 are no picture for anybody
+        self.offer = Offer((JSON,), (self,))
+        self._write = write
+
+    def write(self, document: tuple[Graph, Program], encoding: Encoding | None) -> list[Body]:
+        return [self._write(*document)]
+
+
+#: Of no form has the client a choice but by its path, whatever it accepts.
+FORMS = {
+    "svg": Form("image/svg+xml", lambda graph, program: svg(graph, program.id).encode()),
+    "dot": Form("text/vnd.graphviz; charset=utf-8", lambda graph, _: dot(graph).encode()),
+    "json": Form(
+        "application/json",
+        lambda graph, program: orjson.dumps(document(graph, program.id)),
+        most=100_000,
+    ),
+}
+#: A picture that is opened by itself loads nothing and runs nothing.
+_POLICY = b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+
+
+class PictureWork:
+    """What is done about graphs."""
+
+    def __init__(self, library: Library, limits: Limits) -> None:
+        self._library = library
+        self._limits = limits
+
+    def draw(self, form: Form, request: Request, reference: str, query: str) -> list[Body]:
+        """The graph of a program in one form."""
+        asked = parse_qs(query, keep_blank_values=True)
+        request.add((b"content-security-policy", _POLICY))
+        with request.phase(PARSE):
+            unknown = sorted(set(asked) - _ASKED)
+            if unknown:
+                hint = f"known: {', '.join(sorted(_ASKED))}"
+                detail = f"the query has an unknown parameter, {unknown[0][:40]}"
+                raise Refusal("invalid_request", detail, hint=hint)
+            types = read_types(asked.get("type", ()))
+            marks = {word: asked.get(word, []) for word in ("target", "source")}
+            program = self._program(request, reference)
+        with request.phase(COMPILE):
+            graph = dataflow(program, types, marks, form.most)
+            if types:
+                annotate(graph, program, types, self._limits, request.deadline)
+        (body,) = request.written((graph, program))
+        return [] if request.tag(sha256(body).hexdigest()) else [body]
+
+    def _program(self, request: Request, reference: str) -> Program:
+        references = self._library.references(request)
+        program = references.found("programs" if is_digest(reference) else "names", reference)
+        references.check()
+        assert isinstance(program, Program)
+        return program

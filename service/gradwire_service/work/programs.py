@@ -1,0 +1,80 @@
+"""Programs that are sent once, and then referred to."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+from gradwire_service.library import Library
+from gradwire_service.problems import Refusal
+from gradwire_service.programs import Registered
+from gradwire_service.wire.shared import Body
+from gradwire_service.wire.sources import read_registration
+from gradwire_service.work.request import PARSE, Request
+
+#: Programs of one page, at most.
+_MOST_OF_PAGE = 1000
+
+
+class ProgramWork:
+    """What is done about programs."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._programs = library.programs
+
+    def register(self, request: Request) -> list[Body]:
+        """Keep a program."""
+        document = request.document
+        with request.phase(PARSE):
+            asked = read_registration(document, self._library.references(request))
+            registered, new = self._programs.put(request.owner, *asked)
+        request.made(f"/v1/programs/{registered.id}", new=new)
+        return request.written(_shown(registered, asked.name))
+
+    def all(self, request: Request, after: str, limit: str) -> list[Body]:
+        """A page of the owner's programs."""
+        most = _limit(limit)
+        found = self._programs.listed(request.owner, after, most + 1)
+        page: dict[str, Any] = {"programs": [_shown(registered) for registered in found[:most]]}
+        if len(found) > most:
+            page["after"] = found[most - 1].id
+        return request.written(page)
+
+    def show(self, request: Request, reference: str) -> list[Body]:
+        """One program."""
+        registered = self._programs.find(request.owner, reference)
+        return (
+            [] if request.tag(_tag(registered)) else request.written(_shown(registered, reference))
+        )
+
+    def remove(self, request: Request, reference: str) -> list[Body]:
+        """Forget a program and its names."""
+        self._programs.remove(request.owner, reference)
+        request.outcome.status = 204
+        return []
+
+
+def _shown(registered: Registered, asked: str | None = None) -> dict[str, Any]:
+    """A program as it is told; its ``name`` is the one that was asked by, or the first of all."""
+    document: dict[str, Any] = {"id": registered.id}
+    if registered.names:
+        document["name"] = asked if asked in registered.names else registered.names[0]
+    document |= {"names": registered.names, **registered.head}
+    if registered.text is not None:
+        document["text"] = registered.text
+    return document
+
+
+def _tag(registered: Registered) -> str:
+    """The id, and a digest of what may be said of it another time: its names and its text."""
+    changing = json.dumps([registered.names, registered.text]).encode()
+    return f"{registered.id}-{sha256(changing).hexdigest()[:16]}"
+
+
+def _limit(text: str) -> int:
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(_MOST_OF_PAGE))
+    if digits and 0 < int(text) <= _MOST_OF_PAGE:
+        return int(text)
+    raise Refusal("invalid_request", f"limit is a number from 1 to {_MOST_OF_PAGE}")

@@ -1,0 +1,79 @@
+"""What a process that computes may take, and what it gives back."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from gradwire_engine.memory import forget_buffers
+
+from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES
+
+#: Of what is less it is not worth looking for it.
+_NOISE_BYTES = 4 << 20
+_STATM, _STATUS = Path("/proc/self/statm"), Path("/proc/self/status")
+
+
+def limit_memory(most_bytes: int) -> None:
+    """Have the system refuse this process more than so many bytes beyond what it has now.
+
+    What is refused is a ``MemoryError``. Counted is what is written to (``RLIMIT_DATA``), not what
+    is shared; an answer on its way, which is, has the same limit (``RLIMIT_FSIZE``). Only Linux
+    counts so. Source: getrlimit(2).
+    """
+    if sys.platform == "linux":
+        import resource
+
+        most = _data_bytes() + most_bytes
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
+
+def end_first() -> None:
+    """Have the system end this process, not the service, when all of the memory is used up.
+
+    That is one request's ``MemoryError``. Source: proc_pid_oom_score_adj(5).
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):  # where /proc is not to be written to
+            Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+class Giver:
+    """Gives memory back that a large task has left behind."""
+
+    def __init__(self) -> None:
+        self._least_bytes = _resident_bytes() + _NOISE_BYTES
+        self._kept_bytes = _resident_bytes() + KEPT_BY_PROCESS_BYTES
+        self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+
+    def release(self) -> None:
+        """Between two tasks: give back what is not in use, where that is much."""
+        if _resident_bytes() > self._kept_bytes:
+            self._give()
+            self._kept_bytes = max(self._kept_bytes, _resident_bytes() + KEPT_BY_PROCESS_BYTES)
+
+    def release_all(self) -> None:
+        """When there is nothing to do: give back all that is not in use."""
+        if _resident_bytes() > self._least_bytes:
+            self._give()
+            self._least_bytes = max(self._least_bytes, _resident_bytes() + _NOISE_BYTES)
+
+    def _give(self) -> None:
+        forget_buffers()
+        if self._trim is not None:
+            self._trim(0)
+
+
+def _resident_bytes() -> int:
+    if sys.platform != "linux":
+        return 0
+    return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _data_bytes() -> int:
+    lines = _STATUS.read_bytes().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(b"VmData:"))

@@ -1,0 +1,131 @@
+"""The processes that compute: started ahead, and replaced when they end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from gradwire_service.scheduling import Queue
+from gradwire_service.settings import Settings
+from gradwire_service.settings.starting import NotStarted
+from gradwire_service.store import Store
+from gradwire_service.workers.process import Process, Serve, Started
+
+logger = logging.getLogger("gradwire")
+
+#: How soon a process is started again after one could not be.
+_AGAIN_SECONDS = 1.0
+
+
+#: What may be written to in a container that is read-only otherwise.
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - multiprocessing makes a folder of its own in it
+
+
+class NoFolder(NotStarted):
+    """Processes need a folder for temporary files, and there is none."""
+
+
+class Pool:
+    """So many processes, which ``queue`` hands tasks to; started and joined in ``threads``.
+
+    Raises: ``NoFolder``.
+    """
+
+    def __init__(
+        self,
+        serve: Serve,
+        settings: Settings,
+        store: Store,
+        queue: Queue,
+        threads: ThreadPoolExecutor,
+        *,
+        apart: bool,
+    ) -> None:
+        _find_folder()
+        # What computes needs neither the store's address nor the keys.
+        self._settings = settings.model_copy(update={"store": "memory:", "keys": None})
+        self._serve = serve
+        self._store = store
+        self._queue = queue
+        self._apart = apart
+        self._threads = threads
+        self._processes = set[Process]()
+        self._starting = set[asyncio.Task[None]]()
+        self._closed = False
+        self._first = asyncio.Event()
+        self._all_ended = asyncio.Event()
+
+    async def open(self) -> None:
+        """Start them, and wait for the first: the queue has each as soon as it is there."""
+        for _ in range(self._settings.processes):
+            self._start()
+        await self._first.wait()
+
+    async def close(self) -> None:
+        """End all processes; what they were asked has ended."""
+        self._closed = True
+        self._queue.close()
+        for process in list(self._processes):
+            process.kill()
+        await asyncio.gather(*self._starting)
+        if self._processes:
+            await self._all_ended.wait()
+
+    def _start(self) -> None:
+        task = asyncio.create_task(self._started())
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+
+    async def _started(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                started = await loop.run_in_executor(self._threads, self._make)
+                break
+            except Exception as error:
+                logger.warning("a process could not be started", exc_info=error)
+                if self._closed:
+                    return
+                await asyncio.sleep(_AGAIN_SECONDS)
+        if self._closed:
+            started.end()
+            return
+        process = Process(started, self._store, self._threads, self._ready, self._ended)
+        self._processes.add(process)
+
+    def _make(self) -> Started:
+        return Started(self._serve, self._settings, apart=self._apart)
+
+    def _ready(self, process: Process) -> None:
+        self._queue.add(process)
+        self._first.set()
+
+    def _ended(self, process: Process) -> None:
+        """Replace one that has ended, for whatever reason."""
+        self._processes.discard(process)
+        self._queue.discard(process)
+        if not self._closed:
+            self._start()
+        elif not self._processes:
+            self._all_ended.set()
+
+
+def _find_folder() -> None:
+    """Make sure that there is a folder for the socket by which processes are started.
+
+    Raises: ``NoFolder``.
+    """
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError as error:
+        if not os.access(_SHARED_MEMORY, os.W_OK):
+            raise NoFolder(
+                "processes are started by a socket in a folder for temporary files: "
+                f"{error.strerror}; mount one at /tmp, name one by TMPDIR, or set "
+                "GRADWIRE_PROCESSES=0"
+            ) from None
+        tempfile.tempdir = str(_SHARED_MEMORY)

@@ -1,0 +1,156 @@
+"""A process that computes, as the event loop of the service has it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
+from typing import Any, TypeAlias
+
+from gradwire_service.problems import Crashed
+from gradwire_service.settings import Settings
+from gradwire_service.store import Store
+from gradwire_service.work.messages import Task
+from gradwire_service.workers.channel import Channel, Closed
+from gradwire_service.workers.messages import STOP, Learned, Ready, StoreCall
+from gradwire_service.workers.remote import served
+
+logger = logging.getLogger("gradwire")
+
+#: Processes are forked from one that has imported what they need, and nothing else: soon, with most
+#: of their memory in common, and without threads.
+_FORKING = get_context("forkserver")
+_FORKING.set_forkserver_preload(["gradwire_service.workers.worker"])
+_JOIN_SECONDS = 5
+
+#: What a process does, until the other end of its socket is closed: ``workers.worker.serve``.
+Serve: TypeAlias = Callable[[socket.socket, Settings, bool], None]
+
+
+class Started:
+    """A process that runs, and the socket to it. Made in a thread: forking waits."""
+
+    def __init__(self, serve: Serve, settings: Settings, *, apart: bool) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self.process: BaseProcess = _FORKING.Process(
+                target=serve, args=(theirs, settings, apart), name="gradwire", daemon=True
+            )
+            self.process.start()
+        self.channel = Channel(ours)
+
+    def end(self) -> None:
+        """End what nobody needs."""
+        self.channel.close()
+        self.process.kill()
+
+
+class Process:
+    """Does one task at a time. Only on the event loop; the store is asked in ``threads``."""
+
+    def __init__(
+        self,
+        started: Started,
+        store: Store,
+        threads: ThreadPoolExecutor,
+        ready: Callable[[Process], None],
+        ended: Callable[[Process], None],
+    ) -> None:
+        self._process = started.process
+        self._channel = started.channel
+        self._store = store
+        self._threads = threads
+        self._ready = ready
+        self._ended = ended
+        self._task: Task | None = None
+        self._answered: Callable[[Any], None] | None = None
+        self._killed = False
+        self.alive = True
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._channel.fileno(), self._arrived)
+
+    @property
+    def pid(self) -> int:
+        """What the system calls it."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def begin(self, task: Task, answered: Callable[[Any], None]) -> None:
+        """Send it a task."""
+        self._task, self._answered = task, answered
+        with suppress(Closed):  # which is told when the socket is read
+            self._channel.send(task)
+
+    def stop(self) -> None:
+        """Have it stop at its next poll."""
+        self._signal(STOP)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._killed = True
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):  # which has ended since
+            os.kill(self.pid, number)
+
+    def _arrived(self) -> None:
+        try:
+            for message in self._channel.arrived():
+                self._take(message)
+        except Closed:
+            self.alive = False
+            self._ended(self)
+            self._loop.remove_reader(self._channel.fileno())
+            self._channel.close()
+            joined = self._loop.run_in_executor(self._threads, self._join)
+            joined.add_done_callback(lambda _: self._tell(self._error()))
+
+    def _take(self, message: Any) -> None:
+        if isinstance(message, StoreCall):
+            called = self._loop.run_in_executor(self._threads, served, self._store, message)
+            called.add_done_callback(self._reply)
+        elif isinstance(message, Learned):
+            if self._task is not None:
+                self._task.deadline.allow(message.allowed_ms)
+        elif isinstance(message, Ready):
+            self._ready(self)
+        else:
+            self._tell(message)
+
+    def _reply(self, called: asyncio.Future[Any]) -> None:
+        if not called.cancelled():
+            with suppress(Closed, OSError):
+                self._channel.send(called.result())
+
+    def _tell(self, answer: Any) -> None:
+        answered, self._answered, self._task = self._answered, None, None
+        if answered is not None:
+            answered(answer)
+
+    def _join(self) -> None:
+        self._process.join(_JOIN_SECONDS)
+
+    def _error(self) -> Exception:
+        """What its task is told of its end."""
+        status = self._process.exitcode
+        if not self._killed:
+            logger.warning("a process that computed has ended", extra={"exit_status": status})
+        if status == -signal.SIGKILL and not self._killed:
+            return Crashed(
+                "over_budget",
+                "the system killed the process that computed this request, as it does for memory",
+                hint="ask for smaller arrays, or for less at once",
+            )
+        return Crashed(
+            "worker_crashed",
+            f"the process that computed this request ended with status {status}",
+            hint="the same program may end another one too: report it, with the program",
+        )

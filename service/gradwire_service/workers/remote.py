@@ -1,0 +1,82 @@
+"""The service's store, as a process that computes has it: every call goes through its channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradwire_service.settings import Settings
+from gradwire_service.store import Held, Key, Kind, Record, Store, policies
+from gradwire_service.store.records import Amount, Listed
+from gradwire_service.wire.shared import LARGE_BYTES, Body, Shared, packed, unpacked
+from gradwire_service.workers.channel import Channel
+from gradwire_service.workers.messages import Raised, Returned, StoreCall
+
+
+class RemoteStore(Store):
+    """Asks the service, and waits for its answer. For one thread."""
+
+    def __init__(self, channel: Channel, settings: Settings) -> None:
+        super().__init__(policies(settings))
+        self._channel = channel
+
+    def put(self, key: Key, record: Record) -> float:
+        expires_at: float = self._call("put", key, Record(record.head, _sent(record.body)))
+        return expires_at
+
+    def find(self, key: Key, *, body: bool = True) -> Held | None:
+        held: Held | None = self._call("find", key, body=body)
+        return held if held is None or held.body is None else held._replace(body=_here(held.body))
+
+    def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
+        found: Sequence[Listed] = self._call("listed", kind, owner, after, most)
+        return found
+
+    def consume(self, key: Key, by: str = "") -> bool:
+        return bool(self._call("consume", key, by))
+
+    def remove(self, key: Key) -> bool:
+        return bool(self._call("remove", key))
+
+    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
+        amount: Amount = self._call("amounts", kind, owner)
+        return amount
+
+    def close(self) -> None:
+        """It is the service's to close."""
+
+    def _call(self, method: str, *arguments: Any, **named: Any) -> Any:
+        self._channel.send(StoreCall(method, arguments, named))
+        answer = self._channel.receive()
+        if isinstance(answer, Raised):
+            raise answer.error
+        assert isinstance(answer, Returned)
+        return answer.value
+
+
+def served(store: Store, call: StoreCall) -> Returned | Raised:
+    """Do what a process asks of the store; its errors are the answer. May wait."""
+    arguments = [_arrived(argument) for argument in call.arguments]
+    try:
+        value = getattr(store, call.method)(*arguments, **call.named)
+    except Exception as error:  # noqa: BLE001 - it is raised where the store was asked
+        error.__traceback__ = error.__cause__ = error.__context__ = None
+        return Raised(error)
+    if isinstance(value, Held) and value.body is not None:
+        value = value._replace(body=_sent(value.body))
+    return Returned(value)
+
+
+def _arrived(argument: Any) -> Any:
+    """An argument of a call; records' bodies are bytes again."""
+    if isinstance(argument, Record):
+        return argument._replace(body=_here(argument.body))
+    return argument
+
+
+def _sent(body: Body) -> Any:
+    return packed([body]) if len(body) > LARGE_BYTES else bytes(body)
+
+
+def _here(body: bytes | Shared) -> bytes:
+    return bytes(unpacked(body))

@@ -1,0 +1,102 @@
+"""The first thing that goes wrong says what to do about it."""
+
+import gradwire
+import httpx
+import pytest
+from gradwire.local import LocalTransport
+from gradwire_service.access.entries import write_entries
+
+from tests.clients.test_client import answer
+from tests.service.access.conftest import issued
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("localhost:8000", "write http://localhost:8000"),
+        ("127.0.0.1", "write http://127.0.0.1"),
+        ("ftp://here", "no address of the form http://host:port"),
+        ("http://", "no address of the form http://host:port"),
+        ("http://here:99999", "no address of the form http://host:port"),
+        ("http://here:port", "Invalid port"),
+        ("http://\ud800", "http://"),
+    ],
+)
+def test_what_is_no_address_says_what_one_is(address, told):
+    with pytest.raises(gradwire.UsageError) as caught:
+        gradwire.Client(address)
+    assert told in f"{caught.value}"
+
+
+def test_no_service_is_told_how_to_start_one():
+    with (
+        gradwire.Client("http://127.0.0.1:1", max_retries=0) as client,
+        pytest.raises(gradwire.TransportError) as caught,
+    ):
+        client.evaluate("1")
+    told = f"{caught.value}"
+    assert told.startswith("no Gradwire service at http://127.0.0.1:1 (")
+    assert all(way in told for way in ("`make serve`", "GRADWIRE_URL", "Client.local()"))
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/gradient"])
+def test_an_address_with_a_path_of_the_protocol_is_told_the_address(service_url, path):
+    with (
+        gradwire.Client(service_url + path) as client,
+        pytest.raises(gradwire.NotFound, match=f"{service_url} is the address"),
+    ):
+        client.evaluate("1")
+
+
+@pytest.mark.parametrize("status", [200, 404, 405])
+def test_what_is_no_gradwire_service_is_told_so(script, status):
+    page = answer(status, "<html>Welcome</html>", Content_Type="text/html")
+    with (
+        gradwire.Client(script(page).url) as client,
+        pytest.raises(gradwire.GradwireError, match="GRADWIRE_URL, or base_url, leads to"),
+    ):
+        client.evaluate("1")
+
+
+@pytest.mark.parametrize("key", [None, "another-key"])
+def test_a_missing_or_wrong_key_is_told_where_keys_come_from(key, monkeypatch):
+    monkeypatch.delenv("GRADWIRE_API_KEY", raising=False)
+    _, entry = issued()
+    transport = LocalTransport(keys=write_entries([entry]))
+    with (
+        httpx.Client(transport=transport, base_url="http://service") as http,
+        gradwire.Client(http_client=http, api_key=key) as client,
+        pytest.raises(gradwire.Unauthenticated, match="set GRADWIRE_API_KEY"),
+    ):
+        client.evaluate("1")
+
+
+@pytest.mark.parametrize("key", ["of two\nlines", "schlüssel", " ", 3, b"key"])
+def test_what_no_header_can_carry_is_no_key(key):
+    with pytest.raises(gradwire.UsageError, match="GRADWIRE_API_KEY"):
+        gradwire.Client(api_key=key)
+
+
+@pytest.mark.parametrize("timeout", ["3", -1, 0, float("nan"), 1e300])
+def test_what_is_no_time_is_no_timeout(timeout):
+    with pytest.raises(gradwire.UsageError, match="timeout is seconds"):
+        gradwire.Client(timeout=timeout)
+
+
+def test_a_client_that_is_closed_says_so(service_url):
+    client = gradwire.Client(service_url)
+    client.close()
+    with pytest.raises(gradwire.UsageError, match="closed"):
+        client.evaluate("1")
+
+
+def test_an_error_of_httpx_leaves_as_one_of_the_sdk():
+    def broken(request: httpx.Request) -> httpx.Response:
+        raise httpx.TooManyRedirects("in a circle", request=request)
+
+    with (
+        httpx.Client(transport=httpx.MockTransport(broken)) as http,
+        gradwire.Client("http://service", http_client=http) as client,
+        pytest.raises(gradwire.TransportError, match="in a circle"),
+    ):
+        client.evaluate("1")

@@ -1,0 +1,102 @@
+"""What cannot be recorded is told with the user's line, and what to write instead."""
+
+import fractions
+import math
+import statistics
+
+import gradwire
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.interpolate
+import scipy.optimize
+
+X = np.array([0.1, 0.2, 0.3, 0.4])
+T = np.linspace(0.0, 1.0, 4)
+ODE, ROOT, SPLINE = "gradwire.odeint", "gradwire.custom_root", "numpy.interp is recorded"
+
+CASES = [
+    ("solve_ivp, by a closure", ODE,
+     lambda x: scipy.integrate.solve_ivp(lambda t, y: -x[0] * y, (0, 1), [1.0]).y[0, -1]),
+    ("solve_ivp, from", ODE,
+     lambda x: scipy.integrate.solve_ivp(lambda t, y: -y, (0, 1), x).y.sum()),
+    ("odeint", ODE, lambda x: np.sum(scipy.integrate.odeint(lambda y, t: -x[0] * y, 1.0, T))),
+    ("odeint, from", ODE, lambda x: np.sum(scipy.integrate.odeint(lambda y, t: -y, x, T))),
+    ("quad", "leggauss", lambda x: scipy.integrate.quad(lambda u: x[0] * u, 0, 1)[0]),
+    ("spline of", SPLINE, lambda x: np.sum(scipy.interpolate.CubicSpline(T, x)(0.5))),
+    ("spline at", SPLINE, lambda x: np.sum(scipy.interpolate.CubicSpline(T, T)(x))),
+    ("interp1d", SPLINE, lambda x: np.sum(scipy.interpolate.interp1d(T, x)(0.5))),
+    ("brentq", ROOT, lambda x: scipy.optimize.brentq(lambda u: u - x[0], -1.0, 1.0)),
+    ("minimize", "gradwire.adapters.scipy.minimize",
+     lambda x: scipy.optimize.minimize(lambda u: (u - x[0]) ** 2, 0.0).x[0]),
+    ("statistics", "numpy has mean", lambda x: 2 * statistics.mean(x)),
+    ("fractions", "compute with it", lambda x: fractions.Fraction(x[0])),
+    ("float", "compute with the array itself", lambda x: float(x[0])),
+    ("fsum", "compute with the array itself", lambda x: 2 * math.fsum(x)),
+    ("item", "compute with the array itself", lambda x: x[0].item()),
+    ("len", "can be recorded", lambda x: len(x[0])),
+    ("rows of a number", "can be recorded", lambda x: list(x[0])),
+    ("hash", "can be recorded", lambda x: {x[0]: 1}),
+    ("attribute", "can be recorded", lambda x: x.tobytes()),
+    ("bytes", "can be recorded", lambda x: memoryview(x).nbytes),
+    ("column", "to_numpy()", lambda x: x["a"]),
+    ("condition in vmap", "gradwire.cond",
+     lambda x: gradwire.vmap(lambda u: u if u > 0 else -u)(x).sum()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "f"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+def test_what_cannot_be_recorded_says_what_to_write_instead(client, told, f):
+    with pytest.raises(gradwire.NotTraceable) as caught:
+        client.grad(f)(X)
+    assert told in caught.value.hint
+    assert f"{__file__}:" in f"{caught.value}"
+
+
+@pytest.mark.parametrize(
+    ("f", "told"),
+    [
+        (lambda x: x if x > 0 else -x, "a.any"),
+        (lambda x: x[: len(range(x[0]))], "as an integer"),
+        (lambda x, y: x, "missing 1 required positional argument"),
+    ],
+)
+def test_what_python_and_numpy_say_themselves_is_said(client, f, told):
+    with pytest.raises(gradwire.UsageError, match=told):
+        client.grad(f)(X)
+
+
+def test_the_table_of_values_of_a_spline_is_right(client):
+    """As the hint has it: at fixed points a spline is linear in its data."""
+    points = np.linspace(0.0, 1.0, 7)
+    table = scipy.interpolate.CubicSpline(T, np.eye(4))(points)
+    told = client.function(lambda x: table @ x)(X)
+    np.testing.assert_allclose(told, scipy.interpolate.CubicSpline(T, X)(points))
+
+
+def test_errors_of_the_user_s_own_are_not_taken_for_those_of_recording(client):
+    def checked(x):
+        if x.ndim == 1:
+            raise ValueError("one axis is too few")
+        return x
+
+    with pytest.raises(ValueError, match="too few") as caught:
+        client.grad(checked)(X)
+    assert type(caught.value) is ValueError
+    with pytest.raises(KeyError) as missing:
+        client.grad(lambda x: {}[x.ndim])(X)
+    assert type(missing.value) is KeyError
+
+
+def test_frames_are_arguments_and_their_arrays_results(client):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    np.testing.assert_array_equal(client.grad(lambda a: np.sum(a**2))(frame["a"]), [2.0, 4.0])
+    for f in (
+        lambda x: pandas.Series(x).sum(),
+        lambda x: frame["a"] * x,
+        lambda x: pandas.DataFrame({"a": x}),
+        lambda x: frame @ x,
+    ):
+        with pytest.raises(gradwire.NotTraceable, match=r"pandas .*\n.*\n.*to_numpy\(\)"):
+            client.function(f)(np.ones(2))

@@ -1,0 +1,166 @@
+"""The Helm chart, as Helm itself renders it: what deploy/kubernetes is, and what values say."""
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from tests.deploy.test_kubernetes import GATEWAY, MANIFESTS, VERSION, Manifest, named
+from tests.generators.tools import run
+
+REPOSITORY = Path(__file__).parents[2]
+CHART = REPOSITORY / "deploy/helm/gradwire"
+#: What the cluster or its operators have, and no release.
+NOT_RELEASED = {
+    "Namespace gradwire",
+    "Namespace gateway",
+    "Gateway gateway",
+    "Secret gradwire-keys",
+}
+
+Render = Callable[..., dict[str, Manifest]]
+
+
+def printed(folder: Path, values: dict[str, Any], namespace: str = "gradwire") -> dict[str, Any]:
+    program = f"python {REPOSITORY / 'tests/cluster/render.py'}"
+    told: dict[str, Any] = json.loads(
+        run(folder, program, str(CHART), namespace, given=json.dumps(values))
+    )
+    return told
+
+
+@pytest.fixture
+def render(tmp_path: Path) -> Render:
+    """Gives the manifests of a release, by kind and name."""
+
+    def rendered(namespace: str = "gradwire", **values: Any) -> dict[str, Manifest]:
+        told = printed(tmp_path, values, namespace)
+        assert told["wrong"] == []
+        manifests = [one for text in told["manifests"] for one in yaml.safe_load_all(text) if one]
+        return {named(one): one for one in manifests}
+
+    return rendered
+
+
+def bare(manifest: Manifest) -> Manifest:
+    """A manifest without what releases have beside."""
+    manifest = json.loads(json.dumps(manifest))
+    labels = manifest["metadata"].pop("labels", {})
+    kept = {name: value for name, value in labels.items() if "/" not in name}
+    template = manifest.get("spec", {}).get("template", {}).get("metadata", {})
+    template.pop("annotations", None)
+    return manifest | {"labels": kept}
+
+
+def test_a_release_is_what_the_manifests_are(render: Render):
+    released = render()
+    configured = {"ConfigMap nginx", "ConfigMap nginx-upstream"}
+    assert released.keys() == MANIFESTS.keys() - NOT_RELEASED | configured
+    for name in released.keys() - configured:
+        assert bare(released[name]) == bare(MANIFESTS[name])
+    files = released["ConfigMap nginx"]["data"] | released["ConfigMap nginx-upstream"]["data"]
+    for name, text in files.items():
+        folder = "kubernetes" if name == "upstream.conf" else "nginx"
+        assert text == (REPOSITORY / "deploy" / folder / name).read_text()
+
+
+def test_a_release_is_valid(render: Render):
+    for manifest in render().values():
+        if not manifest["apiVersion"].startswith(GATEWAY):
+            kubernetes_validate.validate(manifest, VERSION, strict=True)
+
+
+def test_values_are_where_they_belong(render: Render):
+    released = render(
+        namespace="other",
+        image="registry.example/it:1",
+        imagePullSecrets=[{"name": "pull"}],
+        replicas={"min": 4, "max": 5},
+        resources={"requests": {"cpu": "4"}, "limits": {"cpu": "4", "memory": "3Gi"}},
+        settings={"GRADWIRE_CACHE_BYTES": "1GiB", "GRADWIRE_KEY_CONCURRENT": 8},
+        keysSecret="mine",
+        redis={"storage": "9Gi"},
+        route={"hostnames": ["it.example"], "parentRefs": [{"name": "door"}]},
+        namespaces={"gateway": "monitoring", "monitoring": "prometheus"},
+        dns="10.0.0.10",
+    )
+    for manifest in released.values():
+        if not manifest["apiVersion"].startswith(GATEWAY):
+            kubernetes_validate.validate(manifest, VERSION, strict=True)
+    pod = released["Deployment gradwire"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["image"] == "registry.example/it:1"
+    assert container["resources"]["limits"] == {"cpu": "4", "memory": "3Gi"}
+    assert pod["imagePullSecrets"] == [{"name": "pull"}]
+    assert {"mine"} == {of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of}
+    scaler = released["HorizontalPodAutoscaler gradwire"]["spec"]
+    assert (scaler["minReplicas"], scaler["maxReplicas"]) == (4, 5)
+    settings = released["ConfigMap gradwire-settings"]["data"]
+    assert settings["GRADWIRE_CACHE_BYTES"] == "1GiB"
+    assert settings["GRADWIRE_KEY_CONCURRENT"] == "8"
+    assert settings["GRADWIRE_KEYS_FILE"] == "/etc/gradwire/keys.json"
+    (claim,) = released["StatefulSet redis"]["spec"]["volumeClaimTemplates"]
+    assert claim["spec"]["resources"]["requests"] == {"storage": "9Gi"}
+    route = released["HTTPRoute gradwire"]["spec"]
+    assert (route["hostnames"], route["parentRefs"]) == (["it.example"], [{"name": "door"}])
+    assert admitted(released["NetworkPolicy nginx"]) == ["monitoring"]
+    assert admitted(released["NetworkPolicy gradwire"]) == ["prometheus"]
+    upstream = released["ConfigMap nginx-upstream"]["data"]["upstream.conf"]
+    assert upstream.count("server gradwire-replicas.other.svc.cluster.local ") == 2
+    assert "resolver 10.0.0.10 " in upstream
+
+
+def admitted(policy: Manifest) -> list[str]:
+    """The namespaces that may speak to some pods."""
+    peers = [peer for rule in policy["spec"]["ingress"] for peer in rule["from"]]
+    selectors = [peer["namespaceSelector"] for peer in peers if "namespaceSelector" in peer]
+    return [selector["matchLabels"]["kubernetes.io/metadata.name"] for selector in selectors]
+
+
+def test_pods_are_replaced_when_what_they_read_at_their_start_changes(render: Render):
+    def annotations(**values: Any) -> list[dict[str, str]]:
+        released = render(**values)
+        names = "Deployment gradwire", "Deployment nginx"
+        return [released[one]["spec"]["template"]["metadata"]["annotations"] for one in names]
+
+    (first, nginx), (second, same) = annotations(), annotations(settings={"GRADWIRE_OPEN": False})
+    assert first != second
+    assert nginx == same
+    assert annotations(dns="10.0.0.10")[1] != nginx
+
+
+def test_parts_may_be_left_out(render: Render):
+    whole = render()
+    left = render(redis={"enabled": False}, route={"enabled": False})
+    assert whole.keys() - left.keys() == {
+        "HTTPRoute gradwire",
+        "Service redis",
+        "StatefulSet redis",
+    }
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"imagee": "x"},
+        {"replicas": {"min": 1}},
+        {"settings": {"CACHE_BYTES": "1GiB"}},
+        {"resources": {"limits": None}},
+    ],
+)
+def test_wrong_values_are_refused(tmp_path: Path, values: dict[str, Any]):
+    assert printed(tmp_path, values)["wrong"]
+
+
+def test_chart_is_of_the_version_that_it_starts():
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert chart["version"] == chart["appVersion"] == project["version"]
+    assert yaml.safe_load((CHART / "values.yaml").read_text())["image"].endswith(
+        f":{project['version']}"
+    )

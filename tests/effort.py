@@ -1,0 +1,36 @@
+"""How much a run tries: what a quick one draws of what a thorough one goes through.
+
+``--hypothesis-profile=thorough`` is what continuous integration runs. What a quick run draws is
+decided by its seed, which pytest prints.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+from hypothesis import settings
+
+Item = TypeVar("Item")
+
+#: The number that a run's draws depend on, besides what they are drawn from.
+seed: int | str = 0
+
+
+def share(number: int, *, least: int = 3) -> int:
+    """How many this run tries of so many that a thorough run does."""
+    profile = settings().max_examples
+    return max(least, number * profile // 100)
+
+
+def examples(number: int) -> settings:
+    """Draw so many examples in a thorough run, and fewer in a quick one."""
+    return settings(max_examples=share(number))
+
+
+def some(items: Sequence[Item], number: int | None = None) -> list[Item]:
+    """So many of the items, or all, in a thorough run; fewer in a quick one, in their order."""
+    count = min(len(items), share(len(items) if number is None else number, least=1))
+    if count == len(items):
+        return list(items)
+    chosen = random.Random(f"{seed} {len(items)}").sample(range(len(items)), count)
+    return [items[i] for i in sorted(chosen)]

@@ -1,0 +1,40 @@
+"""Sample calls of every function that programs can call, by family and by function.
+
+A family's samples are the list ``SAMPLES`` in ``samples/<family>.py``; names in ``REAL`` there are
+left out with complex numbers, for want of meaning or because the samples must have a structure.
+"""
+
+import runpy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gradwire_engine.ops  # noqa: F401  (fills the registry)
+import numpy as np
+from gradwire_engine.check import Call
+from gradwire_engine.ops.base import FUNCTIONS
+
+_TABLES = {
+    path.stem: runpy.run_path(str(path))
+    for path in sorted((Path(__file__).parent / "samples").glob("*.py"))
+}
+FAMILIES: dict[str, list[Call]] = {name: table["SAMPLES"] for name, table in _TABLES.items()}
+SAMPLES = [call for calls in FAMILIES.values() for call in calls]
+REAL: set[str] = {name for table in _TABLES.values() for name in table.get("REAL", ())}
+#: The samples of each function, also those that were written with one of its other names.
+FUNCTIONS_SAMPLED: dict[str, list[Call]] = {}
+for _call in SAMPLES:
+    FUNCTIONS_SAMPLED.setdefault(FUNCTIONS[_call.function].name, []).append(_call)
+
+
+def with_arrays(call: Call, function: Callable[[Any], Any]) -> Call:
+    """The call with ``function`` of each array among its arguments, also in lists."""
+    kwargs = {key: _mapped(value, function) for key, value in call.kwargs.items()}
+    return replace(call, args=_mapped(call.args, function), kwargs=kwargs)
+
+
+def _mapped(x: Any, function: Callable[[Any], Any]) -> Any:
+    if isinstance(x, np.ndarray):
+        return function(x)
+    return type(x)(_mapped(i, function) for i in x) if isinstance(x, list | tuple) else x

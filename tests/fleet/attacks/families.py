@@ -1,0 +1,31 @@
+"""All families of attacks; each attack is made of its family and a number alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from tests.fleet.attacks import answers, bodies, graphs, requests, texts, work
+from tests.fleet.attacks.attack import FAMILIES, Attack
+
+#: Imported since each registers its own.
+MODULES = answers, bodies, graphs, requests, texts, work
+
+
+def attacks(name: str) -> list[Attack]:
+    """All of a family."""
+    count, _ = FAMILIES[name]
+    return [_made(name, number) for number in range(count)]
+
+
+def drawn(seed: int | str) -> Iterator[Attack]:
+    """Attacks of any family and size, without end."""
+    choose = random.Random(seed)
+    names = sorted(FAMILIES)
+    while True:
+        yield _made(choose.choice(names), choose.randrange(1_000_000))
+
+
+def _made(name: str, number: int) -> Attack:
+    _, write = FAMILIES[name]
+    return write(number, random.Random(f"{name} {number}"))

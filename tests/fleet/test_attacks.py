@@ -1,0 +1,132 @@
+"""Nothing that a client sends kills, stalls or fools the service: alone, and three behind nginx.
+
+Each replica has 2 GiB for all its processes, as a container would have it, and no swap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from tests import effort
+from tests.fleet import asks, cgroups, load
+from tests.fleet.attacks.attack import FAMILIES
+from tests.fleet.attacks.families import attacks, drawn
+from tests.fleet.attacks.hoards import Hoard, hungry
+from tests.fleet.fleets import NGINX, fleet, replica
+from tests.fleet.judging import Judge, Target, Tell
+
+#: For how long attacks are drawn, beside others' load: by ``make attacks``, which attacks in all
+#: ways there are, half an hour.
+SECONDS = float(os.environ.get("FLEET_ATTACK_SECONDS", "0"))
+ALL = SECONDS > 0
+MEMORY_BYTES = 2 << 30
+#: What is kept on purpose fits well into what may stay.
+CACHES: dict[str, Any] = dict.fromkeys(("cache_bytes", "near_bytes", "tape_values_bytes"), 8 << 20)
+#: Requests a second of others, and attackers beside them.
+RATE, ATTACKERS = 200.0, 4
+TENANTS = 8
+#: As long may requests wait where many come at once: the service's default.
+QUEUE_SECONDS = 5.0
+
+pytestmark = pytest.mark.skipif(
+    cgroups.why_not() is not None, reason=cgroups.why_not() or "control groups can be made"
+)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "alone",
+        pytest.param(
+            "behind nginx",
+            marks=pytest.mark.skipif(NGINX is None, reason="nginx is not installed"),
+        ),
+    ],
+)
+async def judge(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Judge]:
+    """Who judges the service, on one of the ways to it."""
+    folder = tmp_path_factory.mktemp("attacked")
+    async with AsyncExitStack() as stack:
+        if request.param == "alone":
+            one = await stack.enter_async_context(replica(folder, MEMORY_BYTES, **CACHES))
+            target = Target([one], one.port)
+        else:
+            store = f"sqlite:{folder}/kept.db"  # what one keeps, all three have
+            of_three = fleet(folder, memory_bytes=MEMORY_BYTES, store=store, **CACHES)
+            three = await stack.enter_async_context(of_three)
+            target = Target(three.replicas, three.port)
+        judge = Judge(target, strict=ALL)
+        stack.callback(judge.close)
+        await judge.warm()
+        yield judge
+
+
+@pytest.mark.skipif(not ALL, reason="make attacks takes all")
+@pytest.mark.parametrize("family", FAMILIES)
+async def test_attacks(judge: Judge, family: str, tell: Tell):
+    async with judge.watching(tell):
+        for attack in attacks(family):
+            await judge.attack(attack)
+
+
+@pytest.mark.skipif(ALL, reason="all are taken")
+async def test_some_attacks(judge: Judge, tell: Tell):
+    async with judge.watching(tell):
+        for attack in islice(drawn(effort.seed), 20):
+            await judge.attack(attack)
+
+
+async def test_many_at_once(judge: Judge, tell: Tell):
+    """As many as there may be, and more."""
+    async with judge.watching(tell):
+        many = islice(drawn(f"{effort.seed} at once"), 60 if ALL else 20)
+        await asyncio.gather(*(judge.strike(attack, QUEUE_SECONDS) for attack in many))
+
+
+@pytest.mark.skipif(not ALL, reason="make attacks does it: it takes half a minute")
+async def test_all_memory_is_used_up(judge: Judge, tell: Tell):
+    """By tensors that are kept, and by computations beside one another, each within its bounds."""
+    hoards = [Hoard(number) for number in range(3)]
+    async with judge.watching(tell):
+        for hoard in hoards:
+            await judge.strike(hoard.kept())
+        for _ in range(2):
+            await asyncio.gather(*(judge.strike(hungry(number)) for number in range(5)))
+        for hoard in hoards:
+            await judge.strike(hoard.forgotten())
+
+
+async def test_others_are_answered_beside_them(judge: Judge, tell: Tell):
+    seconds = SECONDS / 2 or 3.0
+    mix = [
+        asks.smooth(size, seed, tenant=f"tenant-{seed % TENANTS}")
+        for size in (10, 100, 1000)
+        for seed in range(16)
+    ]
+    enough = asyncio.Event()
+
+    async def attacker(number: int) -> None:
+        for attack in drawn(f"{effort.seed} {number}"):
+            if enough.is_set():
+                return
+            await judge.strike(attack, QUEUE_SECONDS)
+
+    async with judge.watching(tell):
+        attacking = [asyncio.create_task(attacker(number)) for number in range(ATTACKERS)]
+        try:
+            others = await load.opened(judge.target.port, mix, rate=RATE, seconds=seconds)
+        finally:
+            enough.set()
+            await asyncio.gather(*attacking)
+    tell("others' requests", others)
+    assert not others.lost
+    assert not others.wrong

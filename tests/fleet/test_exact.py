@@ -1,0 +1,202 @@
+"""Exact answers are the same bit for bit: whoever computes them, the first time and later."""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.effort import examples
+from tests.engine.test_random_programs import VALUES, scripts
+from tests.engine.test_replays import ASKED, EXTREMES, SEEDS, SHAPES, programs, values_of
+from tests.fleet.fleets import replica
+from tests.fleet.processes import until
+
+PACKED = {"content-type": "application/msgpack", "accept": "application/msgpack"}
+#: One answers on its event loop what is short, another never, and one joins requests.
+SETTINGS = (
+    {"processes": 2, "inline_microseconds": 5000},
+    {"processes": 3, "inline_microseconds": 0},
+    {"processes": 0, "batch_window_microseconds": 300},
+)
+#: Of each replica, one after the other and then at once: enough to reach all of its processes.
+TIMES = 4
+#: What NumPy, BLAS, LAPACK, an FFT and a generator compute, up to the ends of the range.
+LIBRARIES = """
+q = x @ x.T + eye(len(x))
+a = solve(q, x) + inv(q) @ x
+b = sum(abs(fft.fft(x[0]))) + sum(svd(x, compute_uv=False)) + sum(eigvalsh(q))
+c = sum(random.normal(random.key(7), x.shape) * x)
+d = x[::2].T * 5e-324 + x[1::2].T * 1e-310
+sum(a) * b + c, sum(x.T, axis=0), d
+"""
+
+
+@pytest.fixture(scope="module")
+async def clients(tmp_path_factory):
+    """Clients of replicas that share a store; with the first, the server itself."""
+    folder = tmp_path_factory.mktemp("exact")
+    async with AsyncExitStack() as stack:
+        servers, clients = [], []
+        for number, settings in enumerate(SETTINGS):
+            path = folder / str(number)
+            path.mkdir()
+            store = f"sqlite:{folder}/kept.db"
+            server = await stack.enter_async_context(replica(path, store=store, **settings))
+            servers.append(server)
+            clients.append(await stack.enter_async_context(server.client()))
+        yield servers, clients
+
+
+def packed(x):
+    x = np.asarray(x)
+    return {"dtype": x.dtype.name, "shape": list(x.shape), "data": x.tobytes()}
+
+
+async def asked(client, path, document):
+    """The body of the answer, where arrays are raw bytes."""
+    body = msgpack.packb({**document, "exact": True})
+    response = await client.post(path, content=body, headers=PACKED)
+    assert response.status_code in (200, 201), response.text
+    return response.content
+
+
+async def answers(clients, path, document):
+    """What all replicas answer, the first time, later, and many times at once."""
+    found = Counter[bytes]()
+    for client in clients:
+        found.update([await asked(client, path, document) for _ in range(TIMES)])
+    together = [asked(client, path, document) for client in clients for _ in range(TIMES)]
+    found.update(await asyncio.gather(*together))
+    return found
+
+
+@pytest.mark.parametrize("kind", ASKED)
+@examples(25)
+@given(text=programs(), seed=SEEDS, extreme=st.booleans())
+async def test_replicas_and_processes_give_the_same_bits(clients, kind, text, seed, extreme):
+    path, fields = ASKED[kind]
+    batch = list(SHAPES) if kind == "batch" else None
+    values = values_of(seed, 3) if batch else values_of(seed)
+    if extreme:
+        rng = np.random.default_rng(seed)
+        values = [rng.choice([x.flat[0], *EXTREMES], x.shape) for x in values]
+    variables = dict(zip(SHAPES, map(packed, values), strict=True))
+    document = {"program": text, "variables": variables, "batch": batch, **fields}
+    assert len(await answers(clients[1], f"/v1/{path}", document)) == 1
+
+
+@examples(25)
+@given(text=scripts(), seed=SEEDS)
+async def test_whatever_path_was_taken_before_the_bits_are_the_same(clients, text, seed):
+    """Each replica is asked for other values first, which decide otherwise."""
+    rng = np.random.default_rng(seed)
+
+    def document(scale):
+        variables = {k: packed(scale * rng.normal(size=x.shape)) for k, x in VALUES.items()}
+        return {"program": text, "variables": variables}
+
+    for number, client in enumerate(clients[1]):
+        for _ in range(number):
+            await asked(client, "/v1/gradient", document(number))
+    assert len(await answers(clients[1], "/v1/gradient", document(1))) == 1
+
+
+@pytest.mark.parametrize("size", [6, 150])
+async def test_libraries_give_the_same_bits(clients, size):
+    """In short requests and in such as are too long for the event loop."""
+    x = np.random.default_rng(size).normal(size=(size, size))
+    document = {"program": LIBRARIES, "variables": {"x": packed(x)}}
+    for path in "evaluate", "gradient":
+        assert len(await answers(clients[1], f"/v1/{path}", document)) == 1
+
+
+async def test_what_is_short_is_computed_on_the_event_loop_too(clients):
+    """The replicas do what they are here for."""
+    (first, second, _), (one, other, _) = clients
+    document = {"program": "sum(sin(x) * x) / 7", "variables": {"x": packed(np.ones(30) / 3)}}
+    for _ in range(TIMES):
+        await asked(one, "/v1/gradient", document)
+        await asked(other, "/v1/gradient", document)
+    name = "gradwire_queue_wait_seconds_count"
+    before = [await server.metric(name) for server in (first, second)]
+    bodies = [await asked(client, "/v1/gradient", document) for client in (one, other)]
+    after = [await server.metric(name) for server in (first, second)]
+    assert [y - x for x, y in zip(before, after, strict=True)] == [0, 1]
+    assert len({*bodies}) == 1
+
+
+async def test_tensors_and_tapes_give_the_bits_of_values_that_are_sent(clients):
+    text = "y = sum(tanh(m @ v)) + logsumexp(m)\nz = m @ v"
+    x = dict(zip(SHAPES, values_of(3), strict=True))
+    variables = {name: packed(x[name]) for name in ("m", "v")}
+    question = {"target": "y", "sources": ["m", "v"]}
+    (expected,) = await answers(
+        clients[1], "/v1/gradient", {"program": text, "variables": variables, **question}
+    )
+    body = msgpack.packb(variables["m"])
+    stored = await clients[1][0].put("/v1/tensors", content=body, headers=PACKED)
+    ref = {"ref": msgpack.unpackb(stored.content)["ref"]}
+    resident = {"program": text, "variables": {**variables, "m": ref}, **question}
+    assert {*await answers(clients[1], "/v1/gradient", resident)} == {expected}
+
+    made = await asked(
+        clients[1][0],
+        "/v1/tapes",
+        {"program": text, "variables": variables, "persistent": True},
+    )
+    tape = msgpack.unpackb(made)["tape"]
+    for client in clients[1]:
+        for _ in range(TIMES):
+            reply = await client.post(
+                f"/v1/tapes/{tape}/gradient", content=msgpack.packb(question), headers=PACKED
+            )
+            assert reply.content == expected
+
+
+async def test_a_request_that_is_repeated_after_a_crash_gives_the_same_bits(clients):
+    """The process that computes it is killed under way; whoever repeats it asks any replica."""
+    (server, *_), (client, *others) = clients
+    program = "y = v\nfor i in range(n):\n    y = tanh(s @ y) + y / 7\nsum(y)"
+    values = dict(zip(SHAPES, values_of(5), strict=True))
+    variables = {name: packed(values[name]) for name in ("s", "v")}
+    variables["n"] = packed(200_000)
+    document = {"program": program, "variables": variables, "timeout_ms": 60_000}
+    running = asyncio.create_task(
+        client.post(
+            "/v1/evaluate", content=msgpack.packb({**document, "exact": True}), headers=PACKED
+        )
+    )
+    os.kill(await computing(server), signal.SIGSEGV)
+    lost = await running
+    assert (lost.status_code, lost.json()["code"]) == (500, "worker_crashed")
+    again = [asked(one, "/v1/evaluate", document) for one in (client, *others)]
+    assert len({*await asyncio.gather(*again)}) == 1
+
+
+async def computing(server):
+    """The number of the process of ``server`` that computes for long, when it does."""
+    before = spent(server)
+    found = None
+
+    async def most():
+        nonlocal found
+        more = {pid: time - before.get(pid, 0) for pid, time in spent(server).items()}
+        found = max(more, key=more.__getitem__)
+        return 0 if found == server.process.pid else more[found]
+
+    await until(most, least=150_000_000, seconds=30)
+    return found
+
+
+def spent(server):
+    """The nanoseconds that each of its processes has computed."""
+    stats = {pid: Path(f"/proc/{pid}/schedstat") for pid in server.family()}
+    return {pid: int(stat.read_text().split()[0]) for pid, stat in stats.items()}

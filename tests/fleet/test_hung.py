@@ -1,0 +1,101 @@
+"""A replica that is stuck is ended, and what was asked of it is asked of another one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.fleet import asks, load
+from tests.fleet.fleets import NGINX, fleet, replica
+from tests.fleet.processes import until
+from tests.fleet.test_overload import Tell
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+#: The setting's default, and what a busy machine may add to it.
+SILENT_SECONDS = 3.0
+LATE_SECONDS = 1.5
+#: What the shell tells of a process that SIGKILL has ended.
+KILLED = 128 + signal.SIGKILL
+
+
+async def test_a_stuck_process_is_killed_and_its_connections_are_reset(tmp_path):
+    async with replica(tmp_path) as alone:
+        begun = time.monotonic()
+        os.kill(alone.pid, signal.SIGSTOP)
+        answers = await load.closed(alone.port, [asks.smooth(10, 1)], clients=2, each=1)
+        assert answers.failures.keys() == {"cut"}
+        assert await alone.ended() == KILLED
+        assert SILENT_SECONDS <= time.monotonic() - begun + 0.1 < SILENT_SECONDS + LATE_SECONDS
+        assert "its event loop was stuck for 3 s" in alone.log()
+        await alone.start().listening()
+        answers = await load.closed(alone.port, [asks.smooth(10, 1)], clients=2, each=1)
+        assert answers.failures == {}
+
+
+async def test_what_goes_on_soon_enough_is_left_alone(tmp_path):
+    async with replica(tmp_path) as alone:
+        pid = alone.pid
+        for stopped in ([pid], [alone.process.pid], [alone.process.pid, pid]):
+            for one in stopped:
+                os.kill(one, signal.SIGSTOP)
+            # All of them, as in a suspended session, may stand still for as long as they like.
+            await asyncio.sleep(SILENT_SECONDS / 3 if stopped == [pid] else SILENT_SECONDS + 1)
+            for one in stopped:
+                os.kill(one, signal.SIGCONT)
+            await asyncio.sleep(SILENT_SECONDS)
+            assert alone.pid == pid
+            assert (await alone.get("/readyz")).status_code == 200
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+async def test_the_process_that_watches_and_the_one_that_serves_end_together(tmp_path, sent):
+    async with replica(tmp_path) as alone:
+        await load.closed(alone.port, [asks.slow(20)], clients=2, each=1)
+        family = alone.family()
+        alone.send(sent)
+        await alone.ended()
+        end = time.monotonic() + 5
+        while any(is_running(pid) for pid in family):
+            assert time.monotonic() < end
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+async def test_others_answer_what_a_stuck_replica_was_asked(tmp_path, tell: Tell):
+    async with fleet(tmp_path, 3, store=f"sqlite:{tmp_path}/kept.db") as servers:
+        async with servers.client() as client:
+            # Many programs, so that each replica is asked for some.
+            programs = [f"sum(c * sin(x) + x * x) + {n}" for n in range(20)]
+            mix = await asks.mixed(client)
+            mix += [asks.smooth(10, 1, program=program) for program in programs]
+        enough = asyncio.Event()
+        loaded = asyncio.create_task(load.closed(servers.port, mix, clients=12, until=enough))
+        stuck = servers.replicas[0]
+        await asyncio.sleep(0.5)
+        os.kill(stuck.pid, signal.SIGSTOP)
+        assert await stuck.ended() == KILLED
+        await stuck.start().listening()
+        await until(stuck.served, least=1)
+        enough.set()
+        answers = await loaded
+        tell("answers", answers)
+        assert answers.wrong == []
+        assert answers.failures == {}
+        slowest = max(answer.seconds for answer in answers.all)
+        tell("slowest", f"{slowest:.1f} s")
+        assert slowest < SILENT_SECONDS + LATE_SECONDS
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, and not only what nobody has asked after."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

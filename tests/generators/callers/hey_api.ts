@@ -1,0 +1,20 @@
+// Asks the service at an address for a gradient, and what it says of a mistake; prints both.
+import { client } from "./generated/client.gen";
+import { gradient, type GradientRequest } from "./generated";
+
+const [, , address, program, mistake] = process.argv;
+client.setConfig({ baseUrl: address });
+const request = (program: string): GradientRequest => ({
+  program,
+  variables: { x: [-1.2, 0.5], y: { value: 1.5, dtype: "float32" } },
+  sources: { at: ["x", "y"] },
+});
+
+async function main(): Promise<void> {
+  const { data } = await gradient({ body: request(program) });
+  const { error } = await gradient({ body: request(mistake) });
+  if (data === undefined || error === undefined) throw new Error("neither answer nor refusal");
+  console.log(JSON.stringify({ gradients: data.gradients, code: error.code }));
+}
+
+void main();

@@ -1,0 +1,71 @@
+"""Draining, and how much may come at once."""
+
+import asyncio
+import time
+from itertools import pairwise
+
+import pytest
+from gradwire_service.problems import Refusal
+from gradwire_service.scheduling import Bounds, Capacity, Queue
+
+
+@pytest.fixture
+def capacity():
+    return Capacity(Queue(1, Bounds(1, 100)))
+
+
+async def test_a_draining_replica_takes_work_until_it_refuses(capacity):
+    capacity.draining = True
+    await capacity.enter()
+    capacity.refusing = True
+    with pytest.raises(Refusal) as caught:
+        await capacity.enter()
+    assert (caught.value.code, caught.value.retry_after_seconds) == ("draining", 1)
+    capacity.leave()
+    assert capacity.in_flight == 0
+
+
+async def ask(capacity, log=None, name=""):
+    """What becomes of a request that takes the event loop a while."""
+    try:
+        await capacity.enter()
+    except Refusal as refusal:
+        return refusal.code
+    time.sleep(0.01)  # noqa: ASYNC251 - as work on the event loop does
+    capacity.leave()
+    if log is not None:
+        log.append(name)
+    return "taken"
+
+
+async def test_while_many_requests_come_at_once_others_get_their_turn(capacity):
+    order: list[str] = []
+    looks: list[int] = []
+
+    async def health():
+        while len(order) < 60:
+            looks.append(len(order))
+            await asyncio.sleep(0)
+
+    watch = asyncio.create_task(health())
+    tasks = [asyncio.create_task(ask(capacity, order, f"{i}")) for i in range(60)]
+    assert await asyncio.gather(*tasks) == ["taken"] * 60
+    await watch
+    assert order == [f"{i}" for i in range(60)]
+    assert max(after - before for before, after in pairwise(looks)) <= 16
+    assert capacity.in_flight == 0
+
+
+async def test_those_that_would_wait_too_long_are_refused():
+    capacity = Capacity(Queue(1, Bounds(1, 100, seconds=0.2)))
+    outcomes = await asyncio.gather(*[ask(capacity) for _ in range(100)])
+    taken = outcomes.index("overloaded")
+    assert taken >= 16
+    assert outcomes == ["taken"] * taken + ["overloaded"] * (100 - taken)
+    assert capacity.in_flight == 0
+    assert await ask(capacity) == "taken"
+
+
+async def test_requests_one_after_the_other_are_not_at_once():
+    capacity = Capacity(Queue(1, Bounds(1, 100, seconds=0)))
+    assert [await ask(capacity) for _ in range(30)] == ["taken"] * 30

@@ -1,0 +1,322 @@
+"""The bounded queue: what runs beside what, whom it makes room for, and what is stopped."""
+
+import asyncio
+import time
+
+import pytest
+from gradwire_engine.errors import DeadlineExceeded
+from gradwire_service.problems import Refusal
+from gradwire_service.scheduling import Bounds, Deadline, Queue
+from gradwire_service.scheduling.queue import GRACE_SECONDS, LONG_SECONDS, SHORT_SECONDS
+
+
+class Hand:
+    """An executor whose tasks are seconds to wait, or an event; what is killed ends as an error."""
+
+    alive = True
+
+    def __init__(self, queue, *, stops=True):
+        self.queue = queue
+        self.stops = stops
+        self.done = []
+        self.killed = False
+        queue.add(self)
+
+    def begin(self, task, answered):
+        self.running = asyncio.ensure_future(self._work(task))
+        self.running.add_done_callback(lambda _: answered(self._outcome(task)))
+
+    async def _work(self, task):
+        await (asyncio.sleep(task) if isinstance(task, int | float) else task.wait())
+
+    def _outcome(self, task):
+        if self.running.cancelled():
+            return MemoryError("it was ended")
+        self.done.append(task)
+        return "done"
+
+    def stop(self):
+        if self.stops:
+            self.running.cancel()
+
+    def kill(self):
+        self.killed = True
+        self.running.cancel()
+
+
+def asked(queue, task, *, deadline=None, nbytes=1, **arguments):
+    """A task that is under way."""
+    deadline = Deadline(60_000) if deadline is None else deadline
+    return asyncio.ensure_future(queue.run(task, deadline, nbytes, **arguments))
+
+
+async def settled():
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_errors_of_the_work_pass():
+    queue = Queue(1, Bounds(9, 9))
+    hand = Hand(queue)
+    running = asked(queue, 60)
+    await settled()
+    hand.kill()
+    with pytest.raises(MemoryError):
+        await running
+    assert queue.requests == 0
+    assert (await asked(queue, 0)).answer == "done"
+
+
+@pytest.mark.parametrize(("nbytes", "fits"), [((1, 1, 1), 2), ((80, 30), 1), ((1000,), 1)])
+async def test_the_queue_is_bounded_in_requests_and_bytes(nbytes, fits):
+    queue, release = Queue(1, Bounds(1, 100)), asyncio.Event()
+    Hand(queue)
+    tasks = [asked(queue, release, nbytes=size) for size in nbytes]
+    await settled()
+    assert queue.requests == fits
+    release.set()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    refused = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
+    assert [refusal.code for refusal in refused] == ["overloaded"] * (len(nbytes) - fits)
+    assert all(refusal.retry_after_seconds for refusal in refused)
+    assert (await asked(queue, 0, nbytes=100)).answer == "done"
+
+
+async def test_what_has_waited_for_longer_than_it_was_to_is_refused():
+    queue, release = Queue(1, Bounds(9, 100, seconds=0.1)), asyncio.Event()
+    Hand(queue)
+    first, late = asked(queue, release), asked(queue, 0)
+    await asyncio.sleep(0.2)
+    release.set()
+    await first
+    with pytest.raises(Refusal, match="waited") as caught:
+        await late
+    assert caught.value.code == "overloaded"
+    assert caught.value.retry_after_seconds
+
+
+async def test_what_does_not_stop_at_its_deadline_is_killed_after_a_grace():
+    queue = Queue(1, Bounds(9, 9))
+    hand = Hand(queue, stops=False)
+    begun = time.monotonic()
+    with pytest.raises(DeadlineExceeded):
+        await asked(queue, 60, deadline=Deadline(50))
+    assert time.monotonic() - begun >= 0.05 + GRACE_SECONDS
+    await settled()
+    assert hand.killed
+    assert queue.requests == 0
+
+
+async def test_work_may_move_its_deadline_on():
+    queue, deadline = Queue(1, Bounds(9, 9)), Deadline(1)
+    hand = Hand(queue)
+    running = asked(queue, 0.2, deadline=deadline)
+    await settled()
+    deadline.allow(60_000)
+    assert (await running).answer == "done"
+    assert not hand.killed
+
+
+async def test_work_may_move_its_deadline_nearer():
+    """Whoever reads the body knows how long it may take: elsewhere, and later."""
+    queue, deadline = Queue(1, Bounds(9, 9)), Deadline(60_000)
+    hand = Hand(queue, stops=False)
+    running = asked(queue, 60, deadline=deadline)
+    await settled()
+    begun = time.monotonic()
+    await asyncio.to_thread(deadline.allow, 50)
+    with pytest.raises(DeadlineExceeded):
+        await running
+    assert time.monotonic() - begun < 1
+    await settled()
+    assert hand.killed
+
+
+async def test_waiting_counts_against_the_deadline():
+    queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
+    hand = Hand(queue)
+    running = asked(queue, release)
+    with pytest.raises(DeadlineExceeded):
+        await asked(queue, 0, deadline=Deadline(20), expected_seconds=0)
+    release.set()
+    await running
+    assert hand.done == [release]
+
+
+async def test_what_nobody_waits_for_any_more_is_stopped_and_killed_if_need_be():
+    queue = Queue(2, Bounds(9, 9))
+    willing, deaf = Hand(queue), Hand(queue, stops=False)
+    deadlines = [Deadline(60_000) for _ in range(2)]
+    running = [asked(queue, 60, deadline=deadline) for deadline in deadlines]
+    await settled()
+    for task in running:
+        task.cancel()
+    await settled()
+    assert queue.requests == 1
+    assert all(deadline.remaining_seconds() < 0 for deadline in deadlines)
+    await asyncio.sleep(2 * GRACE_SECONDS)
+    assert queue.requests == 0
+    assert (willing.killed, deaf.killed) == (False, True)
+
+
+async def test_what_waits_and_is_cancelled_never_begins():
+    queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
+    hand = Hand(queue)
+    running, waiting = asked(queue, release), asked(queue, 0)
+    await settled()
+    waiting.cancel()
+    release.set()
+    await running
+    assert hand.done == [release]
+    assert queue.requests == 0
+
+
+async def test_a_queue_that_is_too_long_in_time_is_refused():
+    queue, release = Queue(1, Bounds(100, 100, 2)), asyncio.Event()
+    Hand(queue)
+    running = [asked(queue, release, expected_seconds=1.5) for _ in range(2)]
+    await settled()
+    with pytest.raises(Refusal) as caught:
+        await asked(queue, release, expected_seconds=0.001)
+    assert (caught.value.code, caught.value.retry_after_seconds) == ("overloaded", 3)
+    release.set()
+    await asyncio.gather(*running)
+    assert (await asked(queue, 0, expected_seconds=100)).answer == "done"
+
+
+async def test_what_cannot_begin_in_time_is_refused_at_once():
+    queue, release = Queue(1, Bounds(100, 100)), asyncio.Event()
+    Hand(queue)
+    running = [asked(queue, release, expected_seconds=4) for _ in range(2)]
+    await settled()
+    with pytest.raises(Refusal, match="more than the request's time"):
+        await asked(queue, release, deadline=Deadline(5000))
+    release.set()
+    await asyncio.gather(*running)
+
+
+async def test_what_is_not_known_is_expected_to_take_what_is_usual():
+    queue = Queue(1, Bounds(9, 9))
+    Hand(queue)
+    begun = time.monotonic()
+    for _ in range(60):
+        await asked(queue, 0.01)
+    most = time.monotonic() - begun
+    running = [asked(queue, 0) for _ in range(2)]
+    await asyncio.sleep(0)
+    assert 0.015 < queue._wait_seconds("") < most / 3
+    await asyncio.gather(*running)
+    assert queue._wait_seconds("") == 0
+
+
+async def test_one_owners_long_queue_is_not_anothers():
+    queue, release = Queue(1, Bounds(100, 100, 2)), asyncio.Event()
+    Hand(queue)
+    many = asked(queue, release, owner="many", expected_seconds=9)
+    await settled()
+    with pytest.raises(Refusal):
+        await asked(queue, release, owner="many")
+    few = asked(queue, release, owner="few", expected_seconds=0.1)
+    await settled()
+    release.set()
+    await asyncio.gather(many, few)
+
+
+async def test_owners_are_served_in_turn():
+    queue, release = Queue(1, Bounds(100, 100)), asyncio.Event()
+    hand = Hand(queue)
+    tasks = [asked(queue, release)]
+    tasks += [asked(queue, i / 1e6, owner="many") for i in range(3)]
+    tasks += [asked(queue, i / 1e6, owner="few") for i in range(10, 12)]
+    await settled()
+    release.set()
+    await asyncio.gather(*tasks)
+    assert hand.done[1:] == [0, 10 / 1e6, 1 / 1e6, 11 / 1e6, 2 / 1e6]
+
+
+async def test_whoever_has_most_waiting_makes_room_for_others():
+    queue, release = Queue(1, Bounds(4, 100)), asyncio.Event()
+    Hand(queue)
+    many = [asked(queue, release, owner="many") for _ in range(5)]
+    await settled()
+    with pytest.raises(Refusal):
+        await asked(queue, release, owner="many")
+    few = [asked(queue, release, owner="few") for _ in range(2)]
+    await settled()
+    with pytest.raises(Refusal):
+        await asked(queue, release, owner="few")
+    release.set()
+    outcomes = await asyncio.gather(*many, return_exceptions=True)
+    assert [isinstance(outcome, Refusal) for outcome in outcomes] == [False] * 3 + [True] * 2
+    await asyncio.gather(*few)
+    assert queue.requests == 0
+
+
+async def test_what_runs_for_long_holds_up_nobody_while_there_are_executors():
+    queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
+    for _ in range(3):
+        Hand(queue)
+    long = asked(queue, release, expected_seconds=60)
+    begun = time.monotonic()
+    await asked(queue, 0, expected_seconds=0)
+    assert LONG_SECONDS <= time.monotonic() - begun < 20 * LONG_SECONDS
+    release.set()
+    await long
+
+
+async def test_the_last_executor_is_for_other_owners_and_for_what_is_short():
+    queue, release = Queue(2, Bounds(9, 99)), asyncio.Event()
+    for _ in range(3):
+        Hand(queue)
+    long = [asked(queue, release, owner="many", expected_seconds=5) for _ in range(3)]
+    await settled()
+    short = asked(queue, 0, owner="many", expected_seconds=SHORT_SECONDS / 2)
+    assert (await short).answer == "done"
+    other = asked(queue, 0, owner="other", expected_seconds=5)
+    assert (await other).answer == "done"
+    assert not any(task.done() for task in long)
+    release.set()
+    await asyncio.gather(*long)
+
+
+async def test_a_task_goes_where_others_of_its_home_were_done():
+    queue = Queue(2, Bounds(9, 9))
+    hands = [Hand(queue) for _ in range(2)]
+    first = (await asked(queue, 0, home="a")).executor
+    assert first in hands
+    release = asyncio.Event()
+    busy = asked(queue, release, home="a")
+    await settled()
+    other = (await asked(queue, 0, home="b")).executor
+    assert other is not first
+    release.set()
+    await busy
+    for home, executor in (("a", first), ("b", other)) * 2:
+        assert (await asked(queue, 0, home=home)).executor is executor
+
+
+async def test_each_wait_is_told():
+    told: list[float] = []
+    queue, release = Queue(1, Bounds(9, 9), told.append), asyncio.Event()
+    Hand(queue)
+    works = [asked(queue, release), asked(queue, 0)]
+    await asyncio.sleep(0.05)
+    release.set()
+    await works[0]
+    ran = await works[1]
+    assert told[1] == ran.waited_seconds
+    assert told[0] < 0.05 <= told[1]
+
+
+async def test_what_waits_when_the_queue_is_closed_is_told_so():
+    queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
+    Hand(queue)
+    begun, waits = asked(queue, release), asked(queue, 0)
+    await settled()
+    queue.close()
+    with pytest.raises(Refusal, match="stopping"):
+        await waits
+    with pytest.raises(Refusal, match="stopping"):
+        await asked(queue, 0)
+    release.set()
+    await begun

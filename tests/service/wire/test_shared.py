@@ -1,0 +1,36 @@
+"""Bodies in memory that processes share."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gradwire_service.wire.shared import LARGE_BYTES, PIECE_BYTES, Shared, packed, unpacked
+
+DESCRIPTORS = Path("/proc/self/fd")
+
+
+@pytest.mark.parametrize("lengths", [(), (1,), (LARGE_BYTES,), (LARGE_BYTES, 1), (3_000_000, 5)])
+def test_what_is_packed_is_unpacked(lengths):
+    pieces = [os.urandom(length) for length in lengths]
+    sent = packed(pieces)
+    assert isinstance(sent, Shared) == (sum(lengths) > LARGE_BYTES)
+    assert len(sent) == sum(lengths)
+    assert unpacked(sent) == b"".join(pieces)
+
+
+def test_arrays_memory_is_written_as_it_is():
+    array = np.arange(100_000.0)
+    sent = packed([b"head", array.data.cast("B")])
+    assert isinstance(sent, Shared)
+    assert sent.read(0, 4) == b"head"
+    assert b"".join(sent.pieces())[4:] == array.tobytes()
+    assert max(map(len, sent.pieces())) <= PIECE_BYTES
+
+
+@pytest.mark.skipif(not DESCRIPTORS.is_dir(), reason="reads /proc")
+def test_a_descriptor_is_given_back_when_nobody_has_it():
+    before = len(list(DESCRIPTORS.iterdir()))
+    for _ in range(50):
+        packed([b"x" * (LARGE_BYTES + 1)])
+    assert len(list(DESCRIPTORS.iterdir())) <= before

@@ -1,0 +1,90 @@
+"""Messages between processes: whole, in order, with what they share."""
+
+import os
+import socket
+import threading
+
+import pytest
+from gradwire_service.problems import Refusal
+from gradwire_service.store import Unavailable
+from gradwire_service.wire.shared import LARGE_BYTES, Shared, packed
+from gradwire_service.workers.channel import Channel, Closed
+
+
+@pytest.fixture
+def ends():
+    channels = [Channel(end) for end in socket.socketpair()]
+    yield channels
+    for channel in channels:
+        channel.close()
+
+
+def test_silence_is_heard(ends):
+    one, other = ends
+    assert other.is_silent(0.01)
+    one.send("first")
+    one.send("second")
+    assert not other.is_silent(10)
+    other.receive()
+    assert not other.is_silent(0)  # what has been read with the first
+    other.receive()
+    assert other.is_silent(0)
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, LARGE_BYTES - 1, LARGE_BYTES + 1, 5_000_000])
+def test_messages_arrive_whole_and_in_order(ends, size):
+    one, other = ends
+    sent = [(number, os.urandom(size)) for number in range(3)]
+    sending = threading.Thread(target=lambda: [one.send(message) for message in sent])
+    sending.start()
+    assert [other.receive() for _ in sent] == sent
+    sending.join()
+
+
+def test_shared_memory_is_sent_by_its_descriptor(ends):
+    one, other = ends
+    body = os.urandom(1_000_000)
+    shared = packed([body])
+    assert isinstance(shared, Shared)
+    one.send({"first": shared, "short": b"abc"})
+    del shared
+    received = other.receive()
+    assert received["short"] == b"abc"
+    assert received["first"].whole() == body
+
+
+def test_all_that_has_arrived_is_given_at_once(ends):
+    one, other = ends
+    for number in range(5):
+        one.send((number, packed([b"x" * (LARGE_BYTES + number)])))
+    arrived: list[tuple[int, Shared]] = []
+    while len(arrived) < 5:
+        arrived += other.arrived()
+    assert [(number, len(body)) for number, body in arrived] == [
+        (number, LARGE_BYTES + number) for number in range(5)
+    ]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Refusal("over_budget", "too much", hint="less", missing=["a"], retry_after_seconds=3),
+        Unavailable("gone"),
+    ],
+)
+def test_refusals_arrive_with_all_that_they_say(ends, error):
+    one, other = ends
+    one.send(error)
+    received = other.receive()
+    assert type(received) is type(error)
+    assert vars(received) == vars(error)
+    assert str(received) == str(error)
+
+
+def test_an_end_that_is_closed_is_told(ends):
+    one, other = ends
+    one.close()
+    with pytest.raises(Closed):
+        other.receive()
+    with pytest.raises(Closed):
+        other.send("anything")

@@ -1,0 +1,222 @@
+"""Computations in processes: the same answers, stopped at once, alone in what they break."""
+
+import asyncio
+import errno
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from gradwire_service.__main__ import main
+from gradwire_service.work.request import ESSENTIAL
+
+from tests.service.workers.processes import ENDLESS, children, computing, settled
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX's")
+
+LOOP = "y = x\nfor i in range(300):\n    y = y + sin(y) / (1 + y * y)\ny"
+REQUESTS = [
+    ("/v1/gradient", {"program": LOOP, "variables": {"x": 0.3}}),
+    ("/v1/evaluate", {"program": "log(x)", "variables": {"x": 0.0}}),
+    ("/v1/hessian", {"program": "sum(x ** 3)", "variables": {"x": [1.0, 2.0]}}),
+    ("/v1/gradient", {"program": "x @ y", "variables": {"x": [1.0], "y": [1.0, 2.0]}}),
+    ("/v1/gradient", {"program": "x +", "variables": {"x": 1.0}}),
+    ("/v1/gradient", {"program": {"ref": "sha256:" + "0" * 64}, "variables": {}}),
+    ("/v1/check", {"program": "tanh(x)", "variables": {"x": 0.5}}),
+    ("/v1/gradient", {"program": "x * x", "variables": {"x": {"value": 2, "dtype": "float32"}}}),
+]
+
+
+@pytest.fixture
+async def apart(served):
+    """A client of a service that computes in one process, unless it is short."""
+    async with served(processes=1, cores=1) as client:
+        yield client
+
+
+def told(response):
+    """What a response says, but for what each has of its own."""
+    document = response.json()
+    document.pop("instance", None)
+    return response.status_code, document
+
+
+async def test_answers_are_those_of_threads(apart, served):
+    async with served() as client:
+        for path, document in REQUESTS:
+            expected = told(await client.post(path, json=document))
+            for _ in range(3):
+                assert told(await apart.post(path, json=document)) == expected
+
+
+async def test_what_is_referred_to_is_found(apart):
+    registered = await apart.post("/v1/programs", json={"program": LOOP, "name": "loop"})
+    x = np.linspace(0, 1, 20_000)
+    tensor = await apart.put("/v1/tensors", json={"value": x.tolist()})
+    variables = {"x": {"ref": tensor.json()["ref"]}}
+    answers = [
+        await apart.post("/v1/gradient", json={"program": program, "variables": variables})
+        for program in ({"name": "loop"}, {"ref": registered.json()["id"]}, LOOP)
+    ]
+    gradients = [answer.json()["gradients"]["x"] for answer in answers]
+    assert gradients[0] == gradients[1] == gradients[2]
+    assert len(gradients[0]) == len(x)
+
+
+async def test_what_is_short_moves_to_the_event_loop(apart):
+    request = {"program": "x * sin(x)", "variables": {"x": 0.5}}
+    outcomes = []
+    for _ in range(4):
+        before = await settled()
+        assert (await apart.post("/v1/gradient", json=request)).status_code == 200
+        outcomes.append(await settled() > before)
+    assert outcomes[0]
+    assert outcomes[2:] == [False, False]
+
+
+async def test_a_process_that_is_over_its_time_stops_and_goes_on_with_the_next(apart):
+    assert (await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+    before = children()
+    late = await apart.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 100})
+    assert told(late)[0] == 504
+    assert late.json()["code"] == "deadline_exceeded"
+    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    assert good.status_code == 200
+    assert children() == before
+
+
+async def test_work_that_cannot_stop_is_killed(apart):
+    assert (await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+    before = set(children())
+    program = "x = sin(arange(9000000.0)).reshape(3000, 3000) * c\nsum(svd(x, compute_uv=False))"
+    request = {"program": program, "variables": {"c": 1.0}, "timeout_ms": 2000}
+    begun = time.monotonic()
+    late = await apart.post("/v1/evaluate", json=request)
+    assert late.json().get("code") == "deadline_exceeded", late.text
+    assert time.monotonic() - begun < 4
+    while before & set(children()):  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.01)
+    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    assert good.status_code == 200
+
+
+async def test_a_process_that_is_killed_takes_only_its_request_with_it(apart):
+    assert (await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+    running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
+    pid = await computing()
+    os.kill(pid, signal.SIGKILL)
+    refused = await running
+    assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    assert good.status_code == 200
+    assert pid not in children()
+
+
+async def test_long_computations_hold_up_nobody(served):
+    async with served(processes=3, cores=1) as client:
+        running = asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS))
+        await computing()
+        asked = [client.post(path, json=document) for path, document in REQUESTS[:1] * 5]
+        assert {answer.status_code for answer in await asyncio.gather(*asked)} == {200}
+        assert not running.done()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_client_that_goes_stops_its_computation(apart):
+    assert (await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+    before = children()
+    running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
+    await computing()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    assert good.status_code == 200
+    assert children() == before
+
+
+async def test_what_needs_more_memory_than_a_process_may_take_is_refused(served):
+    async with served(processes=1, process_bytes=256 << 20) as client:
+        assert (await client.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+        before = children()
+        many = {"program": "x * ones((100_000_000,))", "variables": {"x": 1.0}}
+        refused = await client.post("/v1/evaluate", json=many)
+        assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+        good = await client.post(REQUESTS[0][0], json=REQUESTS[0][1])
+        assert good.status_code == 200
+        assert children() == before
+
+
+async def test_an_answer_that_is_too_large_for_a_process_is_refused(served):
+    """One array, named so often that its copies do not fit."""
+    async with served(processes=1, process_bytes=128 << 20) as client:
+        names = ", ".join(f"'y{number}': y" for number in range(30))
+        program = f"y = x * ones((1_000_000,))\n{{{names}}}"
+        request = {"program": program, "variables": {"x": 1.0}}
+        headers = {"accept": "application/msgpack"}
+        refused = await client.post("/v1/evaluate", json=request, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+        good = await client.post(REQUESTS[0][0], json=REQUESTS[0][1])
+        assert good.status_code == 200
+
+
+async def test_a_process_that_crashes_takes_only_its_request_with_it(apart):
+    running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
+    os.kill(await computing(), signal.SIGSEGV)
+    refused = await running
+    assert (refused.status_code, refused.json()["code"]) == (500, "worker_crashed")
+    assert "hint" in refused.json()
+    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    assert good.status_code == 200
+
+
+async def test_long_bodies_and_answers_cross_whole(apart, served):
+    x = np.linspace(-1, 1, 200_000)
+    request = {"program": "x * x", "variables": {"x": x.tolist()}, "timeout_ms": 20_000}
+    answer = await apart.post("/v1/gradient", json={**request, "target": None})
+    np.testing.assert_array_equal(answer.json()["gradients"]["x"], 2 * x)
+    async with served() as client:
+        other = await client.post("/v1/gradient", json={**request, "target": None})
+        assert other.json() == answer.json()
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+async def test_a_long_body_says_how_long_to_wait(served, processes):
+    """Before anybody has read it: all that compute may be busy."""
+    async with served(processes=processes, cores=1) as client:
+        busy = [asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS)) for _ in range(2)]
+        await asyncio.sleep(0.5)
+        many = {"program": "x", "variables": {"x": [0.5] * 50_000}, "timeout_ms": 300}
+        begun = time.monotonic()
+        late = await client.post("/v1/evaluate", json=many)
+        assert late.status_code in (503, 504)
+        assert time.monotonic() - begun < 3
+        for task in busy:
+            task.cancel()
+        await asyncio.gather(*busy, return_exceptions=True)
+
+
+async def test_processes_end_with_the_service(served):
+    async with served(processes=2):
+        while len(children()) < 2:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.02)
+    assert children() == []
+
+
+def test_what_goes_to_a_process_holds_no_key():
+    assert b"authorization" not in ESSENTIAL
+    assert b"cookie" not in ESSENTIAL
+
+
+def test_without_a_folder_for_temporary_files_it_is_said_what_is_needed(
+    monkeypatch, capsys, tmp_path
+):
+    def none():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    monkeypatch.setattr("gradwire_service.workers.pool._SHARED_MEMORY", tmp_path / "none")
+    with pytest.raises(SystemExit, match="2"):
+        main(["serve", "--processes", "1", "--watchdog-seconds", "0"])
+    assert "GRADWIRE_PROCESSES=0" in capsys.readouterr().err

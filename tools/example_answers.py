@@ -1,0 +1,111 @@
+"""Print what a service answers to the examples of the OpenAPI document, as JSON for the document.
+
+Ids and times, which are others each time, are those of the examples.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+from gradwire_service import examples
+from gradwire_service.app import create_app
+from gradwire_service.settings import Settings
+
+_EXPIRES = "2030-01-01T00:00:00Z"
+#: Of what is long, a part.
+_OPERATION = "tanh"
+_METRIC = "gradwire_in_flight"
+
+_Ask = Callable[..., Awaitable[Any]]
+
+
+async def answers() -> dict[str, dict[str, Any]]:
+    """What each operation answers, by the names of its examples."""
+    app = create_app(Settings(cores=1))
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+
+        async def ask(method: str, path: str, **request: Any) -> Any:
+            response = await client.request(method, path, **request)
+            response.raise_for_status()
+            return response.json() if "json" in response.headers["content-type"] else response.text
+
+        answered = await _computed(ask) | await _kept(ask) | await _told(ask)
+    app.state.executors.shut()
+    return answered
+
+
+async def _computed(ask: _Ask) -> dict[str, dict[str, Any]]:
+    return {
+        kind: {
+            name: await ask("POST", f"/v1/{kind}", json=example["value"])
+            for name, example in shown.items()
+        }
+        for kind, shown in examples.REQUESTS.items()
+    }
+
+
+async def _kept(ask: _Ask) -> dict[str, dict[str, Any]]:
+    known = examples.PARAMETERS
+    answered: dict[str, dict[str, Any]] = {}
+    for operation, method, path, shown in (
+        ("register_program", "POST", "/v1/programs", examples.PROGRAM),
+        ("store_tensor", "PUT", "/v1/tensors", examples.TENSOR),
+        ("store_tensor_as", "PUT", f"/v1/tensors/{known['ref']}", examples.TENSOR),
+        ("record_tape", "POST", "/v1/tapes", examples.TAPE),
+    ):
+        answered[operation] = {
+            name: await ask(method, path, json=example["value"]) for name, example in shown.items()
+        }
+    (made,) = answered["record_tape"].values()
+    tape = f"/v1/tapes/{made['tape']}"
+    for kind, shown in examples.TAPE_REQUESTS.items():
+        answered[f"tape_{kind}"] = {
+            name: await ask("POST", f"{tape}/{kind}", json=example["value"])
+            for name, example in shown.items()
+        }
+    program = f"/v1/programs/{known['program']}"
+    types = {name: known[name] for name in ("type", "target", "source")}
+    for operation, path, query in (
+        ("show_tape", tape, {}),
+        ("list_programs", "/v1/programs", {}),
+        ("show_program", program, {}),
+        ("graph_json", f"{program}/graph.json", types),
+        ("graph_dot", f"{program}/graph.dot", types),
+        ("show_tensor", f"/v1/tensors/{known['ref']}", {}),
+    ):
+        answered[operation] = {"answer": await ask("GET", path, params=query)}
+    _steady(answered)
+    return answered
+
+
+async def _told(ask: _Ask) -> dict[str, dict[str, Any]]:
+    told = {"healthz": "/healthz", "readyz": "/readyz", "limits": "/v1/limits"}
+    answered = {name: {"answer": await ask("GET", path)} for name, path in told.items()}
+    operations = (await ask("GET", "/v1/ops"))["ops"]
+    chosen = [operation for operation in operations if operation["name"] == _OPERATION]
+    lines = (await ask("GET", "/metrics")).splitlines(keepends=True)
+    metric = "".join(line for line in lines if _METRIC in line.split())
+    return answered | {"ops": {"part": {"ops": chosen}}, "metrics": {"part": metric}}
+
+
+def _steady(value: Any) -> None:
+    """Put ids and times of the examples in the place of those of now."""
+    if isinstance(value, dict):
+        for name, now in {"tape": examples.PARAMETERS["tape"], "expires_at": _EXPIRES}.items():
+            if isinstance(value.get(name), str):
+                value[name] = now
+        value = list(value.values())
+    if isinstance(value, list):
+        for member in value:
+            _steady(member)
+
+
+if __name__ == "__main__":
+    json.dump(asyncio.run(answers()), sys.stdout, indent=1, ensure_ascii=False)
+    sys.stdout.write("\n")
