@@ -258,6 +258,8 @@ def test_what_the_user_s_function_raises_is_left_alone(asked):
         (lambda c: c.tape(one, {"x": 1.0}), "gradwire.function"),
         (lambda c: c.grad("x**2"), "gradwire.program"),
         (lambda c: c.jvp(one, np.ones(2), np.ones(2)), "(primal,) is for one argument"),
+        (lambda c: c.hvp(one), "missing 2 required positional arguments"),
+        (lambda c: c.hvp("x**2"), "missing"),
         (lambda c: c.function("x"), "expected a Python function, got program text"),
     ],
 )

@@ -87,6 +87,11 @@ class Cgroup:
         return sum(figures[name] for name in self._version.held)
 
     @property
+    def shared_bytes(self) -> int:
+        """What of that is in files without a name."""
+        return self._figures("memory.stat")["shmem"]
+
+    @property
     def most_bytes(self) -> int:
         """The most that it has taken at a time, pages of files among it."""
         return int((self._folder / self._version.most).read_text())

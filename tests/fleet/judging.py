@@ -110,7 +110,7 @@ class Judge:
             self._hold(_pid(one) == pid, f"{one.name} died")
             kept = KEPT_BYTES if self._strict else 2 * KEPT_BYTES
             after = await self._settled(one, before + kept)
-            text = f"{one.name} held {before >> 20}, and now {after >> 20} MiB"
+            text = f"{one.name} held {before >> 20}, and now {after >> 20} MiB: {_told(one)}"
             self._hold(after <= before + kept, text)
             tell("memory", text)
             if one.cgroup is not None:
@@ -233,6 +233,18 @@ def _pid(one: Replica) -> int | None:
 def _held_bytes(one: Replica) -> int:
     assert one.cgroup is not None
     return one.cgroup.held_bytes
+
+
+def _told(one: Replica) -> str:
+    """What of it each process has for itself, and what is in files of memory only."""
+    told: list[str] = []
+    for pid in one.family():
+        with suppress(OSError):
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            own = sum(int(line.split()[1]) for line in rollup if line.startswith("Private_"))
+            told.append(f"{own >> 10}")
+    assert one.cgroup is not None
+    return f"{' '.join(told)}, shared {one.cgroup.shared_bytes >> 20}"
 
 
 def _memory(pid: int) -> tuple[int, int | None]:

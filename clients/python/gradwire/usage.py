@@ -28,6 +28,11 @@ class used:  # noqa: N801 - a context, like suppress
             raise UsageError(f"{self._what}: {said}") from error
 
 
+def is_of_this_call(error: TypeError) -> bool:
+    """Whether it was raised where it is caught: the arguments do not fit what was called."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is None
+
+
 def check_function(*given: Any) -> None:
     """Refuse what is no Python function."""
     for value in given:

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from gradwire_engine.memory import forget_buffers
+from gradwire_engine.memory import forget_buffers, forget_cycles
 
 from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES
 
@@ -59,6 +59,7 @@ class Giver:
     def release_all(self) -> None:
         """When there is nothing to do: give back all that is not in use."""
         if _resident_bytes() > self._least_bytes:
+            forget_cycles()
             self._give()
             self._least_bytes = max(self._least_bytes, _resident_bytes() + _NOISE_BYTES)
 

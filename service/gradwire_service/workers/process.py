@@ -93,8 +93,8 @@ class Process:
         self._signal(STOP)
 
     def kill(self) -> None:
-        """End it at once."""
-        self._killed = True
+        """End it at once. It takes no other task, though an answer may be on its way."""
+        self._killed, self.alive = True, False
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: int) -> None:

@@ -81,6 +81,9 @@ def serve(connection: socket.socket, settings: Settings, apart: bool) -> None:
     signal.signal(STOP, worker.stop)
     end_first()
     limit_memory(settings.process_bytes)
-    with suppress(Closed):
-        channel.send(Ready())
-        worker.work()
+    try:
+        with suppress(Closed):
+            channel.send(Ready())
+            worker.work()
+    except MemoryError:  # beside a task, with no room to tell: as the system ends who has no memory
+        signal.raise_signal(signal.SIGKILL)

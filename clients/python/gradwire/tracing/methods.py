@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from gradwire.call import Awaiting, Blocking, sent, sent_later
+from gradwire.errors import UsageError
+from gradwire.usage import is_of_this_call
 
 #: Of a Python function, and of a program.
 F = ParamSpec("F")
@@ -40,9 +42,14 @@ class _OfBoth:
             return of_programs
 
         def either(subject: Any, *args: Any, **kwargs: Any) -> Any:
-            if callable(subject):
+            if not callable(subject):
+                return of_programs(subject, *args, **kwargs)
+            try:
                 return self._transform(subject, *args, **{"client": client, **kwargs})
-            return of_programs(subject, *args, **kwargs)
+            except TypeError as error:
+                if is_of_this_call(error):
+                    raise UsageError(f"{error}") from None
+                raise
 
         either.__doc__ = self.__doc__
         return either
