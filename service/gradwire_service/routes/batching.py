@@ -23,7 +23,7 @@ from gradwire_service.routes.shortness import shortness
 from gradwire_service.scheduling import Capacity, Deadline, InlineDeadline, TooLongInline
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
-from gradwire_service.wire.shared import Shared
+from gradwire_service.wire.shared import Packed
 from gradwire_service.work.compute import Computation
 from gradwire_service.work.request import REPLAY
 
@@ -133,9 +133,9 @@ class Gathering:
     async def answer(
         self,
         work: Computation,
-        alone: Callable[[Computation, Exchange], Awaitable[bytes | Shared]],
+        alone: Callable[[Computation, Exchange], Awaitable[Packed]],
         exchange: Exchange,
-    ) -> bytes | Shared:
+    ) -> Packed:
         """The answer to a request whose executable is at hand: with others', or had ``alone``."""
         entry = work.call.entry
         pace = self._paces.get(entry)

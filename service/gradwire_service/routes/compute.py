@@ -25,7 +25,7 @@ from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.shortness import shortness
 from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.wire.envelope import FIELDS
-from gradwire_service.wire.shared import Shared
+from gradwire_service.wire.shared import Packed, Shared
 from gradwire_service.work.compute import Computation
 from gradwire_service.work.request import COMPILE, REPLAY, Outcome
 
@@ -78,7 +78,7 @@ class Compute:
         self._desk.count(exchange.outcome)
         await exchange.respond(send, body)
 
-    async def _answer(self, exchange: Exchange) -> bytes | Shared:
+    async def _answer(self, exchange: Exchange) -> Packed:
         """On the event loop where all of it is short, else by an executor."""
         work = await self._prepared(exchange)
         if work is None:
@@ -109,7 +109,7 @@ class Compute:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._parts.library.bring, missing)
 
-    async def _alone(self, work: Computation, exchange: Exchange) -> bytes | Shared:
+    async def _alone(self, work: Computation, exchange: Exchange) -> Packed:
         """What was read, by a replay of its own."""
         if not work.call.compiled and work.call.entry in self._known_short:
             await self._compile(work)
@@ -126,7 +126,7 @@ class Compute:
         with suppress(EngineError):
             await loop.run_in_executor(self._threads, work.call.compile, poll)
 
-    async def _elsewhere(self, exchange: Exchange, work: Computation | None) -> bytes | Shared:
+    async def _elsewhere(self, exchange: Exchange, work: Computation | None) -> Packed:
         entry = None if work is None else work.call.entry
         body = await self._desk.elsewhere(
             exchange,

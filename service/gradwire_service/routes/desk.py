@@ -14,7 +14,7 @@ from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.body import Disconnected
-from gradwire_service.wire.shared import Shared
+from gradwire_service.wire.shared import Packed
 from gradwire_service.work.messages import Done, Failed
 from gradwire_service.work.request import Outcome
 
@@ -44,7 +44,7 @@ class Desk:
 
     async def elsewhere(
         self, exchange: Exchange, *, expected_seconds: float | None = None, home: str | None = None
-    ) -> bytes | Shared:
+    ) -> Packed:
         """The body of the answer, by an executor, for as long as the client is there.
 
         Raises: ``Told``; ``Refusal`` (overloaded, crashing_program), ``Crashed``;

@@ -12,7 +12,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.telemetry import account_of, server_timing
 from gradwire_service.wire.body import read_body
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.wire.shared import LARGE_BYTES, Shared
+from gradwire_service.wire.shared import LARGE_BYTES, Packed, Shared
 from gradwire_service.wire.single_fields import SOON_BYTES, program_of, timeout_of
 from gradwire_service.work.messages import Task
 from gradwire_service.work.request import ESSENTIAL, Outcome, Request
@@ -32,8 +32,8 @@ class Exchange:
         self.request = Request(headers, owner_of(scope), settings, offer_of(task))
         self.account = account_of(scope)
         self.request.outcome.phases = self.account.phases
-        #: As it came: of a long one in memory that processes share.
-        self.body: bytes | Shared = b""
+        #: As it came.
+        self.body: Packed = b""
         self._task = task
         self._arguments = arguments
         self._most_bytes = settings.max_body_bytes
@@ -52,11 +52,11 @@ class Exchange:
         length = self.request.headers.get(b"content-length", b"")
         body = self.body = await read_body(receive, length, self._most_bytes)
         self.account.body_bytes = len(body)
-        if isinstance(body, Shared):
-            if self.request.format.coding is None and len(body) <= SOON_BYTES:
-                self.request.allow(timeout_of(body, self.request.format.reader))
-        else:
+        if not isinstance(body, Shared):
             self.request.body = body
+        is_long = LARGE_BYTES < len(body) <= SOON_BYTES
+        if is_long and self.request.format.coding is None:  # others are read soon
+            self.request.allow(timeout_of(body, self.request.format.reader))
 
     @property
     def fingerprint(self) -> bytes:
@@ -98,7 +98,7 @@ class Exchange:
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
-    async def respond(self, send: Send, body: bytes | Shared) -> None:
+    async def respond(self, send: Send, body: Packed) -> None:
         """Send the response."""
         outcome = self.request.outcome
         headers = [(b"server-timing", server_timing(outcome.phases)), *outcome.headers]
@@ -130,7 +130,7 @@ def owner_of(scope: Scope) -> str:
 class Reply(Response):
     """The response of an exchange, as a route of FastAPI's returns it."""
 
-    def __init__(self, exchange: Exchange, body: bytes | Shared) -> None:
+    def __init__(self, exchange: Exchange, body: Packed) -> None:
         self.background = None
         self.status_code = exchange.outcome.status
         self._exchange = exchange

@@ -5,14 +5,14 @@ from __future__ import annotations
 from starlette.types import Receive
 
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.shared import LARGE_BYTES, Shared, packed
+from gradwire_service.wire.shared import WHOLE_BYTES, Packed, Shared, packed
 
 
 class Disconnected(Exception):
     """The client went away before its body was complete; nobody waits for an answer."""
 
 
-async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> bytes | Shared:
+async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> Packed:
     """Read a body of at most ``max_bytes``, refusing a longer one before it is all here.
 
     A long one goes into memory that is shared, as it comes.
@@ -21,29 +21,25 @@ async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> 
     """
     if content_length.isdigit() and int(content_length[:20]) > max_bytes:
         raise too_large(max_bytes)
-    message = await receive()
-    if message["type"] == "http.request" and not message.get("more_body"):
-        body: bytes = message.get("body", b"")
-        if len(body) > max_bytes:
-            raise too_large(max_bytes)
-        return packed([body])
-    short, whole = bytearray(), None
+    body: Packed = bytearray()
     while True:
+        message = await receive()
         if message["type"] != "http.request":
             raise Disconnected
         piece = message.get("body", b"")
-        if len(short) + len(piece) > max_bytes or (whole and len(whole) + len(piece) > max_bytes):
+        length = len(body) + len(piece)
+        if length > max_bytes:
             raise too_large(max_bytes)
-        if whole is None and len(short) + len(piece) > LARGE_BYTES:
-            whole = Shared()
-            whole.append(short)
-        if whole is None:
-            short += piece
+        if isinstance(body, Shared):
+            body.append(piece)
+        elif length > WHOLE_BYTES:
+            body = packed([body, piece])
+        elif body or message.get("more_body"):
+            body += piece
         else:
-            whole.append(piece)
+            body = piece
         if not message.get("more_body"):
-            return bytes(short) if whole is None else whole
-        message = await receive()
+            return body
 
 
 def too_large(max_bytes: int) -> Refusal:

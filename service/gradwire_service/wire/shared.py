@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from mmap import mmap
 from typing import TypeAlias
 
 #: Bytes as they came, or as they go out.
 Body: TypeAlias = bytes | bytearray | memoryview
-#: What is longer is shared: messages between processes then have a few hundred bytes.
+#: What is longer is no part of a message between processes: these have a few hundred bytes.
 LARGE_BYTES = 1 << 16
-#: What goes out at a time.
+#: What is longer is in shared memory of its own; to make and clear that takes longer than to copy.
+WHOLE_BYTES = 1 << 22
+#: What goes out at a time of that.
 PIECE_BYTES = 1 << 18
 _COPIED_BYTES = 1 << 20
 
@@ -22,6 +25,20 @@ class Shared:
     def __init__(self, descriptor: int | None = None, length: int = 0) -> None:
         self._descriptor = _anonymous_file() if descriptor is None else descriptor
         self.length = length
+
+    @classmethod
+    def of_length(cls, length: int) -> Shared:
+        """So many zeros, which take memory when they are written to.
+
+        Raises: ``MemoryError``.
+        """
+        made = cls()
+        try:
+            os.ftruncate(made.descriptor, length)
+        except OSError as error:
+            raise MemoryError("shared memory is used up") from error
+        made.length = length
+        return made
 
     def __del__(self) -> None:
         os.close(self._descriptor)
@@ -52,6 +69,10 @@ class Shared:
         """So many bytes from ``start``, or all."""
         return os.pread(self._descriptor, self.length if length is None else length, start)
 
+    def mapped(self) -> mmap:
+        """All of it, as memory that whoever else has it sees, too. It outlives this object."""
+        return mmap(self._descriptor, self.length)
+
     def whole(self) -> bytearray:
         """All of it, in memory of this process's own."""
         whole = bytearray(self.length)
@@ -66,10 +87,14 @@ class Shared:
             yield self.read(start, min(PIECE_BYTES, self.length - start))
 
 
+#: A body as it goes from one process to another.
+Packed: TypeAlias = bytes | bytearray | Shared
+
+
 def packed(pieces: Iterable[Body]) -> bytes | Shared:
     """Pieces of a body as they are sent to another process."""
     pieces = list(pieces)
-    if sum(map(len, pieces)) <= LARGE_BYTES:
+    if sum(map(len, pieces)) <= WHOLE_BYTES:
         return b"".join(pieces)
     shared = Shared()
     for piece in pieces:
@@ -77,7 +102,7 @@ def packed(pieces: Iterable[Body]) -> bytes | Shared:
     return shared
 
 
-def unpacked(sent: bytes | Shared) -> bytes | bytearray:
+def unpacked(sent: Packed) -> bytes | bytearray:
     """What was ``packed``, in memory of this process's own."""
     return sent.whole() if isinstance(sent, Shared) else sent
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gradwire_service.problems import Problem
 from gradwire_service.scheduling import Deadline
-from gradwire_service.wire.shared import Shared
+from gradwire_service.wire.shared import Packed
 from gradwire_service.work.request import Outcome
 
 
@@ -19,13 +19,13 @@ class Task(NamedTuple):
     headers: Mapping[bytes, bytes]
     owner: str
     deadline: Deadline
-    body: bytes | Shared
+    body: Packed
 
 
 class Done(NamedTuple):
     """The answer: its body, and what there is to say of it."""
 
-    body: bytes | Shared
+    body: Packed
     outcome: Outcome
 
 

@@ -1,12 +1,13 @@
 """Messages between the service and a process that computes, and what is too large for one.
 
-A message is pickled; both ends are this service's own. Of what is shared memory only the descriptor
-is sent along.
+A message is pickled; both ends are this service's own. Long bytes in it are left in memory that
+both ends have mapped, and of what is shared memory by itself only the descriptor is sent along.
 """
 
 from __future__ import annotations
 
 import array
+import mmap as mmap_module
 import os
 import pickle
 import select
@@ -16,13 +17,17 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from io import BytesIO
+from mmap import mmap
 from typing import Any
 
-from gradwire_service.wire.shared import LARGE_BYTES, Shared
+from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Shared
 
-_HEAD = struct.Struct("<IB")
+#: Length of what is pickled, descriptors, and whether the first of these is a box.
+_HEAD = struct.Struct("<IB?")
 _MOST_SHARED = 4
 _READ_BYTES = 1 << 17
+#: Gives pages of shared memory back, where the system has that.
+_REMOVE: int | None = getattr(mmap_module, "MADV_REMOVE", None)
 
 
 class Closed(Exception):
@@ -30,12 +35,22 @@ class Closed(Exception):
 
 
 class Channel:
-    """One end of a socket that messages go through in both directions."""
+    """One end of a socket that messages go through in both directions.
+
+    Each end writes long bytes into a *box* of its own, which the other has mapped, too: made once,
+    it saves the system from making and clearing memory for each message. What was in it has been
+    read when the other end says something; until then long bytes take memory of their own.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._received = bytearray()
         self._descriptors = deque[int]()
+        #: What this end writes into, and the other one.
+        self._outbox: mmap | None = None
+        self._inbox: mmap | None = None
+        #: Whether the other end may still have to read what is in the outbox.
+        self._unread = False
 
     def fileno(self) -> int:
         """What an event loop watches."""
@@ -44,20 +59,26 @@ class Channel:
     def send(self, message: Any) -> None:
         """Raises: ``Closed``."""
         written = BytesIO()
-        pickler = _Pickler(written)
+        pickler = _Pickler(written, self._outbox, room=0 if self._unread else WHOLE_BYTES)
         pickler.dump(message)
         payload, shared = written.getbuffer(), pickler.shared
         if len(payload) > LARGE_BYTES:
             rest = Shared()
             rest.append(payload)
             payload, shared = memoryview(b""), [*shared, rest]
-        head = _HEAD.pack(len(payload), len(shared))
+        self._outbox = pickler.outbox
+        self._unread |= pickler.boxed > 0
+        if pickler.box is not None:
+            shared = [pickler.box, *shared]
+        head = _HEAD.pack(len(payload), len(shared), pickler.box is not None)
         descriptors = [one.descriptor for one in shared]
         lengths = b"".join(len(one).to_bytes(8, "little") for one in shared)
         whole = b"".join((head, lengths, payload))
         try:
-            sent = socket.send_fds(self._connection, [whole], descriptors) if descriptors else 0
-            self._connection.sendall(whole[sent:])
+            if descriptors:
+                whole = whole[socket.send_fds(self._connection, [whole], descriptors) :]
+            if whole:
+                self._connection.sendall(whole)
         except OSError as error:
             raise Closed from error
 
@@ -83,9 +104,17 @@ class Channel:
         self._read()
         yield from self._messages()
 
+    def release(self) -> None:
+        """Give back the memory of what has been read."""
+        if self._inbox is not None and _REMOVE is not None:
+            self._inbox.madvise(_REMOVE)
+
     def close(self) -> None:
         """Close this end."""
         self._connection.close()
+        for box in (self._outbox, self._inbox):
+            if box is not None:
+                box.close()
         while self._descriptors:
             os.close(self._descriptors.popleft())
 
@@ -103,7 +132,7 @@ class Channel:
         """Those that are there as a whole."""
         received = self._received
         while len(received) >= _HEAD.size:
-            length, count = _HEAD.unpack_from(received)
+            length, count, is_boxed = _HEAD.unpack_from(received)
             start = _HEAD.size + 8 * count
             if len(received) < start + length:
                 return
@@ -111,31 +140,58 @@ class Channel:
             if sys.byteorder == "big":
                 lengths.byteswap()
             shared = [Shared(self._descriptors.popleft(), size) for size in lengths]
+            if is_boxed:
+                self._inbox = shared.pop(0).mapped()
             payload: Any = (
                 bytes(received[start : start + length]) if length else shared.pop().whole()
             )
             del received[: start + length]
-            yield _Unpickler(BytesIO(payload), shared).load()
+            self._unread = False
+            yield _Unpickler(BytesIO(payload), shared, self._inbox).load()
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out what is shared, and says which it is of all that are."""
+    """Leaves out what is shared, and says which it is of all that are; long bytes become so."""
 
-    def __init__(self, file: BytesIO) -> None:
+    def __init__(self, file: BytesIO, outbox: mmap | None, *, room: int) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self.shared: list[Shared] = []
+        self.outbox = outbox
+        #: The memory of the box, if it is new; of its ``room`` bytes those that are taken.
+        self.box: Shared | None = None
+        self.boxed = 0
+        self._room = room
 
-    def persistent_id(self, value: Any) -> int | None:
-        if type(value) is not Shared:
+    def persistent_id(self, value: Any) -> Any:
+        if type(value) is Shared:
+            self.shared.append(value)
+            return len(self.shared) - 1
+        if not isinstance(value, bytes | bytearray) or len(value) <= LARGE_BYTES:
             return None
-        self.shared.append(value)
-        return len(self.shared) - 1
+        start, stop = self.boxed, self.boxed + len(value)
+        if stop > self._room:
+            whole = Shared()
+            whole.append(value)
+            return self.persistent_id(whole), None
+        if self.outbox is None:
+            self.box = Shared.of_length(WHOLE_BYTES)
+            self.outbox = self.box.mapped()
+        self.outbox[start:stop] = value
+        self.boxed = stop
+        return start, stop
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: BytesIO, shared: list[Shared]) -> None:
+    def __init__(self, file: BytesIO, shared: list[Shared], inbox: mmap | None) -> None:
         super().__init__(file)
         self._shared = shared
+        self._inbox = inbox
 
-    def persistent_load(self, number: int) -> Shared:
-        return self._shared[number]
+    def persistent_load(self, name: Any) -> Any:
+        if isinstance(name, int):
+            return self._shared[name]
+        start, stop = name
+        if stop is None:
+            return self._shared[start].whole()
+        assert self._inbox is not None
+        return self._inbox[start:stop]

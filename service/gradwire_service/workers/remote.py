@@ -8,7 +8,7 @@ from typing import Any
 from gradwire_service.settings import Settings
 from gradwire_service.store import Held, Key, Kind, Record, Store, policies
 from gradwire_service.store.records import Amount, Listed
-from gradwire_service.wire.shared import LARGE_BYTES, Body, Shared, packed, unpacked
+from gradwire_service.wire.shared import Body, Packed, packed, unpacked
 from gradwire_service.workers.channel import Channel
 from gradwire_service.workers.messages import Raised, Returned, StoreCall
 
@@ -75,8 +75,8 @@ def _arrived(argument: Any) -> Any:
 
 
 def _sent(body: Body) -> Any:
-    return packed([body]) if len(body) > LARGE_BYTES else bytes(body)
+    return packed([body])
 
 
-def _here(body: bytes | Shared) -> bytes:
+def _here(body: Packed) -> bytes:
     return bytes(unpacked(body))

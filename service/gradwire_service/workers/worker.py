@@ -50,6 +50,7 @@ class Worker:
         """
         while True:
             if self._channel.is_silent(_IDLE_SECONDS):
+                self._channel.release()
                 self._giver.release_all()
             task = self._channel.receive()
             assert isinstance(task, Task)

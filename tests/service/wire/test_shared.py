@@ -5,22 +5,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gradwire_service.wire.shared import LARGE_BYTES, PIECE_BYTES, Shared, packed, unpacked
+from gradwire_service.wire.shared import PIECE_BYTES, WHOLE_BYTES, Shared, packed, unpacked
 
 DESCRIPTORS = Path("/proc/self/fd")
 
 
-@pytest.mark.parametrize("lengths", [(), (1,), (LARGE_BYTES,), (LARGE_BYTES, 1), (3_000_000, 5)])
+@pytest.mark.parametrize("lengths", [(), (1,), (WHOLE_BYTES,), (WHOLE_BYTES, 1), (9_000_000, 5)])
 def test_what_is_packed_is_unpacked(lengths):
     pieces = [os.urandom(length) for length in lengths]
     sent = packed(pieces)
-    assert isinstance(sent, Shared) == (sum(lengths) > LARGE_BYTES)
+    assert isinstance(sent, Shared) == (sum(lengths) > WHOLE_BYTES)
     assert len(sent) == sum(lengths)
     assert unpacked(sent) == b"".join(pieces)
 
 
 def test_arrays_memory_is_written_as_it_is():
-    array = np.arange(100_000.0)
+    array = np.arange(600_000.0)
     sent = packed([b"head", array.data.cast("B")])
     assert isinstance(sent, Shared)
     assert sent.read(0, 4) == b"head"
@@ -32,5 +32,5 @@ def test_arrays_memory_is_written_as_it_is():
 def test_a_descriptor_is_given_back_when_nobody_has_it():
     before = len(list(DESCRIPTORS.iterdir()))
     for _ in range(50):
-        packed([b"x" * (LARGE_BYTES + 1)])
+        packed([b"x" * (WHOLE_BYTES + 1)])
     assert len(list(DESCRIPTORS.iterdir())) <= before

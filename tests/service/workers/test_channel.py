@@ -2,12 +2,13 @@
 
 import os
 import socket
+import sys
 import threading
 
 import pytest
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Unavailable
-from gradwire_service.wire.shared import LARGE_BYTES, Shared, packed
+from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Shared, packed
 from gradwire_service.workers.channel import Channel, Closed
 
 
@@ -43,7 +44,7 @@ def test_messages_arrive_whole_and_in_order(ends, size):
 
 def test_shared_memory_is_sent_by_its_descriptor(ends):
     one, other = ends
-    body = os.urandom(1_000_000)
+    body = os.urandom(WHOLE_BYTES + 1)
     shared = packed([body])
     assert isinstance(shared, Shared)
     one.send({"first": shared, "short": b"abc"})
@@ -51,6 +52,37 @@ def test_shared_memory_is_sent_by_its_descriptor(ends):
     received = other.receive()
     assert received["short"] == b"abc"
     assert received["first"].whole() == body
+
+
+def test_what_takes_turns_is_left_where_both_have_it(ends):
+    """Long bytes of either end, in memory that is made once; what does not fit has its own."""
+    one, other = ends
+    for size in (LARGE_BYTES + 1, WHOLE_BYTES, 1, WHOLE_BYTES + 1, 1_000_000):
+        for sender, receiver in ((one, other), (other, one)):
+            sent = {"bytes": os.urandom(size), "other": bytearray(os.urandom(LARGE_BYTES + 1))}
+            sender.send(sent)
+            assert receiver.receive() == sent
+    assert not one._descriptors
+    assert one._outbox is not None
+
+
+def test_what_is_not_read_yet_is_not_written_over(ends):
+    one, other = ends
+    sent = [os.urandom(1_000_000) for _ in range(4)]
+    for body in sent:
+        one.send(body)
+    assert [other.receive() for _ in sent] == sent
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others keep it")
+def test_memory_that_has_been_read_is_given_back(ends):
+    one, other = ends
+    one.send(b"x" * WHOLE_BYTES)
+    assert other._inbox is None
+    other.receive()
+    assert other._inbox is not None
+    other.release()
+    assert not other._inbox[0]  # cleared: none is there any more
 
 
 def test_all_that_has_arrived_is_given_at_once(ends):
