@@ -18,28 +18,27 @@ from gradwire_engine.room import Room, Share
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
-#: Characters of source text whose programs are remembered; a program takes some 70 bytes for each.
-TEXT_CHARACTERS = 4 << 20
-#: A program of no more characters takes as much as one of so many.
-_LEAST_CHARACTERS = 32
-#: What an entry of the cache takes before anything is compiled.
+#: What a program takes beside its text, and for each of its nodes.
+_PROGRAM_BYTES, _NODE_BYTES = 1500, 240
+#: What an entry of the cache takes before anything is compiled, beside its key.
 _ENTRY_BYTES = 2048
 
 
 class Entry:
     """The recordings of one key, the one used last first, and what is kept for residents."""
 
-    def __init__(self) -> None:
+    def __init__(self, key_bytes: int) -> None:
         self.paths: tuple[Compiled, ...] = ()
         self.residents = ResidentHistory()
+        self._own_bytes = _ENTRY_BYTES + key_bytes
         #: What the cache counts it for.
-        self.counted_bytes = _ENTRY_BYTES
+        self.counted_bytes = self._own_bytes
         self._lock = threading.Lock()
 
     @property
     def nbytes(self) -> int:
         """Approximate memory that it takes."""
-        return _ENTRY_BYTES + sum([path.nbytes for path in self.paths]) + self.residents.nbytes
+        return self._own_bytes + sum([path.nbytes for path in self.paths]) + self.residents.nbytes
 
     def locked(self, poll: Poll) -> AbstractContextManager[None]:
         """Compile alone."""
@@ -52,7 +51,7 @@ class Entry:
 
     def add(self, compiled: Compiled, most_bytes: int) -> None:
         """Keep a recording in front, of the others as many as go into ``most_bytes`` with it."""
-        paths, nbytes = [compiled], _ENTRY_BYTES + compiled.nbytes
+        paths, nbytes = [compiled], self._own_bytes + compiled.nbytes
         for path in self.paths[: _PATHS - 1]:
             nbytes += path.nbytes
             if nbytes > most_bytes:
@@ -82,12 +81,12 @@ class Cache(Share):
         del self._entries[key]
         return before
 
-    def find(self, key: Any) -> Entry:
-        """The entry of ``key``, made where there is none."""
+    def find(self, key: Any, key_bytes: int = 0) -> Entry:
+        """The entry of ``key``, which takes so much itself, made where there is none."""
         with self.room.lock:
             entry = self._entries.get(key)
             if entry is None:
-                entry = self._entries[key] = Entry()
+                entry = self._entries[key] = Entry(key_bytes)
                 self.take(entry.counted_bytes)
             else:
                 self._entries.move_to_end(key)
@@ -96,7 +95,7 @@ class Cache(Share):
     def add(self, key: Any, entry: Entry, compiled: Compiled) -> None:
         """Add a recording to its entry."""
         with self.room.lock:
-            entry.add(compiled, self.room.most)
+            entry.add(compiled, self.room.most // 2)
         self.count(key, entry)
 
     def count(self, key: Any, entry: Entry) -> None:
@@ -109,7 +108,7 @@ class Cache(Share):
 
 
 class Programs(Share):
-    """Programs by their source text, in a room for characters; the oldest is dropped first."""
+    """Programs by their source text, in a room for bytes; the oldest is dropped first."""
 
     def __init__(self, room: Room) -> None:
         super().__init__(room)
@@ -119,7 +118,7 @@ class Programs(Share):
         return len(self._programs)
 
     def drop_oldest(self) -> int:
-        return _counted(self._programs.popitem(last=False)[0])
+        return _counted(*self._programs.popitem(last=False))
 
     def find(self, text: str, poll: Poll) -> Program:
         """The program of ``text``, parsed where it is new."""
@@ -130,9 +129,9 @@ class Programs(Share):
             with self.room.lock:
                 if text not in self._programs:
                     self._programs[text] = program
-                    self.take(_counted(text))
+                    self.take(_counted(text, program))
         return program
 
 
-def _counted(text: str) -> int:
-    return max(len(text), _LEAST_CHARACTERS)
+def _counted(text: str, program: Program) -> int:
+    return _PROGRAM_BYTES + len(text) + _NODE_BYTES * len(program.positions)

@@ -40,6 +40,9 @@ from gradwire_engine.record.variables import flatten
 from gradwire_engine.residents import NOTHING, Recurring
 from gradwire_engine.tape import ArrayType, Instruction, Witness
 
+#: What a variable takes in the key of what is compiled: its path, dtype and shape.
+_LEAF_BYTES = 300
+
 
 class Call:
     """One query with its values: compile where needed, then replay."""
@@ -87,11 +90,10 @@ class Call:
             self.inputs += [v for v in self._vectors if v is not None]
         outline = tuple([(k, _outline(v)) for k, v in variables.items() if type(v) is not Leaf])
         stacks = [(i, kind.shape) for i, kind in self._stacks.items()]
-        self._key = (
-            *(program.id, tuple(signature), outline, _frozen(query), along, *stacks),
-            self._terms,
-        )
-        self._entry = cache.find(self._key)
+        asked = _frozen(query)
+        self._key = (program.id, tuple(signature), outline, asked, along, *stacks, self._terms)
+        key_bytes = _LEAF_BYTES * len(signature) + (len(asked) if isinstance(asked, str) else 0)
+        self._entry = cache.find(self._key, key_bytes)
 
     @property
     def entry(self) -> Entry:

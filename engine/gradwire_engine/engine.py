@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from gradwire_engine.answer import Limits, Poll, Query
 from gradwire_engine.batched_call import BatchedCall
-from gradwire_engine.cache import TEXT_CHARACTERS, Cache, Programs
+from gradwire_engine.cache import Cache, Programs
 from gradwire_engine.call import Call
 from gradwire_engine.collection import collection_held
 from gradwire_engine.frontends.graph import parse_graph
@@ -25,9 +25,10 @@ class Engine:
 
     def __init__(self, limits: Limits | None = None, cache_bytes: int = 256 << 20) -> None:
         limits = limits or Limits()
-        self.limits = replace(limits, kept_bytes=min(limits.kept_bytes, cache_bytes))
-        self._cache = Cache(Room(cache_bytes))
-        self._programs = Programs(Room(TEXT_CHARACTERS))
+        self.limits = replace(limits, kept_bytes=min(limits.kept_bytes, cache_bytes // 2))
+        room = Room(cache_bytes)
+        self._cache = Cache(room)
+        self._programs = Programs(room)
         self._lock = threading.Lock()
         self._apart: dict[str, Self] = {}
 

@@ -25,11 +25,9 @@ class Room:
             self._shares.append(share)
 
     def shrink(self) -> None:
-        """Keep within what may be taken; the very last thing is kept, however large. Locked."""
+        """Keep within what may be taken: what is larger by itself is not kept at all. Locked."""
         while self.taken > self.most:
             largest = max(self._shares, key=_taken)
-            if len(largest) == 1 and largest.taken == self.taken:
-                break
             largest.take(-largest.drop_oldest())
 
 

@@ -1,4 +1,4 @@
-"""Memory that arrays leave behind, kept for those of the next request.
+"""Memory of this process: what arrays leave behind is kept, what others need is there.
 
 In a thread, glibc gives memory back to the system as soon as a few hundred kilobytes are free, and
 has every page of it made anew for the next array: for a request of 800 KB, 500 faults and a
@@ -10,6 +10,10 @@ from __future__ import annotations
 import ctypes
 import sys
 
+import numpy as np
+
+#: Less is not looked for: there is so much as a rule.
+_LITTLE_BYTES = 8 << 20
 #: Larger blocks are the system's own, each by itself. The most that glibc allows: to read 2 MB of
 #: JSON takes one of 24 MB.
 MAPPED_BYTES = 32 << 20
@@ -21,13 +25,29 @@ KEPT_BY_PROCESS_BYTES = 64 << 20
 
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
+_M_ARENA_MAX = -8
 
 
-def keep_freed_memory(kept_bytes: int = KEPT_BYTES) -> None:
-    """Have this process keep so much of what is freed, where its C library is glibc."""
+def keep_freed_memory(kept_bytes: int = KEPT_BYTES, *, in_one: bool = False) -> None:
+    """Have this process keep so much of what is freed, where its C library is glibc.
+
+    All ``in_one`` arena can be given back by ``malloc_trim``, which leaves the end of others as it
+    is; threads would wait there for each other. One whose memory is refused begins a second arena.
+    """
     if not sys.platform.startswith("linux"):
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # others have none
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, MAPPED_BYTES)
         mallopt(_M_TRIM_THRESHOLD, kept_bytes)
+        if in_one:
+            mallopt(_M_ARENA_MAX, 1)
+
+
+def check_room(nbytes: int) -> None:
+    """Raise ``MemoryError`` where this process may not have so many bytes more, for a library.
+
+    orjson (3.11) writes to where it would have had memory that it was refused.
+    """
+    if nbytes > _LITTLE_BYTES:
+        np.empty(nbytes, np.uint8)

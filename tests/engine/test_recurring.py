@@ -275,7 +275,7 @@ def test_threads_with_different_digests_have_each_their_own():
         for step, found in enumerate(pool.map(asked, range(200))):
             same(found, expected[step % 10])
     (entry,) = engine._cache._entries.values()
-    assert engine._cache.room.taken == entry.counted_bytes == entry.nbytes
+    assert engine._cache.taken == entry.counted_bytes == entry.nbytes
 
 
 REQUESTS = st.lists(st.tuples(*[st.sampled_from("abc")] * 3), max_size=40)

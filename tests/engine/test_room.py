@@ -64,8 +64,10 @@ def test_the_only_one_drops_what_is_oldest(takings):
     assert numbers == list(range(pile.ever - len(numbers) + 1, pile.ever + 1))
 
 
-def test_the_last_thing_is_kept_however_large():
+def test_what_is_larger_than_the_room_is_not_kept():
     pile = Pile(Room(MOST))
     for size in 5, 5, 3 * MOST:
         pile.put(size)
-    assert list(pile.sizes.values()) == [3 * MOST]
+    assert not pile.sizes
+    pile.put(MOST)
+    assert [*pile.sizes.values()] == [MOST]

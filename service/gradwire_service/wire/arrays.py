@@ -11,12 +11,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from gradwire_service.allocation import check_room
 from gradwire_service.wire.scanning import contains
 
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY
 #: Kinds and sizes that orjson writes with the fewest digits that read back as the same number.
 _NATIVE = frozenset("?bBhHiIlLqQfd")
 _FLOAT16 = np.dtype(np.float16)
+#: The most characters of a number of so many bytes, with the comma.
+_MOST_DIGITS = {1: 6, 2: 10, 4: 15, 8: 25, 16: 50}
 
 
 def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
@@ -24,30 +27,44 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
 
     orjson writes a non-finite number as ``null``, so only a body that has a null is looked at
     array by array.
+
+    Raises: ``MemoryError``.
     """
+    room, has_float16 = _surveyed(document)
+    check_room(room)
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
-    if _has_float16(document):
+    if has_float16:
         document = _map(document, _shortened)
     body = orjson.dumps(document, default=native, option=_OPTIONS)
     if not contains(body, b"null", 1):
         return body
-    return orjson.dumps(_map(document, finite), option=_OPTIONS)
+    del body
+    document = _map(document, finite)
+    check_room(room)
+    return orjson.dumps(document, option=_OPTIONS)
 
 
-def _has_float16(document: Mapping[str, Any]) -> bool:
-    """Whether there is a number which orjson would write with the digits of its float32."""
+def _surveyed(document: Mapping[str, Any]) -> tuple[int, bool]:
+    """The most memory that orjson takes for its numbers, and whether one is of float16.
+
+    That one it would write with the digits of its float32.
+    """
+    most_digits, copied_bytes, has_float16 = 0, 0, False
     pending: list[Any] = [document]
     for value in pending:  # which grows meanwhile
         kind = type(value)
         if kind is np.ndarray or kind is np.float16:
-            if value.dtype is _FLOAT16:
-                return True
+            dtype = value.dtype
+            most_digits += value.size * _MOST_DIGITS[dtype.itemsize]
+            has_float16 |= dtype is _FLOAT16
+            if dtype.char not in _NATIVE or not value.flags.c_contiguous:
+                copied_bytes += 2 * value.nbytes
         elif kind is dict:
             pending += value.values()
         elif kind is list or kind is tuple:
             pending += value
-    return False
+    return (1 << most_digits.bit_length()) + copied_bytes, has_float16  # its buffer doubles
 
 
 def _map(value: Any, write: Callable[[Any], Any]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
+from gradwire_service.allocation import check_room
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.compression import Coding, coding_named
@@ -21,6 +22,8 @@ from gradwire_service.wire.preferences import qualities, quality
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.unpacking import unpack
 
+#: What orjson takes for each byte before it reads any of it, and for each number that it makes.
+_READ_BYTES, _ITEM_BYTES = 12, 40
 #: How a request asks for arrays in the response.
 Encoding: TypeAlias = Literal["list", "base64"]
 
@@ -53,10 +56,11 @@ class JsonCodec(Codec):
         if not body:
             raise Refusal("malformed_body", "the body is empty", hint="send a JSON object")
         check_size(body)
+        check_room(_READ_BYTES * len(body) + _ITEM_BYTES * body.count(b","))
         try:
             document = orjson.loads(body)
         except orjson.JSONDecodeError as error:
-            if "memory" in error.msg:  # twelve times the body, taken before any of it is read
+            if "memory" in error.msg:
                 raise MemoryError(error.msg) from None
             raise Refusal(
                 "malformed_body",

@@ -75,7 +75,7 @@ def serve(connection: socket.socket, settings: Settings, apart: bool) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     warnings.simplefilter("ignore")  # Python's own would quote programs on the standard error
     threadpool_limits(settings.blas_threads)
-    keep_freed_memory(KEPT_BY_PROCESS_BYTES)
+    keep_freed_memory(KEPT_BY_PROCESS_BYTES, in_one=True)
     channel = Channel(connection)
     worker = Worker(channel, settings, apart=apart)
     gc.freeze()

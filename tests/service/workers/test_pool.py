@@ -161,6 +161,22 @@ async def test_an_answer_that_is_too_large_for_a_process_is_refused(served):
         assert good.status_code == 200
 
 
+async def test_what_libraries_need_for_json_is_refused_like_all_else(served):
+    """Where a process has not enough of it, whether to read or to write, it is never killed."""
+    async with served(processes=1, process_bytes=160 << 20) as client:
+        statuses: set[int] = set()
+        for count in range(500_000, 8_000_000, 500_000):
+            program = f"x * ones(({count},))"
+            request = {"program": program, "variables": {"x": 0.1}}
+            written = await client.post("/v1/evaluate", json=request)
+            numbers = ",".join(["0.5"] * count)
+            document = f'{{"program": "sum(x)", "variables": {{"x": [{numbers}]}}}}'
+            headers = {"content-type": "application/json"}
+            read = await client.post("/v1/evaluate", content=document, headers=headers)
+            statuses |= {written.status_code, read.status_code}
+        assert statuses == {200, 413}
+
+
 async def test_a_process_that_crashes_takes_only_its_request_with_it(apart):
     running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
     os.kill(await computing(), signal.SIGSEGV)
