@@ -129,5 +129,7 @@ class Sharing(BaseModel):
         default=64, ge=2, le=1024, description="Most requests that are answered by one replay."
     )
     cache_bytes: Size = Field(
-        default=256 * MEBIBYTE, gt=0, description="Bytes of parsed programs and compiled executables that are kept."
+        default=256 * MEBIBYTE,
+        gt=0,
+        description="Bytes of parsed programs and compiled executables that are kept.",
     )
