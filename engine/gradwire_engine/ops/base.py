@@ -57,6 +57,8 @@ class Op:
     linear: ClassVar[bool] = False
     #: Its results are its first operands, each by its number.
     forwards: ClassVar[bool] = False
+    #: Memory that the kernel takes beside operands and result, in sizes of what is larger of these.
+    workspace: ClassVar[float] = 0.0
     parameters: ClassVar[tuple[str, ...]] = ()
     _only: ClassVar[Op | None] = None
 

@@ -28,8 +28,8 @@ class Plan(NamedTuple):
     """``dead[i]`` are the slots that nothing reads after instruction i, which may be i itself.
 
     ``polls`` are the slots after which to look at the deadline; ``peak_bytes`` counts the results
-    that are alive at once, inputs included, constants not. Pools have memory for the results of
-    the slots that are ``large``.
+    that are alive at once, inputs and what kernels take beside them included, constants not. Pools
+    have memory for the results of the slots that are ``large``.
     """
 
     dead: list[list[int]]
@@ -54,16 +54,31 @@ def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
             dead[reader].append(slot)
     alive_bytes = peak_bytes = 0
     nbytes = _sizes(instructions, poll)
-    for size, gone in zip(polled(nbytes, poll), dead, strict=True):
+    spaces = _workspaces(instructions, poll)
+    for at, (size, gone) in enumerate(zip(polled(nbytes, poll), dead, strict=True)):
         alive_bytes += size
-        if alive_bytes > peak_bytes:
-            peak_bytes = alive_bytes
+        needed = alive_bytes + spaces.get(at, 0)
+        if needed > peak_bytes:
+            peak_bytes = needed
         for slot in gone:
             alive_bytes -= nbytes[slot]
     large: frozenset[int] = frozenset()
     if max(nbytes, default=0) >= POOLED_BYTES:
         large = frozenset([slot for slot, size in enumerate(nbytes) if size >= POOLED_BYTES])
     return Plan(dead, *_work(instructions, nbytes, poll), peak_bytes, large)
+
+
+def _workspaces(instructions: Sequence[Instruction], poll: Poll) -> dict[int, int]:
+    """Bytes that kernels take beside operands and results, by slot."""
+    ops = map(itemgetter(0), instructions)
+    kinds = {kind for kind in {*map(type, ops)} if kind.workspace}
+    found: dict[int, int] = {}
+    if kinds:
+        for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
+            if type(op) in kinds:
+                given = sum([instructions[arg].type.nbytes for arg in args])
+                found[slot] = int(op.workspace * max(given, kind.nbytes))
+    return found
 
 
 def _sizes(instructions: Sequence[Instruction], poll: Poll) -> list[int]:

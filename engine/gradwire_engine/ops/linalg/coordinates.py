@@ -133,6 +133,8 @@ class CooMatMul(OfSparse):
 class Sampled(Op):
     """Elements of a dense product at given places: ``z_i = (x y^T)[row_i, column_i]``."""
 
+    workspace = 1.0
+
     def infer(self, *types: ArrayType) -> ArrayType:
         """A vector of the places' length."""
         x, y, row, column = types
@@ -169,6 +171,8 @@ class Sampled(Op):
 @register("coo_solution", public=False)
 class CooSolve(OfSparse):
     """Solution of linear equations with a sparse square matrix: ``z = a^-1 x``."""
+
+    workspace = 1.0
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Sparse LU factorisation; NaN where the matrix is not finite."""

@@ -35,6 +35,8 @@ class Qr(OfMatrices):
     for complex matrices Roberts and Roberts, QR and LQ Decomposition Matrix Backpropagation (2020).
     """
 
+    workspace = 1.0
+
     def infer(self, *types: ArrayType) -> Type:
         """As many columns of ``q`` as the shorter side has."""
         super().infer(*types)
@@ -108,6 +110,8 @@ class Lu(OfMatrices):
     rows, are regular.  Source: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra
     Functions (2012).
     """
+
+    workspace = 2.0
 
     @classmethod
     def record(cls, b: Builder, a: Any, permute_l: Static = False) -> Any:

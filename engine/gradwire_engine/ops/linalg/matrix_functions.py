@@ -76,6 +76,8 @@ class Expm(MatrixFunction):
     Source: Al-Mohy and Higham, Computing the Fréchet Derivative of the Matrix Exponential (2009).
     """
 
+    workspace = 5.0
+
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Scaling and squaring."""
         return for_each(xp, xp.scipy_linalg.expm, *operands)
@@ -103,6 +105,8 @@ class Sqrtm(OfSquare):
     NaN where it is complex but ``a`` real: ``astype('complex128')`` has it.  Source: Higham,
     Functions of Matrices (2008), section 6.1.
     """
+
+    workspace = 5.0
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Schur form."""

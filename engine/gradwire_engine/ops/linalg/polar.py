@@ -28,6 +28,8 @@ class UnitaryFactor(OfMatrices):
     Source: Higham, Functions of Matrices (2008), theorem 8.1.
     """
 
+    workspace = 3.0
+
     def infer(self, *types: ArrayType) -> Type:
         """The operand's type; no more columns than rows."""
         super().infer(*types)

@@ -31,6 +31,7 @@ class Pinv(OfMatrices):
     Source: Golub and Pereyra, The Differentiation of Pseudo-Inverses (1973), eq. 4.12.
     """
 
+    workspace = 5.2
     rcond: float
 
     def infer(self, *types: ArrayType) -> Type:

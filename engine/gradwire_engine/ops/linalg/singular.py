@@ -118,6 +118,8 @@ class Complement(OfMatrices):
     to it, ``dc = -q dq^H c``.
     """
 
+    workspace = 3.5
+
     def infer(self, *types: ArrayType) -> Type:
         """As many columns as ``q`` lacks."""
         super().infer(*types)

@@ -163,6 +163,7 @@ class SolveTriangular(Solution):
     The other triangle is not read, nor the diagonal if ``unit``, where it counts as 1.
     """
 
+    workspace = 2.0
     lower: bool
     adjoint: bool = False
     unit: bool = False

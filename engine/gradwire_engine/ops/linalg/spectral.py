@@ -186,6 +186,8 @@ class Eig(OfSquare):
     Source: Boeddeker et al., On the Computation of Complex-valued Gradients (2017), 4.6.
     """
 
+    workspace = 1.0
+
     @classmethod
     def record(cls, b: Builder, a: Any) -> Any:
         """Record the pair and its two items."""

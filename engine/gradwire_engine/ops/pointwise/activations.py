@@ -96,6 +96,7 @@ def celu(b: Builder, x: Any, alpha: Any = 1.0) -> Any:
 class Softplus(RealUnary):
     """Smooth rectifier: ``z = ln(1 + exp(beta x)) / beta``, without overflow."""
 
+    workspace = 1.0
     scalar = "{0} + math.log1p(math.exp(-{0})) if {0} > 0.0 else math.log1p(math.exp({0}))"
     flops_per_element = 20
 

@@ -245,6 +245,7 @@ class Sinc(InexactUnary):
     Convention: derivative 0 at 0, which is the limit.
     """
 
+    workspace = 2.0
     ufunc = "sinc"
     flops_per_element = 12
 
@@ -265,6 +266,7 @@ class SphericalJn(Elementwise):
     Source: DLMF 10.47.3, 10.51.2.
     """
 
+    workspace = 1.8
     n: int
     kinds = "fc"
     flops_per_element = 40

@@ -61,6 +61,8 @@ class Quantile(Special):
 class PoissonQuantile(Quantile):
     """Quantile of Poisson's distribution, of ``u`` and the mean."""
 
+    workspace = 1.0
+
     def below(self, xp: Any, z: Any, *parameters: Any) -> Any:
         """Source: DLMF 8.4.10."""
         return xp.special.pdtr(z, *parameters)
@@ -73,6 +75,8 @@ class PoissonQuantile(Quantile):
 @register("binomial_quantile", public=False)
 class BinomialQuantile(Quantile):
     """Quantile of the binomial distribution, of ``u``, the number of trials and the chance."""
+
+    workspace = 1.5
 
     def below(self, xp: Any, z: Any, *parameters: Any) -> Any:
         """Whole numbers of trials only."""

@@ -71,6 +71,7 @@ class Stream(Op):
 class Words(Stream):
     """Words of 64 random bits; they carry no derivative."""
 
+    workspace = 1.0
     shape: Shape
 
 
@@ -83,6 +84,7 @@ class Uniform(Stream):
     rounded.
     """
 
+    workspace = 1.0
     shape: Shape
     dtype: DType
 

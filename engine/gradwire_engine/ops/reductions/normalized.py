@@ -50,6 +50,7 @@ class Softmax(Normalized):
     Convention: where ``x`` is ``-inf`` among finite ones, ``z`` and its derivatives are 0.
     """
 
+    workspace = 2.0
     axes: tuple[int, ...]
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
@@ -71,6 +72,7 @@ class Shift(Reduction):
     Nothing depends on it that is raised by as much afterwards, so it has no derivative.
     """
 
+    workspace = 1.0
     axes: tuple[int, ...]
     differentiable = False
 

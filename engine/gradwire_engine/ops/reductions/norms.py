@@ -32,6 +32,7 @@ def squared_magnitude(x: Var) -> Var:
 class Norm(Reduction):
     """Euclidean norm: ``z = sqrt(sum |x|²)``.  Convention: derivative 0 at the zero vector."""
 
+    workspace = 1.0
     axes: tuple[int, ...]
 
     @classmethod

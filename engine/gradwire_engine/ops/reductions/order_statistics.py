@@ -59,6 +59,7 @@ class QuantilePlace(RealBinary):
     "midpoint" and "nearest" are of ``(n - 1) q``.
     """
 
+    workspace = 4.2
     method: str
     flops_per_element = 8
 
@@ -97,6 +98,8 @@ class OrderStatistic(Op):
     Shapes: ``index`` broadcasts with the rows.  Convention: elements equal to it share the
     derivative evenly.
     """
+
+    workspace = 1.5
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """One element for each row."""

@@ -252,6 +252,7 @@ class Max(Extreme):
     Convention: elements that are equal to the largest share the derivative evenly.
     """
 
+    workspace = 1.0
     axes: tuple[int, ...]
     ufunc = "max"
     pairwise = "maximum"
@@ -264,6 +265,7 @@ class Min(Extreme):
     Convention: elements that are equal to the smallest share the derivative evenly.
     """
 
+    workspace = 1.0
     axes: tuple[int, ...]
     ufunc = "min"
     pairwise = "minimum"
@@ -352,6 +354,7 @@ class Place(Op):
 class ArgMax(Place):
     """Index of the largest element along ``axis`` (of all by default), the first of equals."""
 
+    workspace = 1.0
     axis: int
     ufunc = "argmax"
 
@@ -360,5 +363,6 @@ class ArgMax(Place):
 class ArgMin(Place):
     """Index of the smallest element along ``axis`` (of all by default), the first of equals."""
 
+    workspace = 1.0
     axis: int
     ufunc = "argmin"

@@ -60,6 +60,7 @@ class RunningPlace(Op):
 class CumArgMax(RunningPlace):
     """Index along ``axis`` of the largest element up to each, the first of equals."""
 
+    workspace = 2.2
     axis: int
     larger = True
 
@@ -68,6 +69,7 @@ class CumArgMax(RunningPlace):
 class CumArgMin(RunningPlace):
     """Index along ``axis`` of the smallest element up to each, the first of equals."""
 
+    workspace = 2.2
     axis: int
     larger = False
 

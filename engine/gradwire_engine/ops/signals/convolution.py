@@ -151,6 +151,7 @@ class Convolve(Op):
     Shapes: ``n + m - 1`` along each of those axes; the axes before them broadcast.
     """
 
+    workspace = 1.0
     ndim: int
     batch = over_stacks
 

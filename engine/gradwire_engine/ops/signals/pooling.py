@@ -52,6 +52,7 @@ class WindowArgMax(Op):
     Elements are numbered in row-major order over those axes.  NaN counts as the largest.
     """
 
+    workspace = 4.0
     axes: tuple[Axis, ...]
     differentiable = False
     batch = over_stacks

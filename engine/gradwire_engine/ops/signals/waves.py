@@ -34,6 +34,7 @@ class Transform(Op):
 class Fourier(Transform):
     """``z_k = sum_t x_t exp(-2πi kt / n)`` over ``axes``; ``exp(+…)`` if ``inverse``."""
 
+    workspace = 1.0
     axes: tuple[int, ...]
     inverse: bool
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class Airy(SpecialUnary):
     """One of ``Ai``, ``Ai'``, ``Bi``, ``Bi'``; ``scaled`` by ``exp(± 2/3 x^(3/2))``, ``x > 0``."""
 
+    workspace = 3.0
     which: int
     scaled: bool = False
     kinds = "fc"

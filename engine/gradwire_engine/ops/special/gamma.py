@@ -154,6 +154,7 @@ class Polygamma(Special):
     orders, NaN for even.  Source: DLMF 5.15.1, 5.15.5, 5.15.6, 5.15.9.
     """
 
+    workspace = 1.0
     n: int
     kinds = "fc"
 

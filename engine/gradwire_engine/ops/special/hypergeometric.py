@@ -190,6 +190,8 @@ def _times_power(xp: Any, term: Any, log: Any) -> Any:
 class Hyp0f1(Series):
     """Confluent limit function: ``z = ₀F₁(; b; x)``."""
 
+    workspace = 1.2
+
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, but for ``b = 1`` far out, where it divides by 0: ``I₀(2 √x)``."""
         b, x = operands
@@ -220,6 +222,8 @@ def _far_out(xp: Any, a: Any, b: Any, x: Any) -> Any:
 class Hyp1f1(Series):
     """Kummer's function: ``z = ₁F₁(a; b; x)``."""
 
+    workspace = 2.0
+
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """SciPy's routine, which takes the longer the larger ``x`` is: infinite far out.
 
@@ -243,6 +247,8 @@ class Hyp1f1(Series):
 @register("hyp2f1", public=False)
 class Hyp2f1(Series):
     """Gauss's function: ``z = ₂F₁(a, b; c; x)``."""
+
+    workspace = 1.0
 
 
 @macro("hyp0f1")

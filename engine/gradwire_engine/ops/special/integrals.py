@@ -115,6 +115,8 @@ class OfPair(SpecialUnary):
 class FresnelS(OfPair):
     """``z = ∫ sin(π t² / 2) dt`` from 0 to ``x``.  Source: DLMF 7.2.8."""
 
+    workspace = 1.0
+
     pair, which = "fresnel", 0
     kinds = "fc"
 
@@ -127,6 +129,8 @@ class FresnelS(OfPair):
 @register("fresnel_c", public=False)
 class FresnelC(OfPair):
     """``z = ∫ cos(π t² / 2) dt`` from 0 to ``x``.  Source: DLMF 7.2.7."""
+
+    workspace = 1.0
 
     pair, which = "fresnel", 1
     kinds = "fc"
@@ -148,6 +152,8 @@ def fresnel(b: Builder, x: Any) -> Any:
 class SineIntegral(OfPair):
     """``z = ∫ sin(t) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.9."""
 
+    workspace = 1.0
+
     pair, which = "sici", 0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -158,6 +164,8 @@ class SineIntegral(OfPair):
 @register("cosine_integral", public=False)
 class CosineIntegral(OfPair):
     """``z = γ + ln x + ∫ (cos t - 1) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.11."""
+
+    workspace = 1.0
 
     pair, which = "sici", 1
 
@@ -181,6 +189,8 @@ def sici(b: Builder, x: Any) -> Any:
 class HyperbolicSineIntegral(OfPair):
     """``z = ∫ sinh(t) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.15."""
 
+    workspace = 1.0
+
     pair, which = "shichi", 0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -196,6 +206,8 @@ class HyperbolicSineIntegral(OfPair):
 @register("hyperbolic_cosine_integral", public=False)
 class HyperbolicCosineIntegral(OfPair):
     """``z = γ + ln x + ∫ (cosh t - 1) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.16."""
+
+    workspace = 1.0
 
     pair, which = "shichi", 1
 
@@ -224,6 +236,7 @@ class LambertW(Special):
     Source: DLMF 4.13.1.
     """
 
+    workspace = 2.2
     k: int
     kinds = "fc"
     flops_per_element = 100

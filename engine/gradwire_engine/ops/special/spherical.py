@@ -53,6 +53,7 @@ class SphericalYn(Spherical):
     Source: DLMF 10.47.4, 10.51.2.
     """
 
+    workspace = 2.2
     n: int
     signs = 1, -1
 
@@ -64,6 +65,7 @@ class SphericalIn(Spherical):
     Source: DLMF 10.47.7, 10.51.5.
     """
 
+    workspace = 1.8
     n: int
     signs = 1, 1
 
@@ -75,5 +77,6 @@ class SphericalKn(Spherical):
     Source: DLMF 10.47.9, 10.51.5.
     """
 
+    workspace = 2.2
     n: int
     signs = -1, -1
