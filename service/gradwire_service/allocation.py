@@ -47,7 +47,7 @@ def keep_freed_memory(kept_bytes: int = KEPT_BYTES, *, in_one: bool = False) -> 
 def check_room(nbytes: int) -> None:
     """Raise ``MemoryError`` where this process may not have so many bytes more, for a library.
 
-    orjson (3.11) writes to where it would have had memory that it was refused.
+    orjson (3.13) writes to where it would have had memory that it was refused.
     """
     if nbytes > _LITTLE_BYTES:
         np.empty(nbytes, np.uint8)

@@ -57,6 +57,8 @@ class Op:
     linear: ClassVar[bool] = False
     #: Its results are its first operands, each by its number.
     forwards: ClassVar[bool] = False
+    #: The result may share the first operand's memory, which is then kept as long.
+    views: ClassVar[bool] = False
     #: Memory that the kernel takes beside operands and result, in sizes of what is larger of these.
     workspace: ClassVar[float] = 0.0
     parameters: ClassVar[tuple[str, ...]] = ()

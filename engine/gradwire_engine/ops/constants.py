@@ -176,6 +176,7 @@ class WayUnknown(GuardFailed):
 class Identity(Op):
     """Give the operand itself."""
 
+    views = True
     template = "{0}"
     batch = over_stacks
 

@@ -70,8 +70,14 @@ class Shared:
         return os.pread(self._descriptor, self.length if length is None else length, start)
 
     def mapped(self) -> mmap:
-        """All of it, as memory that whoever else has it sees, too. It outlives this object."""
-        return mmap(self._descriptor, self.length)
+        """All of it, as memory that whoever else has it sees, too. It outlives this object.
+
+        Raises: ``MemoryError``.
+        """
+        try:
+            return mmap(self._descriptor, self.length)
+        except OSError as error:
+            raise MemoryError("shared memory is used up") from error
 
     def whole(self) -> bytearray:
         """All of it, in memory of this process's own."""

@@ -16,6 +16,7 @@ import struct
 import sys
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from mmap import mmap
 from typing import Any
@@ -105,9 +106,10 @@ class Channel:
         yield from self._messages()
 
     def release(self) -> None:
-        """Give back the memory of what has been read."""
+        """Give back the memory of what has been read, where the system takes it."""
         if self._inbox is not None and _REMOVE is not None:
-            self._inbox.madvise(_REMOVE)
+            with suppress(OSError):  # a file of its own on a disk, which cannot have holes
+                self._inbox.madvise(_REMOVE)
 
     def close(self) -> None:
         """Close this end."""

@@ -78,11 +78,26 @@ def test_what_is_not_read_yet_is_not_written_over(ends):
 def test_memory_that_has_been_read_is_given_back(ends):
     one, other = ends
     one.send(b"x" * WHOLE_BYTES)
-    assert other._inbox is None
     other.receive()
-    assert other._inbox is not None
+    inbox = other._inbox
+    assert inbox is not None
+    assert inbox[0]
     other.release()
-    assert not other._inbox[0]  # cleared: none is there any more
+    assert not inbox[0]  # cleared: none is there any more
+
+
+def test_where_memory_has_no_files_they_are_on_disk(ends, monkeypatch):
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    one, other = ends
+    for body in (os.urandom(WHOLE_BYTES), os.urandom(100_000)):
+        one.send(body)
+        assert other.receive() == body
+        other.release()
+
+
+def test_what_cannot_be_mapped_is_a_lack_of_memory():
+    with pytest.raises(MemoryError):
+        Shared(os.open(os.devnull, os.O_RDONLY), 1 << 20).mapped()
 
 
 def test_all_that_has_arrived_is_given_at_once(ends):

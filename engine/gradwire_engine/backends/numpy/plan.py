@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.sweeps import Sweep
-from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
@@ -52,20 +52,43 @@ def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
     for slot, reader in enumerate(polled(last, poll)):
         if reader >= 0:
             dead[reader].append(slot)
-    alive_bytes = peak_bytes = 0
     nbytes = _sizes(instructions, poll)
-    spaces = _workspaces(instructions, poll)
-    for at, (size, gone) in enumerate(zip(polled(nbytes, poll), dead, strict=True)):
-        alive_bytes += size
-        needed = alive_bytes + spaces.get(at, 0)
-        if needed > peak_bytes:
-            peak_bytes = needed
-        for slot in gone:
-            alive_bytes -= nbytes[slot]
+    peak_bytes = _peak(instructions, nbytes, last, poll)
     large: frozenset[int] = frozenset()
     if max(nbytes, default=0) >= POOLED_BYTES:
         large = frozenset([slot for slot, size in enumerate(nbytes) if size >= POOLED_BYTES])
     return Plan(dead, *_work(instructions, nbytes, poll), peak_bytes, large)
+
+
+def _peak(
+    instructions: Sequence[Instruction], nbytes: list[int], last: list[int], poll: Poll
+) -> int:
+    """Most bytes alive at once: whoever replays has the inputs, and a view keeps what it is of."""
+    sizes = [*nbytes]
+    ends = [reader if reader >= 0 else len(last) for reader in polled(last, poll)]
+    bases: dict[int, int] = {}
+    alive = peak = 0
+    for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
+        if type(op) is Input:
+            alive += sizes[slot]
+            sizes[slot] = 0
+        elif op.views and len(args) == 1 and kind.shape:  # type: ignore[union-attr]
+            is_part = nbytes[slot] < nbytes[args[0]]
+            base = bases.get(args[0], args[0])
+            if is_part or base != args[0]:
+                bases[slot] = base
+                ends[base] = max(ends[base], ends[slot])
+            if is_part:
+                sizes[slot] = 0
+    freed = [0] * (len(last) + 1)
+    for size, end in zip(polled(sizes, poll), ends, strict=True):
+        freed[end] += size
+    spaces = _workspaces(instructions, poll)
+    for slot, size in enumerate(polled(sizes, poll)):
+        alive += size
+        peak = max(peak, alive + spaces.get(slot, 0))
+        alive -= freed[slot]
+    return peak
 
 
 def _workspaces(instructions: Sequence[Instruction], poll: Poll) -> dict[int, int]:

@@ -65,6 +65,7 @@ class GetItem(Indexed):
 
     pattern: Pattern
     linear = True
+    views = True
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Shape by ``indexed_shape``."""

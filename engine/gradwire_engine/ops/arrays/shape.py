@@ -22,6 +22,7 @@ class View(Op):
     """The operand's elements seen with another shape; no arithmetic."""
 
     linear = True
+    views = True
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """No arithmetic."""

@@ -40,6 +40,7 @@ class Part(Unary):
     """One of the two real numbers in a complex one."""
 
     linear = True
+    views = True
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """The part's dtype."""

@@ -40,6 +40,7 @@ class Stream(Op):
     Axes before the last one of the operand are many places, each with words of its own.
     """
 
+    workspace = 1.0
     shape: Shape
     differentiable = False
 
@@ -71,7 +72,6 @@ class Stream(Op):
 class Words(Stream):
     """Words of 64 random bits; they carry no derivative."""
 
-    workspace = 1.0
     shape: Shape
 
 
@@ -84,7 +84,6 @@ class Uniform(Stream):
     rounded.
     """
 
-    workspace = 1.0
     shape: Shape
     dtype: DType
 

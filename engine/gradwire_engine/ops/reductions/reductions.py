@@ -207,6 +207,7 @@ def outermost(ufunc: Any, x: Any, axes: tuple[int, ...], **initial: Any) -> Any:
 class Extreme(Reduction):
     """The element that compares as the outermost; NaN if there is one."""
 
+    workspace = 1.0
     has_identity = False
 
     @classmethod
@@ -252,7 +253,6 @@ class Max(Extreme):
     Convention: elements that are equal to the largest share the derivative evenly.
     """
 
-    workspace = 1.0
     axes: tuple[int, ...]
     ufunc = "max"
     pairwise = "maximum"
@@ -265,7 +265,6 @@ class Min(Extreme):
     Convention: elements that are equal to the smallest share the derivative evenly.
     """
 
-    workspace = 1.0
     axes: tuple[int, ...]
     ufunc = "min"
     pairwise = "minimum"
@@ -320,6 +319,7 @@ def count_nonzero(b: Builder, a: Any, axis: Static = None, keepdims: Static = Fa
 class Place(Op):
     """Index of an extreme element along ``axis``, the first of equals; no derivative."""
 
+    workspace = 1.0
     axis: int
     differentiable = False
     batch = along_axes
@@ -354,7 +354,6 @@ class Place(Op):
 class ArgMax(Place):
     """Index of the largest element along ``axis`` (of all by default), the first of equals."""
 
-    workspace = 1.0
     axis: int
     ufunc = "argmax"
 
@@ -363,6 +362,5 @@ class ArgMax(Place):
 class ArgMin(Place):
     """Index of the smallest element along ``axis`` (of all by default), the first of equals."""
 
-    workspace = 1.0
     axis: int
     ufunc = "argmin"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class RunningPlace(Op):
     """Where along ``axis`` the extreme of the elements up to each is; a NaN stays."""
 
+    workspace = 2.2
     axis: int
     differentiable = False
     larger: ClassVar[bool]
@@ -60,7 +61,6 @@ class RunningPlace(Op):
 class CumArgMax(RunningPlace):
     """Index along ``axis`` of the largest element up to each, the first of equals."""
 
-    workspace = 2.2
     axis: int
     larger = True
 
@@ -69,7 +69,6 @@ class CumArgMax(RunningPlace):
 class CumArgMin(RunningPlace):
     """Index along ``axis`` of the smallest element up to each, the first of equals."""
 
-    workspace = 2.2
     axis: int
     larger = False
 

@@ -103,6 +103,7 @@ class Spence(SpecialUnary):
 class OfPair(SpecialUnary):
     """One result of a function of SciPy's that gives two."""
 
+    workspace = 1.0
     pair: ClassVar[str]
     which: ClassVar[int]
 
@@ -114,8 +115,6 @@ class OfPair(SpecialUnary):
 @register("fresnel_s", public=False)
 class FresnelS(OfPair):
     """``z = ∫ sin(π t² / 2) dt`` from 0 to ``x``.  Source: DLMF 7.2.8."""
-
-    workspace = 1.0
 
     pair, which = "fresnel", 0
     kinds = "fc"
@@ -129,8 +128,6 @@ class FresnelS(OfPair):
 @register("fresnel_c", public=False)
 class FresnelC(OfPair):
     """``z = ∫ cos(π t² / 2) dt`` from 0 to ``x``.  Source: DLMF 7.2.7."""
-
-    workspace = 1.0
 
     pair, which = "fresnel", 1
     kinds = "fc"
@@ -152,8 +149,6 @@ def fresnel(b: Builder, x: Any) -> Any:
 class SineIntegral(OfPair):
     """``z = ∫ sin(t) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.9."""
 
-    workspace = 1.0
-
     pair, which = "sici", 0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -164,8 +159,6 @@ class SineIntegral(OfPair):
 @register("cosine_integral", public=False)
 class CosineIntegral(OfPair):
     """``z = γ + ln x + ∫ (cos t - 1) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.11."""
-
-    workspace = 1.0
 
     pair, which = "sici", 1
 
@@ -189,8 +182,6 @@ def sici(b: Builder, x: Any) -> Any:
 class HyperbolicSineIntegral(OfPair):
     """``z = ∫ sinh(t) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.15."""
 
-    workspace = 1.0
-
     pair, which = "shichi", 0
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -206,8 +197,6 @@ class HyperbolicSineIntegral(OfPair):
 @register("hyperbolic_cosine_integral", public=False)
 class HyperbolicCosineIntegral(OfPair):
     """``z = γ + ln x + ∫ (cosh t - 1) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.16."""
-
-    workspace = 1.0
 
     pair, which = "shichi", 1
 
