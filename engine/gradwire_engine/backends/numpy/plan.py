@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.sweeps import Sweep
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
@@ -93,8 +94,8 @@ def _peak(
 
 def _workspaces(instructions: Sequence[Instruction], poll: Poll) -> dict[int, int]:
     """Bytes that kernels take beside operands and results, by slot."""
-    ops = map(itemgetter(0), instructions)
-    kinds = {kind for kind in {*map(type, ops)} if kind.workspace}
+    ops: set[type[Op]] = {*map(type, map(itemgetter(0), instructions))}
+    kinds = {kind for kind in ops if kind.workspace}
     found: dict[int, int] = {}
     if kinds:
         for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
