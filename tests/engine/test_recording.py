@@ -1,5 +1,7 @@
 """A recording answers what a call answers, from the values that it keeps."""
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -9,6 +11,7 @@ from gradwire_engine import Engine, Leaf, Query, errors
 from gradwire_engine.answer import Kind, Limits
 from gradwire_engine.compile.derivatives import ALONG, VECTORS
 from gradwire_engine.ops.constants import Guard, Input
+from gradwire_engine.polling import unhurried
 
 PROGRAMS = [
     "h = x * w\ny = sum(h**2)",
@@ -213,3 +216,18 @@ def test_tapes_may_be_asked_at_once():
     with ThreadPoolExecutor(8) as pool:
         for done in [pool.submit(ask, seed) for seed in range(48)]:
             done.result()
+
+
+def test_what_a_question_compiled_holds_no_values():
+    engine = Engine()
+    recording = engine.recording(engine.parse("y = x * x\ny * y"), {"x": Leaf(np.ones(1000))})
+    recording.compile(unhurried)
+    recording.run(unhurried)
+    values = [weakref.ref(value) for value in recording.values if isinstance(value, np.ndarray)]
+    assert values
+    call = recording.call(Query("gradient", sources="x"))
+    call.compile(unhurried)
+    call.replay(unhurried)
+    del recording, call
+    gc.collect()
+    assert [value() for value in values] == [None] * len(values)

@@ -95,6 +95,7 @@ def resume_query(
             compiled = question.compile(result, stacks, kept)
     finally:
         recorder.warnings = told
+        recorder.concrete = Concrete(b, ())  # it is kept as long as what is compiled: no values
     check_budget(compiled.executable, b.limits)
     return compiled
 
