@@ -138,7 +138,8 @@ class Connection(Reading):
             self._refusal = None
         self._owe(Owed.CLOSE, LINGER_SECONDS)
         if self.transport.can_write_eof():
-            self.transport.write_eof()
+            with suppress(OSError):  # the client has gone, which is about to be read
+                self.transport.write_eof()
             self.flow.resume_reading()
         else:
             self.transport.close()

@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn.config import LoopFactoryType
 
 LARGE = bytes(range(256)) * 40_000
 
@@ -26,7 +27,7 @@ LARGE = bytes(range(256)) * 40_000
 class Served:
     """A server in a thread: what it counts, and connections to it."""
 
-    def __init__(self, settings: Settings, stack: ExitStack) -> None:
+    def __init__(self, settings: Settings, stack: ExitStack, loop: LoopFactoryType) -> None:
         self.metrics = Metrics()
         self.told: list[Account] = []
         self.gate = Gate(settings, Ledger(self.metrics, [self.told.append]))
@@ -47,6 +48,7 @@ class Served:
             port=0,
             http=cast("type[Connection]", partial(Connection, gate=self.gate)),
             log_config=None,
+            loop=loop,
             ws="none",
             timeout_keep_alive=settings.keep_alive_seconds,
         )
@@ -129,11 +131,11 @@ def ending() -> Iterator[list[threading.Thread]]:
 
 @pytest.fixture
 def serving(ending: list[threading.Thread]) -> Iterator[Callable[..., Served]]:
-    """Starts a server of these settings."""
+    """Starts a server of these settings, and of an event loop."""
     with ExitStack() as stack:
 
-        def start(**settings: Any) -> Served:
-            served = Served(Settings(**settings), stack)
+        def start(loop: LoopFactoryType = "auto", **settings: Any) -> Served:
+            served = Served(Settings(**settings), stack, loop)
             stack.callback(setattr, served.server, "should_exit", True)
             ending.append(served.start())
             return served

@@ -6,13 +6,13 @@ import select
 import socket
 import struct
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from gradwire_service.edge.connection import MOST_TOLD
 from gradwire_service.edge.reading import MOST_PIPELINED
 from gradwire_service.edge.transfers import FRAMING_BYTES
-from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE
+from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE, Refusal
 
 from tests.service.edge.conftest import LARGE, everything
 
@@ -385,3 +385,27 @@ def test_clients_that_go_away_leave_nothing(serving):
     awaited(lambda: not served.server.server_state.tasks)
     assert not served.server.server_state.connections
     assert served.gate.arriving_bytes == 0
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "auto"])
+def test_who_is_gone_is_refused_without_an_error(serving, loop):
+    served = serving(loop)
+    client = served.connect()
+    client.sendall(b"GET /nothing HT")
+    while not (held := [one for one in served.gate._connections if one._head_begun]):
+        time.sleep(0.005)
+    found: Future[object] = Future()
+
+    def refuse() -> None:
+        """Before the loop has heard that the client is gone."""
+        client.close()
+        time.sleep(0.05)
+        try:
+            held[0].refuse(Refusal("request_timeout", "the headers came too slowly"))
+            found.set_result(None)
+        except OSError as error:
+            found.set_result(error)
+
+    held[0].loop.call_soon_threadsafe(refuse)
+    assert found.result(5) is None
+    assert b" 204 " in served.answer(NOTHING.replace(b"a\r\n", b"a\r\nConnection: close\r\n"))
