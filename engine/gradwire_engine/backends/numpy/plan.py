@@ -84,11 +84,13 @@ def _peak(
     freed = [0] * (len(last) + 1)
     for size, end in zip(polled(sizes, poll), ends, strict=True):
         freed[end] += size
-    spaces = _workspaces(instructions, poll)
-    for slot, size in enumerate(polled(sizes, poll)):
-        alive += size
-        peak = max(peak, alive + spaces.get(slot, 0))
-        alive -= freed[slot]
+    needed = sizes
+    if spaces := _workspaces(instructions, poll):
+        needed = [size + spaces.get(slot, 0) for slot, size in enumerate(polled(sizes, poll))]
+    for most, size, gone in zip(polled(needed, poll), sizes, freed, strict=False):
+        if alive + most > peak:
+            peak = alive + most
+        alive += size - gone
     return peak
 
 
