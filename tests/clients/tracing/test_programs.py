@@ -116,6 +116,24 @@ def test_arguments_are_those_that_it_names(client):
         gradwire.program("x ** ", "x")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ud800",
+        "#\udfff",
+        "\0",
+        "(" * 500,
+        "-" * 200_000 + "x",
+        "x" + ".a" * 900 + ".append(x)",
+    ],
+    ids=["surrogate", "comment", "null", "brackets", "signs", "attributes"],
+)
+def test_what_no_parser_reads_is_refused_in_words_that_can_be_printed(text):
+    with pytest.raises(gradwire.ProgramSyntaxError) as refused:
+        gradwire.program(text, "x")
+    assert str(refused.value).encode()
+
+
 def test_what_stands_at_the_end_is_returned():
     assert function_lines("x") == ("result_ = x", "return result_")
     assert function_lines("if x > 0:\n    y = 1") == ("if x > 0:", "    y = 1", "return y")

@@ -41,10 +41,14 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     try:
         source = Source(parameters, function_lines(text))
     except SyntaxError as error:
-        node = Node(line=error.lineno, column=error.offset)
-        detail = f"not valid syntax: {error.msg}"
-        code = "syntax_error"
-        raise ProgramSyntaxError(detail, status=422, code=code, node=node, source=text) from None
+        problem = f"not valid syntax: {error.msg}"
+        raise _invalid(text, problem, error.lineno, error.offset) from None
+    except UnicodeError:
+        printable = text.encode(errors="backslashreplace").decode()
+        raise _invalid(printable, "the text holds a character that no program may hold") from None
+    except (RecursionError, MemoryError):
+        problem = "an expression is longer, or nested deeper, than can be read"
+        raise _invalid(text, problem) from None
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     with used("the parameters"):
         signature = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])
@@ -64,6 +68,14 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     called.__doc__ = text
     called.__signature__ = signature  # type: ignore[attr-defined]
     return Function(called, client, again=(partial(program, client=client), (text, *parameters)))
+
+
+def _invalid(
+    text: str, problem: str, line: int | None = 1, column: int | None = 1
+) -> ProgramSyntaxError:
+    """The error of a text that is no program: the same as the service's."""
+    node = Node(line=line, column=column)
+    return ProgramSyntaxError(problem, status=422, code="syntax_error", node=node, source=text)
 
 
 def function_lines(text: str) -> tuple[str, ...]:
