@@ -33,6 +33,9 @@ from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.variables import flatten
 from gradwire_engine.tape import ArrayType, Instruction
 
+#: What an instruction and its value take beside the value's elements.
+_BYTES_PER_INSTRUCTION = 1000
+
 
 class Watching(NamedTuple):
     """What may be a source: what is named, or computed from it, and all that is trainable."""
@@ -91,6 +94,8 @@ class Recorded:
         check_budget(self.executable, b.limits, answers=False)
         #: Bytes of all values together.
         self.nbytes = self.executable.peak_bytes
+        #: What its questions are known by in the cache, which does not hold this.
+        self.identity = object()
 
     def place(self, instruction: Instruction) -> Place:
         """Where the client wrote what an instruction computes, or which variable it is."""
@@ -191,6 +196,13 @@ class Recording(Call):
         self._terms = (watching, promotion, exact)
         super().__init__(cache, limits, program, variables, Query("evaluate"), None)
 
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory that it takes, once it was run: more when questions need passes."""
+        recorded = self.recorded
+        other = 0 if self._unrolled is None else self._unrolled.nbytes
+        return recorded.nbytes + _BYTES_PER_INSTRUCTION * len(recorded.instructions) + other
+
     def run(self, poll: Poll) -> None:
         """Compute all values, by what was recorded of others that decide alike, if there is."""
         self._replayed(poll)
@@ -249,7 +261,7 @@ class RecordedCall(Call):
         query, vectors = self._asked
         self._recording = recording
         self._recorded, self._values = recording.recorded, recording.values
-        self._terms = (self._recorded,)
+        self._terms = (self._recorded.identity,)
         cache, limits, variables = recording._cache, recording._limits, recording._variables
         super().__init__(cache, limits, recording.program, variables, query, vectors)
 

@@ -16,8 +16,6 @@ from gradwire_service.store import Held, Key, Record, Store
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.envelope import TapeEnvelope, read_tape
 
-#: What an instruction and its value take beside the value's elements.
-_BYTES_PER_INSTRUCTION = 1000
 _TOKEN_BYTES = 24
 
 
@@ -113,14 +111,17 @@ class Tapes:
 
         Values that came in MessagePack are views of the body, so all of it is held with them.
         """
-        self._recordings.keep(key, recording, len(recipe.body) + _size(recording))
+        self._recordings.keep(key, recording, len(recipe.body) + recording.nbytes)
 
     def use(self, tape: Tape, by: str = "") -> None:
         """Note that a tape has answered: unless it is persistent, it does so to one request only.
 
+        If it is, its answer may have made it larger.
+
         Raises: ``Refusal`` (tape_consumed), where another answer was faster.
         """
         if tape.recipe.persistent:
+            self.keep(tape.key, tape.recipe, tape.recording)
             return
         self._recordings.drop(tape.key)
         if not self._store.consume(tape.key, by):
@@ -134,11 +135,6 @@ class Tapes:
         self._recordings.drop(key)
         if not self._store.remove(key):
             raise _unknown()
-
-
-def _size(recording: Recording) -> int:
-    recorded = recording.recorded
-    return recorded.nbytes + _BYTES_PER_INSTRUCTION * len(recorded.instructions)
 
 
 def _unknown() -> Refusal:

@@ -218,6 +218,39 @@ def test_tapes_may_be_asked_at_once():
             done.result()
 
 
+def ask(recording, query):
+    call = recording.call(query)
+    call.compile(unhurried)
+    return call.replay(unhurried)
+
+
+def test_what_questions_need_of_passes_is_counted():
+    text = "h = x\nfor i in range(2000):\n    h = sin(h)\n    k = h * h\ny = sum(k)"
+    recording = Engine().recording(Engine().parse(text), {"x": Leaf(np.ones(100))})
+    recording.compile(unhurried)
+    recording.run(unhurried)
+    before = recording.nbytes
+    ask(recording, Query("gradient", sources="x"))
+    assert recording.nbytes == before
+    ask(recording, Query("gradient", sources="h"))  # of the last pass
+    assert recording.nbytes > before + 2000 * 800
+
+
+def test_what_a_question_compiled_does_not_hold_what_was_recorded():
+    engine = Engine()
+    recording = engine.recording(engine.parse("y = x * x\ny * y"), {"x": Leaf(np.ones(1000))})
+    recording.compile(unhurried)
+    recording.run(unhurried)
+    ask(recording, Query("gradient", sources="x"))
+    recorded = weakref.ref(recording.recorded)
+    assert any(entry.paths for entry in engine._cache._entries.values())
+    for entry in engine._cache._entries.values():  # as if there was no room for it any more
+        entry.paths = tuple(path for path in entry.paths if not hasattr(path, "recorded"))
+    del recording
+    gc.collect()
+    assert recorded() is None
+
+
 def test_what_a_question_compiled_holds_no_values():
     engine = Engine()
     recording = engine.recording(engine.parse("y = x * x\ny * y"), {"x": Leaf(np.ones(1000))})

@@ -33,6 +33,10 @@ _OFFERS: Mapping[str, Offer] = {
 }
 
 
+#: The settings that bound what is kept from one request to the next.
+_KEPT = ("cache_bytes", "near_bytes", "tape_values_bytes")
+
+
 def offer_of(task: str) -> Offer:
     """The formats that a task reads and writes."""
     return _OFFERS.get(task, DOCUMENTS)
@@ -78,6 +82,10 @@ def open_tasks(settings: Settings, store: Store, *, apart: bool) -> Tasks:
 
 def shared_by(settings: Settings, count: int) -> Settings:
     """The settings of each of so many that divide what is kept between them."""
-    kept = ("cache_bytes", "near_bytes", "tape_values_bytes")
-    shares = {name: max(getattr(settings, name) // count, 1) for name in kept}
+    shares = {name: max(getattr(settings, name) // count, 1) for name in _KEPT}
     return settings.model_copy(update=shares)
+
+
+def kept_bytes(settings: Settings) -> int:
+    """The most that all work keeps from one request to the next."""
+    return sum(getattr(settings, name) for name in _KEPT)

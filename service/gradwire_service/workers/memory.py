@@ -14,6 +14,8 @@ from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES
 
 #: Of what is less it is not worth looking for it.
 _NOISE_BYTES = 4 << 20
+#: Beyond what a process keeps on purpose: what may stay of what it was asked.
+_STAYING_BYTES = 16 << 20
 _STATUS = Path("/proc/self/status")
 
 
@@ -43,13 +45,21 @@ def end_first() -> None:
 
 
 class Giver:
-    """Gives memory back that a large task has left behind."""
+    """Gives memory back that a large task has left behind.
 
-    def __init__(self) -> None:
+    What it cannot give back lies between what is kept: Python's memory is in arenas of 1 MiB, each
+    of which stays as long as one object does. ``holds_too_much`` is told when more stays than a
+    process may keep, which is ``most_kept_bytes``, and a little.
+    """
+
+    def __init__(self, most_kept_bytes: int) -> None:
         # Opened once: opening takes ten times as long as reading.
         self._statm = os.open("/proc/self/statm", os.O_RDONLY) if sys.platform == "linux" else -1
-        self._least_bytes = self._resident_bytes() + _NOISE_BYTES
-        self._kept_bytes = self._resident_bytes() + KEPT_BY_PROCESS_BYTES
+        began_with = self._resident_bytes()
+        self._least_bytes = began_with + _NOISE_BYTES
+        self._kept_bytes = began_with + KEPT_BY_PROCESS_BYTES
+        self._most_bytes = began_with + most_kept_bytes + _STAYING_BYTES
+        self.holds_too_much = False
         self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
     def release(self) -> None:
@@ -61,7 +71,6 @@ class Giver:
     def release_all(self) -> None:
         """When there is nothing to do: give back all that is not in use."""
         if self._resident_bytes() > self._least_bytes:
-            forget_cycles()
             self._give()
             self._least_bytes = max(self._least_bytes, self._resident_bytes() + _NOISE_BYTES)
 
@@ -72,8 +81,10 @@ class Giver:
 
     def _give(self) -> None:
         forget_buffers()
+        forget_cycles()
         if self._trim is not None:
             self._trim(0)
+        self.holds_too_much = self._resident_bytes() > self._most_bytes
 
 
 def _data_bytes() -> int:

@@ -14,6 +14,10 @@ class Ready(NamedTuple):
     """The process may be asked, and stopped."""
 
 
+class Retire(NamedTuple):
+    """The process holds more than it may keep, and cannot give it back: it is to be replaced."""
+
+
 class Learned(NamedTuple):
     """The time that the body of the request asks for."""
 

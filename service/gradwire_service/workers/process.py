@@ -19,7 +19,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.work.messages import Task
 from gradwire_service.workers.channel import Channel, Closed
-from gradwire_service.workers.messages import STOP, Learned, Ready, StoreCall
+from gradwire_service.workers.messages import STOP, Learned, Ready, Retire, StoreCall
 from gradwire_service.workers.remote import served
 
 logger = logging.getLogger("gradwire")
@@ -71,7 +71,7 @@ class Process:
         self._ended = ended
         self._task: Task | None = None
         self._answered: Callable[[Any], None] | None = None
-        self._killed = False
+        self._killed = self._retires = False
         self.alive = True
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._channel.fileno(), self._arrived)
@@ -106,12 +106,16 @@ class Process:
             for message in self._channel.arrived():
                 self._take(message)
         except Closed:
-            self.alive = False
-            self._ended(self)
-            self._loop.remove_reader(self._channel.fileno())
-            self._channel.close()
-            joined = self._loop.run_in_executor(self._threads, self._join)
+            joined = self._end()
             joined.add_done_callback(lambda _: self._tell(self._error()))
+
+    def _end(self) -> asyncio.Future[None]:
+        """Have it replaced; the process ends with its channel."""
+        self.alive = False
+        self._ended(self)
+        self._loop.remove_reader(self._channel.fileno())
+        self._channel.close()
+        return self._loop.run_in_executor(self._threads, self._join)
 
     def _take(self, message: Any) -> None:
         if isinstance(message, StoreCall):
@@ -122,7 +126,13 @@ class Process:
                 self._task.deadline.allow(message.allowed_ms)
         elif isinstance(message, Ready):
             self._ready(self)
+        elif isinstance(message, Retire):
+            self._retires = True
+            if self._task is None and self.alive:
+                self._end()
         else:
+            if self._retires and self.alive:  # before it is given the next task
+                self._end()
             self._tell(message)
 
     def _reply(self, called: asyncio.Future[Any]) -> None:

@@ -17,10 +17,10 @@ from gradwire_service.settings import Settings
 from gradwire_service.watchdog import end_with_parent
 from gradwire_service.work.answering import answered
 from gradwire_service.work.messages import Task
-from gradwire_service.work.tasks import open_tasks, shared_by
+from gradwire_service.work.tasks import kept_bytes, open_tasks, shared_by
 from gradwire_service.workers.channel import Channel, Closed
 from gradwire_service.workers.memory import Giver, end_first, limit_memory
-from gradwire_service.workers.messages import STOP, Learned, Ready
+from gradwire_service.workers.messages import STOP, Learned, Ready, Retire
 from gradwire_service.workers.remote import RemoteStore
 
 #: How long a process has nothing to do before it gives back what it has kept for the next task.
@@ -34,9 +34,10 @@ class Worker:
         self._channel = channel
         self._settings = settings
         store = RemoteStore(channel, settings)
-        self._tasks = open_tasks(shared_by(settings, settings.processes), store, apart=apart)
+        share = shared_by(settings, settings.processes)
+        self._tasks = open_tasks(share, store, apart=apart)
         self._deadline: Deadline | None = None
-        self._giver = Giver()
+        self._giver = Giver(kept_bytes(share))
 
     def stop(self, _signal: int, _frame: FrameType | None) -> None:
         """Stop what is being done, at its next poll."""
@@ -52,6 +53,8 @@ class Worker:
             if self._channel.is_silent(_IDLE_SECONDS):
                 self._channel.release()
                 self._giver.release_all()
+            if self._giver.holds_too_much:
+                self._channel.send(Retire())
             task = self._channel.receive()
             assert isinstance(task, Task)
             self._deadline = task.deadline

@@ -4,6 +4,7 @@ import asyncio
 import os
 import select
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from gradwire_service.scheduling import Deadline
@@ -16,31 +17,97 @@ from gradwire_service.workers.worker import serve
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX's")
 
 
-async def test_one_that_is_killed_when_it_has_answered_takes_no_other_task():
-    settings = Settings(processes=1)
-    started = Started(serve, settings, apart=True)
-    ready, ended, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    answers = []
-    with ThreadPoolExecutor() as threads:
-        process = Process(
-            started,
-            open_store(settings),
-            threads,
-            lambda _: ready.set(),
-            lambda _: ended.set(),
-        )
-        await ready.wait()
-        task = Task("POST /v1/evaluate", (), {}, "", Deadline(1000), b"{}")
+LEAVE = """
+import numpy as np
+from gradwire_service.workers import worker
+worker.left = [*getattr(worker, "left", []), np.ones(4 << 20)]
+"""
 
-        def take(answer):
-            answers.append((answer, process.alive))
-            answered.set()
 
-        process.begin(task, take)
-        select.select([started.channel], [], [])  # the event loop does not know of it yet
-        process.kill()
-        await answered.wait()
-        await ended.wait()
-    (answer, alive) = answers[0]
+class Leaving:
+    """What leaves 32 MiB wherever it arrives, which nothing counts."""
+
+    def __reduce__(self):
+        return exec, (LEAVE, {})
+
+
+class Asked:
+    """A process of which tasks are asked, and how often it has ended."""
+
+    def __init__(self, threads):
+        settings = Settings(processes=1, cache_bytes=1, near_bytes=0, tape_values_bytes=0)
+        self.ready, self.ended = asyncio.Event(), asyncio.Event()
+        self.ends = 0
+        self.started = Started(serve, settings, apart=True)
+        store = open_store(settings)
+        self.process = Process(self.started, store, threads, self._is_ready, self._has_ended)
+
+    async def ask(self, said: Any = b""):
+        """What it answers, and whether it may be asked again."""
+        answer = asyncio.get_running_loop().create_future()
+        task = Task("POST /v1/evaluate", (), {b"x-said": said}, "", Deadline(10_000), b"{}")
+        self.process.begin(task, lambda found: answer.set_result((found, self.process.alive)))
+        return await answer
+
+    def _is_ready(self, _process):
+        self.ready.set()
+
+    def _has_ended(self, _process):
+        self.ends += 1
+        self.ended.set()
+
+
+@pytest.fixture
+def threads():
+    with ThreadPoolExecutor() as those:
+        yield those
+
+
+async def test_one_that_is_killed_when_it_has_answered_takes_no_other_task(threads):
+    asked = Asked(threads)
+    await asked.ready.wait()
+    answering = asyncio.create_task(asked.ask())
+    await asyncio.sleep(0)
+    select.select([asked.started.channel], [], [])  # the event loop does not know of it yet
+    asked.process.kill()
+    answer, alive = await answering
+    await asked.ended.wait()
     assert isinstance(answer, Failed)
     assert not alive
+    assert asked.ends == 1
+
+
+async def test_one_that_holds_too_much_is_replaced_when_idle(
+    threads,
+):
+    asked = Asked(threads)
+    await asked.ready.wait()
+    answer, alive = await asked.ask(Leaving())
+    assert isinstance(answer, Failed)
+    assert alive
+    await asked.ended.wait()
+    await asyncio.to_thread(threads.shutdown)  # when it has ended
+    assert not asked.process.alive
+    assert (asked.ends, asked.started.process.exitcode) == (1, 0)
+
+
+async def test_one_that_holds_too_much_takes_no_other_task(threads):
+    asked = Asked(threads)
+    await asked.ready.wait()
+    times = 0
+    while (await asked.ask(Leaving()))[1]:
+        times += 1
+    await asyncio.to_thread(threads.shutdown)  # when it has ended
+    assert 1 <= times <= 4
+    assert (asked.ends, asked.started.process.exitcode) == (1, 0)
+
+
+async def test_one_that_gives_back_what_it_held_goes_on(threads):
+    asked = Asked(threads)
+    await asked.ready.wait()
+    for _ in range(10):
+        assert (await asked.ask())[1]
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asked.ended.wait(), 2)
+    asked.process.kill()
+    await asked.ended.wait()
