@@ -17,6 +17,8 @@ _LITTLE_BYTES = 8 << 20
 #: Larger blocks are the system's own, each by itself. The most that glibc allows: to read 2 MB of
 #: JSON takes one of 24 MB.
 MAPPED_BYTES = 32 << 20
+#: Of a process that has others compute: what it reads and sends itself is smaller.
+MAPPED_BY_FRONT_BYTES = 4 << 20
 #: How much may be free at the end of each thread's memory: more makes JSON no quicker, and bodies
 #: of 64 MB, which grow, would leave all of it behind.
 KEPT_BYTES = 24 << 20
@@ -28,17 +30,20 @@ _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
 
 
-def keep_freed_memory(kept_bytes: int = KEPT_BYTES, *, in_one: bool = False) -> None:
+def keep_freed_memory(
+    kept_bytes: int = KEPT_BYTES, *, mapped_bytes: int = MAPPED_BYTES, in_one: bool = False
+) -> None:
     """Have this process keep so much of what is freed, where its C library is glibc.
 
-    All ``in_one`` arena can be given back by ``malloc_trim``, which leaves the end of others as it
-    is; threads would wait there for each other. One whose memory is refused begins a second arena.
+    Blocks of ``mapped_bytes`` and more are given back. All ``in_one`` arena can be given back by
+    ``malloc_trim``, which leaves the end of others as it is; threads that compute would wait there
+    for each other. One whose memory is refused begins a second arena.
     """
     if not sys.platform.startswith("linux"):
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # others have none
     if mallopt is not None:
-        mallopt(_M_MMAP_THRESHOLD, MAPPED_BYTES)
+        mallopt(_M_MMAP_THRESHOLD, mapped_bytes)
         mallopt(_M_TRIM_THRESHOLD, kept_bytes)
         if in_one:
             mallopt(_M_ARENA_MAX, 1)

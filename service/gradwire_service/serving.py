@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
 from gradwire_service.access.exposure import refuse_exposed
-from gradwire_service.allocation import keep_freed_memory
+from gradwire_service.allocation import MAPPED_BY_FRONT_BYTES, keep_freed_memory
 from gradwire_service.app import create_app
 from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.files import allow_connections
@@ -94,7 +94,10 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
     # Programs in the pool are Python too: let the event loop in five times sooner than usual.
     sys.setswitchinterval(0.001)
     threadpool_limits(settings.blas_threads)
-    keep_freed_memory()
+    if settings.processes:
+        keep_freed_memory(mapped_bytes=MAPPED_BY_FRONT_BYTES, in_one=True)
+    else:
+        keep_freed_memory()
     allow_connections(settings.max_connections)
     app = create_app(settings, log)
     keyring = app.state.keyring

@@ -169,7 +169,11 @@ class SqliteStore(OrderedStore):
         insert = "INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
         number = self._execute(insert, row).lastrowid
         assert number is not None
-        self._execute("INSERT INTO bodies VALUES (?, ?, ?)", (number, body, crc32(body, number)))
+        # Written by itself: a statement keeps what it was given until it is given something else.
+        insert = "INSERT INTO bodies VALUES (?, zeroblob(?), ?)"
+        self._execute(insert, (number, len(body), crc32(body, number)))
+        with self._file.connection.blobopen("bodies", "body", number) as blob:
+            blob.write(body)
 
     def _move(self, key: Key, to: Key, head: str, expires_at: float) -> None:
         self._execute(

@@ -190,3 +190,33 @@ def test_no_other_user_reads_what_is_kept(tmp_path):
     assert len(made) > 1  # the log, too
     assert {stat.S_IMODE(file.stat().st_mode) for file in made} == {0o600}
     store.close()
+
+
+RESIDENT = """
+import os
+from gradwire_service.store import Key, Record
+from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.sqlite import SqliteStore
+most = Amount(10, 1 << 30)
+store = SqliteStore(path, {"tensors": Policy(most, most, 100)})
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+key = Key("tensors", "me", "one")
+store.put(key, Record("", b"small"))
+before = resident()
+store.put(key, Record("", bytes(range(256)) * (1 << 18)))
+assert store.find(key).body == bytes(range(256)) * (1 << 18)
+found.put(resident() - before)
+store.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells what is resident")
+def test_nothing_of_a_record_stays_in_memory(tmp_path):
+    found = FORKING.SimpleQueue()
+    process = forked(RESIDENT, path=str(tmp_path / "records.db"), found=found)
+    process.join()
+    assert process.exitcode == 0
+    assert found.get() < 16 << 20
