@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 DType: TypeAlias = np.dtype[Any]
 Shape: TypeAlias = tuple[int, ...]
+
+#: A list's brackets, and the comma after it.
+_LIST_BYTES = 3
 
 
 class ArrayType(NamedTuple):
@@ -102,6 +107,18 @@ class StackType(NamedTuple):
 
 
 Type: TypeAlias = ArrayType | TupleType | StackType
+
+
+def nested_lists(shape: Shape) -> int:
+    """How many lists there are in the nested lists of an array: one within it for each row."""
+    return sum(accumulate(shape[:-1], mul, initial=1)) if shape else 0
+
+
+def answer_bytes(kind: Type) -> int:
+    """Bytes of the elements in an answer, or of the brackets and commas of what has few."""
+    if not isinstance(kind, ArrayType):
+        return kind.nbytes
+    return max(kind.nbytes, _LIST_BYTES * nested_lists(kind.shape))
 
 
 def is_stack(kind: Type) -> bool:

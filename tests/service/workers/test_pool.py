@@ -177,6 +177,19 @@ async def test_what_libraries_need_for_json_is_refused_like_all_else(served):
         assert statuses == {200, 413}
 
 
+@pytest.mark.parametrize(
+    "array", ["ones((n, 0)) * x", "ones((n, 1)) * x > 3", "ones((n, 1, 1)) * x"]
+)
+async def test_what_libraries_need_for_lists_is_refused_like_all_else(served, array):
+    async with served(processes=1, process_bytes=256 << 20) as client:
+        statuses = []
+        for count in (200_000, 2_000_000, 20_000_000):
+            request = {"program": f"n = {count}\n{array}", "variables": {"x": 1.5}}
+            answer = await client.post("/v1/evaluate", json=request)
+            statuses.append(answer.status_code)
+        assert statuses == [200, 413, 413]
+
+
 async def test_a_process_that_crashes_takes_only_its_request_with_it(apart):
     running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
     os.kill(await computing(), signal.SIGSEGV)

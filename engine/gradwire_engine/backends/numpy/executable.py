@@ -23,7 +23,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.tape import Instruction, Tape, answer_bytes
 
 #: Predicted time of an instruction, walked or generated, of compiling it, and of an operation.
 _SECONDS_TO_WALK = 2e-6
@@ -58,7 +58,9 @@ class Executable:
             if sum(moved) >= _GROUPED_AT_ONCE:
                 self._group(poll)
         #: Bytes of what is answered.
-        self.output_bytes: int = sum([tape.instructions[slot].type.nbytes for slot in tape.outputs])
+        self.output_bytes: int = sum(
+            [answer_bytes(tape.instructions[slot].type) for slot in tape.outputs]
+        )
         #: Instructions that loops execute, as predicted.
         self._looped = 0
         self._constant_bytes = 0
