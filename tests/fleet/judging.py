@@ -161,6 +161,7 @@ class Judge:
 
     async def _ask_for_much(self) -> None:
         """See that what attacks leave is not missing where others need much, for a moment."""
+        self._others.close()  # perhaps it was idle for longer than the service keeps it
         found = await self._others.ask(asks.large(LARGE_NUMBERS))
         self._hold(found.right, f"another's large request was {found.outcome}: {found.body!r}")
 
