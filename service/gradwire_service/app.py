@@ -48,7 +48,6 @@ from gradwire_service.telemetry import (
     Metrics,
     Problems,
     RequestScope,
-    exporting,
     open_export,
     request_lines,
 )
@@ -168,9 +167,10 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         await executors.open()
         try:
             with keys.following:
-                async with exporting(export, exposition, settings.otel_metrics_seconds):
-                    yield
+                yield
         finally:
+            if export is not None:
+                await export.close()
             exposition.close()
             await executors.close()
             threads.shutdown()

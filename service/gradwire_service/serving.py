@@ -86,7 +86,7 @@ def serve(settings: Settings, heartbeat: Heartbeat | None) -> None:
     refuse_exposed(settings)
     with logging_to(sys.stderr, settings) as log:
         for unknown in unknown_variables(os.environ):
-            logger.warning("the environment has what is no setting: %s", unknown)
+            logger.warning("unknown setting in the environment: %s", unknown)
         _serve(settings, log, heartbeat)
 
 
@@ -102,9 +102,9 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
     app = create_app(settings, log)
     keyring = app.state.keyring
     logger.info(
-        "Gradwire %s with %s and the store %s",
+        "Gradwire %s: authentication %s, store %s",
         __version__,
-        "no API keys" if keyring is None else f"API keys ({len(keyring.keys)} now)",
+        "off" if keyring is None else f"by API key ({len(keyring.keys)} keys)",
         told_address(settings.store),
     )
     connection = partial(Connection, gate=Gate(settings, app.state.ledger))
@@ -132,6 +132,6 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
         if server.started:
             raise
         raise NotStarted(
-            f"not started at {settings.host}:{settings.port}, for the reason above; --port, or "
-            "GRADWIRE_PORT, chooses another port"
+            f"could not start at {settings.host}:{settings.port}, for the reason above; choose "
+            "another port with --port or GRADWIRE_PORT"
         ) from None

@@ -50,7 +50,7 @@ def shape_mismatch() -> gradwire.APIError:
         pointer="/program",
         node=gradwire.Node(op="matmul", line=2, column=7),
         request_id="a1-2",
-        problem={"title": "Shapes do not fit together"},
+        problem={"title": "Shape mismatch"},
         source="h = x\ny = h @ w",
     )
 
@@ -73,7 +73,7 @@ def test_errors_pass_between_processes():
     error = pickle.loads(pickle.dumps(shape_mismatch()))
     assert type(error) is gradwire.ShapeMismatch
     assert str(error) == str(shape_mismatch())
-    assert error.problem == {"title": "Shapes do not fit together"}
+    assert error.problem == {"title": "Shape mismatch"}
 
 
 def test_missing_references_are_listed():

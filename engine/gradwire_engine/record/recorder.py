@@ -131,7 +131,7 @@ class Recorder:
         if name == RESULT:
             raise InvalidProgram("the program returns nothing: its last expression was never run")
         hint = hints.for_name(name, self._visible()) or "send it in variables, or assign it first"
-        raise UnknownName(f"{_shown(name)} is neither a variable nor assigned before", hint=hint)
+        raise UnknownName(f"{_shown(name)} is not defined", hint=hint)
 
     def _visible(self) -> Iterator[str]:
         """All names that may be read here."""

@@ -58,7 +58,7 @@ class Admission:
         token = read_token(given[len(_SCHEME) :].strip())
         key = None if token is None else self._keyring.identify(token)
         if key is None:
-            raise _unauthenticated("the API key is not one of this service, or is over")
+            raise _unauthenticated("the API key is unknown, revoked or expired")
         return key
 
 
@@ -75,7 +75,7 @@ def _unauthenticated(detail: str, error: str | None = "invalid_token") -> Refusa
 def _forbidden(needed: str) -> Refusal:
     return Refusal(
         "forbidden",
-        f"the API key has not the scope {needed}",
+        f"the API key lacks the scope {needed}",
         hint=f"ask the operator for a key with the scope {needed}",
         challenge=f'{_REALM}, error="insufficient_scope", scope="{needed}"',
     )

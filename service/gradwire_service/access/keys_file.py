@@ -83,13 +83,13 @@ class Following:
             entries = self._file.read()
         except KeysError as error:
             self._keyring.stale = True
-            logger.error("the keys stay as they were: %s", error)
+            logger.error("the previous API keys stay in use: %s", error)
         except Exception as error:
             self._keyring.stale = True
-            logger.error("the keys stay as they were", exc_info=error)
+            logger.error("the previous API keys stay in use", exc_info=error)
         else:
             self._keyring.replace(entries)
-            logger.info("the keys were read again; there are %d", len(entries))
+            logger.info("API keys reloaded: %d", len(entries))
 
     def _follow(self) -> None:
         while not self._ended.wait(LOOK_SECONDS):

@@ -86,6 +86,6 @@ class Meter:
         return Refusal(
             "rate_limited",
             detail,
-            hint="repeat after the time given in Retry-After; several examples may go in one batch",
+            hint="retry after the time in the Retry-After header, or send examples in one batch",
             retry_after_seconds=seconds,
         )

@@ -48,7 +48,7 @@ class Connection(Reading):
         if len(gate) > most + MOST_TOLD:
             self.cut()
         else:
-            told = f"{most} connections are open, as many as may be"
+            told = f"all {most} connections are in use"
             self.refuse(Refusal("overloaded", told, retry_after_seconds=1))
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -65,15 +65,15 @@ def check_headers(version: str, named: Mapping[bytes, bytes], lines: Sequence[He
     Raises: ``Refusal`` (malformed_request, expectation_failed).
     """
     if version not in _VERSIONS:
-        raise malformed("the version is not one that is spoken here", hint="speak HTTP/1.1")
+        raise malformed("unsupported HTTP version", hint="use HTTP/1.1")
     host = named.get(b"host")
     if host is None:
         if version == "1.1":
-            raise malformed("a request has a header Host", hint="RFC 9112, section 3.2")
+            raise malformed("the Host header is missing", hint="RFC 9112, section 3.2")
     elif host.translate(None, _HOST):
-        raise malformed("the header Host names no host")
+        raise malformed("the Host header is invalid")
     if len(named) < len(lines) and [name for name, _ in lines].count(b"host") > 1:
-        raise malformed("a request has one header Host", hint="RFC 9112, section 3.2")
+        raise malformed("the Host header is repeated", hint="RFC 9112, section 3.2")
     coding = named.get(b"transfer-encoding")
     if coding is not None and (version != "1.1" or coding.strip().lower() != b"chunked"):
         raise malformed(
@@ -81,10 +81,10 @@ def check_headers(version: str, named: Mapping[bytes, bytes], lines: Sequence[He
             hint="the header Content-Encoding says how a body is compressed",
         )
     if b"expect" in named and version == "1.1" and not waits_to_go_on(version, named):
-        raise Refusal("expectation_failed", "only 100-continue may be expected here")
+        raise Refusal("expectation_failed", "only Expect: 100-continue is supported")
     if b"upgrade" in named and has_body(named):
         # The parser would read it as what follows the upgrade: the next request.
-        raise malformed("a request with a body asks for another protocol", "send no Upgrade")
+        raise malformed("a request with a body must not upgrade the protocol", "send no Upgrade")
 
 
 def waits_to_go_on(version: str, named: Mapping[bytes, bytes]) -> bool:

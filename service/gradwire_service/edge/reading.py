@@ -130,7 +130,9 @@ class Reading(HttpToolsProtocol, ABC):
         self.url += url
         most = self._settings.max_target_bytes
         if len(self.url) > most:
-            raise Refusal("target_too_long", f"a path with its query has at most {most} bytes here")
+            raise Refusal(
+                "target_too_long", f"the path and its query may have at most {most} bytes"
+            )
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header; those behind a body are nobody's."""

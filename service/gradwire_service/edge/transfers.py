@@ -84,7 +84,7 @@ class Arrival:
             hint = "send larger chunks, without extensions"
             raise malformed("the chunks of the body take more bytes than it has", hint)
         if self._total.arriving_bytes > settings.max_arriving_bytes:
-            told = "as many bytes of bodies arrive here as may at a time"
+            told = "too many uploads in progress"
             raise Refusal("overloaded", told, retry_after_seconds=1)
 
     def end(self) -> None:

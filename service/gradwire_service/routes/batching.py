@@ -271,4 +271,4 @@ def _written(joint: JointCall, members: Sequence[Member], pace: Pace, poll: Poll
 def _log(error: Exception) -> None:
     """Tell of what should not have failed; what may fail, each request is told again."""
     if not problem_of(error).expected:
-        logger.warning("what was to be done for several requests failed", exc_info=error)
+        logger.warning("a batch of requests failed", exc_info=error)

@@ -28,7 +28,7 @@ def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
     )
     async def readyz() -> dict[str, str]:
         if capacity.draining:
-            raise Refusal("draining", "this replica is stopping", retry_after_seconds=1)
+            raise Refusal("draining", "this replica is shutting down", retry_after_seconds=1)
         return {"status": "ready"}
 
     @routes.get(

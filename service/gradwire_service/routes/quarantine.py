@@ -33,7 +33,7 @@ class Quarantine:
         if seconds > 0:
             raise Refusal(
                 "crashing_program",
-                f"it has crashed {MOST_CRASHES} processes within a minute",
+                f"this program crashed {MOST_CRASHES} worker processes within a minute",
                 hint="report it with the program; another program may do the same without a crash",
                 retry_after_seconds=math.ceil(seconds),
             )

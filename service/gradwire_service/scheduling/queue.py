@@ -330,7 +330,7 @@ class Queue:
                 raise refusal
             self._line.remove(last)
             retry_seconds = self._retry_seconds(last.owner)
-            self._fail(last, overloaded("others' requests come first", retry_seconds))
+            self._fail(last, overloaded("dropped to make room for another tenant", retry_seconds))
 
     def _refusal(self, deadline: Deadline, nbytes: int, owner: str) -> Refusal | None:
         """Why not to take more, if so."""
@@ -346,7 +346,9 @@ class Queue:
             detail = f"{self._jobs} requests are waiting or running"
             return overloaded(detail, self._retry_seconds(owner))
         if full and wait_seconds > deadline.remaining_seconds() > 0:
-            detail = f"the queue is {wait_seconds:.1f} s long, more than the request's time"
+            detail = (
+                f"the queue is {wait_seconds:.1f} s long, more than the time left for the request"
+            )
             return overloaded(detail, self._retry_seconds(owner))
         return None
 
@@ -359,7 +361,7 @@ class Queue:
         """Why not to begin a job now: others may take longer than they did when it was taken on."""
         if job.waited_seconds <= _LATEST_PART * self.bounds.seconds:
             return None
-        detail = f"it has waited for {job.waited_seconds:.1f} s, which is too long"
+        detail = f"it waited {job.waited_seconds:.1f} s in the queue, which is too long"
         return overloaded(detail, self._retry_seconds(job.owner))
 
     def _retry_seconds(self, owner: str) -> int:
@@ -410,7 +412,7 @@ def overloaded(detail: str, retry_after_seconds: int) -> Refusal:
     return Refusal(
         "overloaded",
         detail,
-        hint="repeat after the time given in Retry-After",
+        hint="retry after the time in the Retry-After header",
         retry_after_seconds=retry_after_seconds,
     )
 
@@ -419,6 +421,6 @@ def draining() -> Refusal:
     """The refusal of what comes when the service is about to stop."""
     return Refusal(
         "draining",
-        "this replica is stopping; another one will answer",
+        "this replica is shutting down; retry on another one",
         retry_after_seconds=1,
     )

@@ -1,4 +1,4 @@
-"""Who is let in, and how often."""
+"""Authentication and rate limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, SecretStr, model_validator
 
 
 class Admitting(BaseModel):
-    """Who is let in, and how often."""
+    """Authentication and rate limits."""
 
     keys_file: str = Field(
         default="",

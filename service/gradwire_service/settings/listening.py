@@ -43,8 +43,8 @@ class Listening(BaseModel):
 
     proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("127.0.0.1", "::1"),
-        description="Addresses and networks of the proxies in front, with commas between. Only "
-        "these are believed whose request it is, by X-Forwarded-For; the log alone tells it.",
+        description="Addresses and networks of the proxies in front, separated by commas. "
+        "X-Forwarded-For is trusted only from these; it is used in logs only.",
     )
 
     @field_validator("cors_origins", "proxies", mode="before")

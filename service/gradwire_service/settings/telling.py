@@ -17,7 +17,7 @@ class Telling(BaseModel):
     )
     log_format: Literal["json", "console"] = Field(
         default="console",
-        description="How lines are logged: as JSON for machines, the image's default, or for eyes.",
+        description="Format of log lines: JSON (the image's default), or human-readable.",
     )
     log_requests: bool = Field(
         default=True,
@@ -39,9 +39,4 @@ class Telling(BaseModel):
         le=1,
         description="The part of requests that are traced, of those whose `traceparent` does not "
         "say.",
-    )
-    otel_metrics_seconds: float = Field(
-        default=0,
-        ge=0,
-        description="How often the metrics, too, are sent there; 0 for never.",
     )

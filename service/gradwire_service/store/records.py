@@ -21,7 +21,7 @@ class Unavailable(Refusal):
     """The store cannot do now what it may do later."""
 
     def __init__(self, detail: str) -> None:
-        hint = "repeat after the time given in Retry-After"
+        hint = "retry after the time in the Retry-After header"
         super().__init__("store_unavailable", detail, hint=hint, retry_after_seconds=1)
 
 

@@ -105,7 +105,7 @@ class RedisStore(Store):
         if told == b"held":
             return float(about[0])
         if told == b"lost":
-            raise Unavailable("the store has lost what it was given")
+            raise Unavailable("the store lost the record while it was written")
         whose, most = {
             b"owned": (whose_own(key.kind), policy.owned),
             b"all": (whose_all(key.kind), policy.all),

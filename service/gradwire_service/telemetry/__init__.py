@@ -1,7 +1,7 @@
 """What is told about the work: metrics, log lines and traces, and the id that joins them."""
 
 from gradwire_service.telemetry.account import PHASES, Account, account_of, server_timing
-from gradwire_service.telemetry.export import Export, NotInstalled, exporting, open_export
+from gradwire_service.telemetry.export import Export, NotInstalled, open_export
 from gradwire_service.telemetry.exposition import Exposition
 from gradwire_service.telemetry.ids import RequestIds
 from gradwire_service.telemetry.ledger import Ledger
@@ -25,7 +25,6 @@ __all__ = [
     "RequestScope",
     "Tell",
     "account_of",
-    "exporting",
     "logging_to",
     "open_export",
     "request_lines",

@@ -1,14 +1,12 @@
-"""OpenTelemetry's exporters, which tell once that a collector is gone, and when it is back."""
+"""OpenTelemetry's exporter, which logs once that a collector is gone, and when it is back."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any
 
-from opentelemetry.exporter.otlp.proto.http import metric_exporter, trace_exporter
-from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
+from opentelemetry.exporter.otlp.proto.http import trace_exporter
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 
@@ -68,25 +66,3 @@ class SpanExporter(trace_exporter.OTLPSpanExporter):
         if not self._shutdown:
             super().shutdown()  # type: ignore[no-untyped-call]
             self._complaints.close()
-
-
-class MetricExporter(metric_exporter.OTLPMetricExporter):
-    """Sends metrics."""
-
-    def __init__(self, endpoint: str, timeout: float) -> None:
-        super().__init__(endpoint=endpoint, timeout=timeout)
-        self._complaints = Complaints(metric_exporter.__name__, endpoint)
-
-    def export(
-        self, metrics_data: MetricsData, timeout_millis: float | None = None, **kwargs: Any
-    ) -> MetricExportResult:
-        """Send them; what fails is lost."""
-        result = super().export(metrics_data, timeout_millis, **kwargs)
-        if result is MetricExportResult.SUCCESS:
-            self._complaints.settle()
-        return result
-
-    def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
-        """Give up what is on its way."""
-        super().shutdown(timeout_millis, **kwargs)
-        self._complaints.close()

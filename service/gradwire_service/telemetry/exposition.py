@@ -91,5 +91,5 @@ class Exposition:
         except Refusal:  # of which the store has told itself
             return {}
         except Exception as error:  # whatever ails a store, the rest is told
-            logger.warning("the store does not tell what it holds", exc_info=error)
+            logger.warning("the records in the store could not be counted", exc_info=error)
             return {}

@@ -81,7 +81,7 @@ class Log:
             self._write(b"".join(rendered))
         missed, self._missed = self._missed, 0
         if missed:
-            logger.warning("lines were not logged: too many waited", extra={"lines": missed})
+            logger.warning("log lines dropped: the log queue was full", extra={"lines": missed})
 
 
 class _Handler(logging.Handler):

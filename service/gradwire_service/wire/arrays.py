@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import binascii
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from gradwire_service.allocation import check_room
 from gradwire_service.wire.scanning import contains
+from gradwire_service.wire.shared import Body
 
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY
 #: Kinds and sizes that orjson writes with the fewest digits that read back as the same number.
@@ -24,45 +26,121 @@ _MOST_DIGITS = {1: 6, 2: 10, 4: 15, 8: 25, 16: 50}
 #: A list's brackets and comma, and what orjson (3.13) notes of it (113 bytes were measured); twice,
 #: since each part of a complex array has it.
 _LIST_DIGITS, _LIST_BYTES = 2 * 3, 2 * 128
+#: Numbers, and lists for eight each, that are written at a time: of a document that has more,
+#: arrays of ``_LIFTED`` and more are written by themselves.
+_PIECE, _LIFTED, _NUMBERS_OF_LIST = 1 << 17, 1 << 12, 8
+#: What orjson takes for a piece.
+_PIECE_BYTES = 16 << 20
+#: Divisible by 3, so that base64 of pieces is that of the whole.
+_BASE64_BYTES = 3 << 18
 
 
-def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> bytes:
-    """Write ``document``; NaN and infinities become the protocol's strings.
-
-    orjson writes a non-finite number as ``null``, so only a body that has a null is looked at
-    array by array.
+def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[Body]:
+    """Write ``document``, in pieces; NaN and infinities become the protocol's strings.
 
     Raises: ``MemoryError``.
     """
-    room, has_float16 = _surveyed(document)
-    check_room(room)
+    if _survey(document).numbers <= _PIECE:
+        return [_written(document, as_bytes=as_bytes)]
+    mark = secrets.token_hex(16)  # nobody else's string
+    lifted: list[NDArray[Any]] = []
+
+    def lift(value: Any) -> Any:
+        if not isinstance(value, np.ndarray) or _numbers(value.shape) < _LIFTED:
+            return value
+        if as_bytes:
+            lifted.append(value)
+            return _raw(value, mark)
+        if value.dtype.kind == "c":
+            return {"re": lift(value.real), "im": lift(value.imag)}
+        lifted.append(value)
+        return mark
+
+    texts = _written(_map(document, lift), as_bytes=as_bytes).split(b'"%s"' % mark.encode())
+    pieces: list[Body] = [texts[0]]
+    for array, text in zip(lifted, texts[1:], strict=True):
+        pieces += _base64(array) if as_bytes else _lists(array)
+        pieces.append(text)
+    return pieces
+
+
+def _written(document: Any, *, as_bytes: bool) -> bytes:
+    """A document in one piece.
+
+    orjson writes a non-finite number as ``null``, so only a body that has a null is looked at
+    array by array.
+    """
+    survey = _survey(document)
+    check_room(survey.room)
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
-    if has_float16:
+    if survey.has_float16:
         document = _map(document, _shortened)
     body = orjson.dumps(document, default=native, option=_OPTIONS)
     if not contains(body, b"null", 1):
         return body
     del body
     document = _map(document, finite)
-    check_room(room)
+    check_room(survey.room)
     return orjson.dumps(document, option=_OPTIONS)
 
 
-def _surveyed(document: Mapping[str, Any]) -> tuple[int, bool]:
-    """The most memory that orjson takes for its numbers, and whether one is of float16.
+def _lists(array: NDArray[Any]) -> Iterator[Body]:
+    """An array as nested lists, some of its rows at a time."""
+    rows = len(array)
+    each = _numbers(array.shape[1:])
+    yield b"["
+    if each > _PIECE:
+        for number in range(rows):
+            if number:
+                yield b","
+            yield from _lists(array[number])
+    else:
+        step = _PIECE // max(each, 1)
+        for start in range(0, rows, step):
+            if start:
+                yield b","
+            check_room(_PIECE_BYTES)
+            text = orjson.dumps(finite(array[start : start + step]), option=_OPTIONS)
+            yield memoryview(text)[1:-1]
+    yield b"]"
+
+
+def _base64(array: NDArray[Any]) -> Iterator[Body]:
+    """An array's little-endian bytes in C order as a string of base64, a part at a time."""
+    raw = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
+    yield b'"'
+    for start in range(0, len(raw), _BASE64_BYTES):
+        yield binascii.b2a_base64(raw[start : start + _BASE64_BYTES], newline=False)
+    yield b'"'
+
+
+def _numbers(shape: tuple[int, ...]) -> int:
+    """How many numbers it takes as long to write as an array."""
+    return math.prod(shape) + _NUMBERS_OF_LIST * nested_lists(shape)
+
+
+class _Survey(NamedTuple):
+    """What is in a document: the most that orjson takes, and whether an array is of float16.
 
     That one it would write with the digits of its float32.
     """
-    most_digits, copied_bytes, has_float16 = 0, 0, False
+
+    numbers: int
+    room: int
+    has_float16: bool
+
+
+def _survey(document: Any) -> _Survey:
+    numbers, most_digits, copied_bytes, has_float16 = 0, 0, 0, False
     pending: list[Any] = [document]
     for value in pending:  # which grows meanwhile
         kind = type(value)
         if kind is np.ndarray or kind is np.float16:
             dtype = value.dtype
-            most_digits += value.size * _MOST_DIGITS[dtype.itemsize]
             lists = nested_lists(value.shape)
-            most_digits += _LIST_DIGITS * lists
+            numbers += value.size + _NUMBERS_OF_LIST * lists
+            most_digits += value.size * _MOST_DIGITS[dtype.itemsize] + _LIST_DIGITS * lists
             copied_bytes += _LIST_BYTES * lists
             has_float16 |= dtype is _FLOAT16
             if dtype.char not in _NATIVE or not value.flags.c_contiguous:
@@ -71,7 +149,8 @@ def _surveyed(document: Mapping[str, Any]) -> tuple[int, bool]:
             pending += value.values()
         elif kind is list or kind is tuple:
             pending += value
-    return (1 << most_digits.bit_length()) + copied_bytes, has_float16  # its buffer doubles
+    room = (1 << most_digits.bit_length()) + copied_bytes  # its buffer doubles
+    return _Survey(numbers, room, has_float16)
 
 
 def _map(value: Any, write: Callable[[Any], Any]) -> Any:
@@ -155,10 +234,9 @@ def raw_json(value: Any) -> Any:
     if type(value) is float:
         return finite(value)
     array = np.asarray(value)
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    text = binascii.b2a_base64(little.tobytes(), newline=False)
-    return {
-        "dtype": array.dtype.name,
-        "shape": list(array.shape),
-        "base64": orjson.Fragment(b'"' + text + b'"'),
-    }
+    text = b"".join(_base64(array))
+    return _raw(array, orjson.Fragment(text))
+
+
+def _raw(array: NDArray[Any], text: Any) -> dict[str, Any]:
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "base64": text}

@@ -46,6 +46,6 @@ def too_large(max_bytes: int) -> Refusal:
     """A body of more than ``max_bytes``."""
     return Refusal(
         "body_too_large",
-        f"a body has at most {max_bytes} bytes here",
+        f"the body may have at most {max_bytes} bytes",
         hint="send arrays as raw bytes, or fewer of them",
     )

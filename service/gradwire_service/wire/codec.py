@@ -72,7 +72,7 @@ class JsonCodec(Codec):
         return document
 
     def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
-        return [write_json(document, as_bytes=encoding == "base64")]
+        return write_json(document, as_bytes=encoding == "base64")
 
 
 class MessagePackCodec(Codec):
@@ -162,7 +162,7 @@ def negotiated(
         (accept, "not_acceptable"),
     ):
         if len(header) > MOST_BYTES:
-            raise Refusal(code, f"a header of more than {MOST_BYTES} bytes is not read")
+            raise Refusal(code, f"a header of more than {MOST_BYTES} bytes is not accepted")
     media_type, *parameters = (
         part.strip() for part in content_type.decode("latin-1").lower().split(";")
     )
@@ -170,11 +170,11 @@ def negotiated(
     reader = offer.reads.get(media_type)
     charset = next((p[8:].strip('"') for p in parameters if p.startswith("charset=")), "utf-8")
     if charset not in ("utf-8", "us-ascii"):
-        raise Refusal("unsupported_media_type", "text is read as UTF-8 here", hint="send UTF-8")
+        raise Refusal("unsupported_media_type", "only UTF-8 text is supported", hint="send UTF-8")
     if reader is None:
         raise Refusal(
             "unsupported_media_type",
-            f"the Content-Type {media_type} is not one that is read here",
+            f"unsupported Content-Type: {media_type}",
             hint=f"send the header Content-Type: {_names(offer.reads)} (curl -d sends another)",
         )
     reply_type = media_type if media_type in offer.writes else next(iter(offer.writes))
@@ -191,7 +191,7 @@ def _best(accept: str, own: str, written: Mapping[str, Writer]) -> str:
     if quality(best, ranges) == 0:
         raise Refusal(
             "not_acceptable",
-            "the Accept header allows nothing that is written here",
+            "the Accept header allows none of the supported formats",
             hint=f"accept {_names(written)}",
         )
     return best

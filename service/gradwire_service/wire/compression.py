@@ -148,7 +148,7 @@ def coding_named(content_encoding: bytes) -> Coding | None:
     if coding is None:
         raise Refusal(
             "unsupported_media_type",
-            f"the Content-Encoding {name} is not one that is read here",
+            f"unsupported Content-Encoding: {name}",
             hint=f"send {' or '.join(CODINGS)}, one of them and once, or the body as it is",
         )
     return coding

@@ -72,9 +72,9 @@ def check_fields(document: Any, known: frozenset[str]) -> None:
         escaped = unknown.replace("~", "~0").replace("/", "~1")
         raise Refusal(
             "invalid_request",
-            "the request has a field that is not known here",
+            "unknown field",
             pointer=f"/{escaped}",
-            hint=hints.for_parameter(unknown, known) or f"known are {', '.join(sorted(known))}",
+            hint=hints.for_parameter(unknown, known) or f"known fields: {', '.join(sorted(known))}",
         )
 
 

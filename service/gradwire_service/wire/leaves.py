@@ -155,9 +155,7 @@ def _check_fields(leaf: dict[str, Any], known: set[str]) -> None:
     unknown = leaf.keys() - known - {"trainable"}
     if unknown:
         fields = ", ".join(sorted(known | {"trainable"}))
-        raise Malformed(
-            f"a leaf of this form has the fields {fields} and no other", hint=_SPLIT_HINT
-        )
+        raise Malformed(f"this form of a leaf has only the fields {fields}", hint=_SPLIT_HINT)
 
 
 def _composite(

@@ -55,7 +55,7 @@ def check_members(body: bytes | bytearray, document: Any) -> None:
     elif escaped:
         raise Refusal("malformed_body", "so large a body must not write colons as \\u003a")
     else:
-        raise Refusal("malformed_body", "an object has a name twice")
+        raise Refusal("malformed_body", "an object has a duplicate name")
 
 
 def _outermost_colons(document: Any) -> int:
@@ -95,5 +95,7 @@ def _refuse_repeated(members: Iterable[tuple[str, Any]]) -> None:
     seen = set[str]()
     for name, _ in members:
         if name in seen:
-            raise Refusal("malformed_body", f"an object has the name {json.dumps(name)} twice")
+            raise Refusal(
+                "malformed_body", f"an object has the name {json.dumps(name)} more than once"
+            )
         seen.add(name)

@@ -38,9 +38,9 @@ def read_npy(body: Body) -> Array:
     dtype = _DTYPES.get(descr[1:]) if type(descr) is str and descr[:1] in {*"<>|"} else None
     if dtype is None:
         hint = f"one of {', '.join(DTYPES)}"
-        raise Malformed("the dtype is not one that is read here", hint=hint)
+        raise Malformed("unsupported dtype", hint=hint)
     if type(header["fortran_order"]) is not bool or type(shape) is not tuple:
-        raise Malformed("the header's fortran_order is no boolean, or its shape no tuple")
+        raise Malformed("the header's fortran_order must be a boolean, and its shape a tuple")
     lengths = list(shape[::-1] if header["fortran_order"] else shape)
     array = raw_array(memoryview(body)[start:], "data", dtype, lengths)
     if descr[0] == ">":

@@ -101,7 +101,7 @@ def unknown_refs(missing: Sequence[str]) -> Refusal:
     """The refusal of references to what is not held."""
     return Refusal(
         "unknown_ref",
-        f"{len(missing)} of the programs and tensors referred to are not held here",
-        hint="store what is missing and repeat, or send the program or the values themselves",
+        f"{len(missing)} of the referenced programs and tensors are not stored here",
+        hint="store the missing ones and retry, or send the program or the values themselves",
         missing=missing,
     )

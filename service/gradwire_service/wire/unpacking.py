@@ -75,7 +75,7 @@ def unpack(body: Body) -> Any:
 
 
 def _refuse(detail: str, hint: str | None = None) -> NoReturn:
-    raise Refusal("malformed_body", f"not MessagePack as it is read here: {detail}", hint=hint)
+    raise Refusal("malformed_body", f"unsupported MessagePack: {detail}", hint=hint)
 
 
 class _Reader:

@@ -87,7 +87,7 @@ class Pool:
                 started = await loop.run_in_executor(self._threads, self._make)
                 break
             except Exception as error:
-                logger.warning("a process could not be started", exc_info=error)
+                logger.warning("a worker process could not be started", exc_info=error)
                 if self._closed:
                     return
                 await asyncio.sleep(_AGAIN_SECONDS)

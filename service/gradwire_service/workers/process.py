@@ -152,15 +152,15 @@ class Process:
         """What its task is told of its end."""
         status = self._process.exitcode
         if not self._killed:
-            logger.warning("a process that computed has ended", extra={"exit_status": status})
+            logger.warning("a worker process ended unexpectedly", extra={"exit_status": status})
         if status == -signal.SIGKILL and not self._killed:
             return Crashed(
                 "over_budget",
-                "the system killed the process that computed this request, as it does for memory",
+                "the system killed the worker process of this request, probably for lack of memory",
                 hint="ask for smaller arrays, or for less at once",
             )
         return Crashed(
             "worker_crashed",
-            f"the process that computed this request ended with status {status}",
-            hint="the same program may end another one too: report it, with the program",
+            f"the worker process of this request ended with status {status}",
+            hint="report it with the program, which may crash other workers, too",
         )

@@ -98,7 +98,7 @@ def test_updates_outputs_and_problems_are_told(client):
     text = page(answer).text
     assert "outputs output type value a float64 -inf" in text
     assert "updates variable type new value x float64[2] 1 2" in text
-    assert "Not finite forward from log" in text
+    assert "First non-finite value, forward: log" in text
     assert "line 1: a = log(sum(x))" in text
     assert "  updates\n  variable  type        new value\n" in repr(answer)
 

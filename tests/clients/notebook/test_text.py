@@ -53,13 +53,13 @@ def test_small_matrices_are_told_whole(client):
 def test_where_numbers_stop_being_finite_is_shown(client):
     answer = client.gradient("a = log(sum(x))\na + 0*sqrt(y)", {"x": [0.0, 0.0], "y": 0.0})
     text = repr(answer)
-    assert "! Not finite forward from log on of 0\n  line 1: a = log(sum(x))\n" in text
+    assert "! First non-finite value, forward: log, given 0\n  line 1: a = log(sum(x))\n" in text
     assert "\n  line 2: a + 0*sqrt(y)\n                ^" in text
 
 
 def test_what_was_sent_so_is_said_to_have_been(client):
     text = repr(client.evaluate("sum(x)", {"x": [1.0, np.nan, np.inf]}))
-    assert "! Not finite forward: x was sent with 2 such elements" in text
+    assert "! Non-finite input: x has 2 such elements" in text
 
 
 def test_what_a_tape_has_recorded_is_a_table(client):

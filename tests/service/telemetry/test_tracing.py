@@ -1,4 +1,4 @@
-"""Traces and metrics as a collector receives them, over OTLP."""
+"""Traces as a collector receives them, over OTLP."""
 
 import re
 import sys
@@ -15,13 +15,8 @@ from gradwire_service.__main__ import main
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import export
-from gradwire_service.telemetry.exporters import MetricExporter, SpanExporter
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
-    ExportMetricsServiceRequest,
-)
+from gradwire_service.telemetry.exporters import SpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.sdk.metrics.export import MetricsData
-from prometheus_client.parser import text_string_to_metric_families
 from pydantic import ValidationError
 
 MARK = "Sesame"
@@ -68,12 +63,6 @@ class Collector:
             for scope in resource.scope_spans
             for span in scope.spans
         ]
-
-    @property
-    def metrics(self) -> dict[str, Any]:
-        bodies = [body for path, body in self.received if path == "/v1/metrics"]
-        (resource,) = ExportMetricsServiceRequest.FromString(bodies[-1]).resource_metrics
-        return {metric.name: metric for metric in resource.scope_metrics[0].metrics}
 
 
 @pytest.fixture
@@ -187,33 +176,6 @@ async def test_a_refusal_is_told_by_its_code_and_nothing_by_its_values(collector
     assert not [body for _, body in collector.received if MARK.encode() in body]
 
 
-async def test_metrics_are_those_of_the_exposition(collector):
-    async with traced(collector, otel_metrics_seconds=3600) as client:
-        await client.post("/v1/gradient", json=GRADIENT)
-        text = (await client.get("/metrics")).text
-    sent = collector.metrics
-    families = list(text_string_to_metric_families(text))
-    assert {family.name for family in families} == sent.keys()
-    phases = {
-        point.attributes[0].value.string_value: point
-        for point in sent["gradwire_phase_seconds"].histogram.data_points
-    }
-    (family,) = [family for family in families if family.name == "gradwire_phase_seconds"]
-    for sample in family.samples:
-        point = phases[sample.labels["phase"]]
-        if sample.name.endswith("_count"):
-            assert not point.HasField("min")
-            assert point.count == sum(point.bucket_counts) == sample.value
-        elif sample.name.endswith("_sum"):
-            assert point.sum == pytest.approx(sample.value)
-        else:
-            place = [*point.explicit_bounds, float("inf")].index(float(sample.labels["le"]))
-            assert sum(point.bucket_counts[: place + 1]) == sample.value
-    requests = sent["gradwire_requests"].sum
-    assert requests.is_monotonic
-    assert [point.as_int for point in requests.data_points] == [1, 1]
-
-
 @pytest.fixture
 def second(monkeypatch):
     """For so long a collector that is gone is waited for."""
@@ -224,31 +186,28 @@ def second(monkeypatch):
 async def test_a_collector_that_is_gone_stops_nobody():
     collector = Collector()
     collector.close()
-    async with traced(collector, otel_metrics_seconds=3600) as client:
+    async with traced(collector) as client:
         assert (await client.post("/v1/gradient", json=GRADIENT)).status_code == 200
 
 
-@pytest.mark.parametrize("kind", ["spans", "metrics"])
-def test_a_collector_that_is_gone_is_told_once_and_when_it_is_back(kind, caplog):
+def test_a_collector_that_is_gone_is_told_once_and_when_it_is_back(caplog):
     gone = Collector()
     gone.close()
-    exporter: Any = SpanExporter if kind == "spans" else MetricExporter
-    exporter = exporter(gone.endpoint, 0.2)
-    nothing: Any = [] if kind == "spans" else MetricsData([])
+    exporter = SpanExporter(gone.endpoint, 0.2)
     told = []
     for _ in range(3):
-        exporter.export(nothing)
+        exporter.export([])
         told.append(len(caplog.records))
     assert told[0] > 0
     assert told == [told[0]] * 3
     back = Collector(int(gone.endpoint.rpartition(":")[2]))
-    exporter.export(nothing)
-    exporter.export(nothing)
+    exporter.export([])
+    exporter.export([])
     back.close()
     assert [record.getMessage()[:27] for record in caplog.records[told[0] :]] == [
         "the collector answers again"
     ]
-    exporter.export(nothing)
+    exporter.export([])
     assert len(caplog.records) > told[0] + 1
     exporter.shutdown()
 

@@ -22,6 +22,11 @@ def same_bits(left, right):
     assert equal.all() or np.array_equal(left, right, equal_nan=True)
 
 
+def written(document, **how):
+    """The whole of what is written in pieces."""
+    return b"".join(write_json(document, **how))
+
+
 def arrays(dtype):
     shapes = npst.array_shapes(min_dims=0, max_dims=3, min_side=1, max_side=4)
     return npst.arrays(DTYPES[dtype], shapes)
@@ -32,7 +37,7 @@ any_array = st.sampled_from(list(DTYPES)).flatmap(arrays)
 
 @given(any_array)
 def test_json_keeps_every_digit(array):
-    document = orjson.loads(write_json({"x": array}))
+    document = orjson.loads(written({"x": array}))
     if array.dtype.kind == "c":
         leaf = {**document["x"], "dtype": array.dtype.name}
     else:
@@ -42,7 +47,7 @@ def test_json_keeps_every_digit(array):
 
 @given(any_array)
 def test_base64_keeps_every_bit(array):
-    document = orjson.loads(write_json({"x": array}, as_bytes=True))
+    document = orjson.loads(written({"x": array}, as_bytes=True))
     back = read_variables(document, References())["x"].value
     assert back.dtype == array.dtype
     assert back.shape == array.shape
@@ -52,7 +57,7 @@ def test_base64_keeps_every_bit(array):
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_the_shortest_digits_are_written(dtype):
     scalar, array = np.array(0.1, dtype), np.array([0.1, 0.2], dtype)
-    assert write_json({"a": scalar, "b": array, "c": scalar[()]}) == (
+    assert written({"a": scalar, "b": array, "c": scalar[()]}) == (
         b'{"a":0.1,"b":[0.1,0.2],"c":0.1}'
     )
 
@@ -69,7 +74,7 @@ def test_what_is_not_finite_is_a_word():
         "complex": np.array([complex(math.nan, 1)]),
         "nested": [{"whole": np.arange(2), "truth": np.array([True])}, (1.0, True)],
     }
-    assert orjson.loads(write_json(document)) == {
+    assert orjson.loads(written(document)) == {
         "array": [["NaN", 1.5], ["Infinity", "-Infinity"]],
         "scalar": "NaN",
         "float": "-Infinity",
@@ -85,12 +90,54 @@ def test_order_in_memory_does_not_matter():
     array = np.arange(6.0).reshape(2, 3)
     for view in array.T, array[:, ::-1], np.asfortranarray(array):
         for as_bytes in False, True:
-            document = orjson.loads(write_json({"x": view}, as_bytes=as_bytes))
+            document = orjson.loads(written({"x": view}, as_bytes=as_bytes))
             np.testing.assert_array_equal(read_variables(document, References())["x"].value, view)
 
 
-@pytest.mark.parametrize(("shape", "written"), [((0,), b"[]"), ((2, 0), b"[[],[]]")])
-def test_empty_arrays(shape, written):
-    assert write_json({"x": np.zeros(shape)}) == b'{"x":' + written + b"}"
-    raw = orjson.loads(write_json({"x": np.zeros(shape)}, as_bytes=True))
+@pytest.mark.parametrize(("shape", "text"), [((0,), b"[]"), ((2, 0), b"[[],[]]")])
+def test_empty_arrays(shape, text):
+    assert written({"x": np.zeros(shape)}) == b'{"x":' + text + b"}"
+    raw = orjson.loads(written({"x": np.zeros(shape)}, as_bytes=True))
     assert raw["x"] == {"dtype": "float64", "shape": list(shape), "base64": ""}
+
+
+LARGE = [
+    ((300_000,), "float64"),
+    ((2, 200_000), "float32"),
+    ((150_000, 2), "float64"),
+    ((100_000, 1, 1), "int8"),
+    ((30_000, 0, 3), "float64"),
+    ((3, 5, 20_000), "complex128"),
+    ((200_000,), "float16"),
+    ((150_000,), "bool"),
+]
+
+
+@pytest.mark.parametrize(("shape", "dtype"), LARGE)
+@pytest.mark.parametrize("as_bytes", [False, True])
+def test_pieces_of_large_arrays_are_those_of_small_ones(shape, dtype, as_bytes):
+    rng = np.random.default_rng(0)
+    array = (100 * rng.normal(size=shape)).astype(dtype)
+    if array.dtype.kind in "fc" and array.size:
+        array.reshape(-1)[::997] = math.nan
+        array.reshape(-1)[1::997] = -math.inf
+    few = {"x": array[..., :2], "text": 'a "mark"'}
+    document = {"first": array[:5], "x": {"y": [array, array[::-1]]}, **few}
+    pieces = write_json(document, as_bytes=as_bytes)
+    assert max(map(len, pieces)) < 8 << 20
+    found = orjson.loads(b"".join(pieces))
+    assert list(found) == list(document)
+    assert found["text"] == document["text"]
+    assert orjson.dumps(found["first"]) == orjson.dumps(
+        orjson.loads(written({"x": array[:5]}, as_bytes=as_bytes))["x"]
+    )
+    if as_bytes:
+        back = read_variables({"x": found["x"]["y"][1]}, References())["x"].value
+        assert back.tobytes() == array[::-1].tobytes()
+    else:
+        for part, kept in (("re", array.real), ("im", array.imag)):
+            rows = found["x"]["y"][1]
+            rows = rows[part] if array.dtype.kind == "c" else rows
+            same = {"value": rows, "dtype": kept.dtype.name}
+            if part == "re" or array.dtype.kind == "c":
+                same_bits(read_variables({"x": same}, References())["x"].value, kept[::-1])

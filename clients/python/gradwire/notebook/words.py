@@ -93,16 +93,17 @@ def nonfinite_sentence(way: str, node: Nonfinite) -> str:
     """Where values stopped being finite, and by what."""
     if node.instruction == "input":
         count = sum(each.nonfinite for each in node.operands)
-        return f"Not finite {way}: {node.id or 'a variable'} was sent with {count:,} such elements"
+        return f"Non-finite input: {node.id or 'a variable'} has {count:,} such elements"
     given = [
         digits(each.min) if each.min == each.max else f"{digits(each.min)} … {digits(each.max)}"
         for each in node.operands
         if each.min is not None and each.max is not None
     ]
     by = f", by {node.instruction}" if node.instruction and node.instruction != node.op else ""
-    of = f" of {' and '.join(given)}" if given else ""
+    of = f", given {' and '.join(given)}" if given else ""
     hint = f"; {node.hint}" if node.hint else ""
-    return f"Not finite {way} from {node.op or node.id or 'somewhere'} on{by}{of}{hint}"
+    where = node.op or node.id or "an unknown operation"
+    return f"First non-finite value, {way}: {where}{by}{of}{hint}"
 
 
 def notice_sentence(notice: Notice) -> str:

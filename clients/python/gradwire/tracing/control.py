@@ -74,12 +74,13 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
 def fori(lower: Any, upper: Any, body: Callable[[Any, Any], Any], initial: Any) -> Any:
     """``carry = body(i, carry)`` for each ``i`` from ``lower`` up to ``upper``, which is left out.
 
-    The carry keeps its structure, shapes and dtypes; the limits may be values of the program.
+    The carry keeps its structure, shapes and dtypes; the limits may be values of the program, and
+    are of 64 bits as they are there.
     """
     check_function(body)
     with used("the limits"):
         lower, upper = [
-            limit if isinstance(limit, Tracer) else int(limit) for limit in (lower, upper)
+            limit if isinstance(limit, Tracer) else int(np.int64(limit)) for limit in (lower, upper)
         ]
     trace = current()
     if trace is None:

@@ -218,7 +218,9 @@ class Tracer(Operators, Methods):
         return [row.tolist() if row.ndim else row for row in self]
 
     def _no_value(self, asked: str, hint: str) -> Exception:
-        return not_traceable(f"a recorded array has no value yet that {asked} could take", hint)
+        return not_traceable(
+            f"{asked} needs numbers, which a recorded array does not have yet", hint
+        )
 
     def __len__(self) -> int:
         if not self.shape:
