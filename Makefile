@@ -18,6 +18,8 @@ DEV := $(VENV)/.dev
 RELEASE := $(VENV)/.release
 # Each worker takes work from the others when its own is done.
 PARALLEL := -n auto --dist worksteal
+# For tests that take longer than a test may that hangs.
+PATIENT := -o faulthandler_timeout=3600
 FUZZER := $(VENV)/fuzzer
 TOOLS := $(VENV)/tools
 ANSWERS := service/gradwire_service/examples/answers.json
@@ -60,20 +62,20 @@ test-rest: $(DEV) $(TOOLS)/.made ## Run what `make test` leaves out: the other k
 	elif test $$(id -u) != 0 || ! command -v podman buildah mmdebstrap >/dev/null; \
 	then echo "Skipped: the containers' tests need root, podman, buildah and mmdebstrap."; \
 	else timeout 600 $(MAKE) --no-print-directory container-test || status=1; fi; \
-	$(BIN)/pytest tests/benchmarks tests/fleet $(ARGS) || status=1; \
+	$(BIN)/pytest $(PATIENT) tests/benchmarks tests/fleet $(ARGS) || status=1; \
 	exit $$status
 
 sdk-test: $(SDK_VENV)/.test ## Test the SDK with another Python, without what only adapters need: make sdk-test PYTHON=python3.13
 	@$(SDK_VENV)/bin/pytest $(PARALLEL) -o norecursedirs='.* adapters' tests/clients $(ARGS)
 
 fleet-test: $(DEV) ## Run the tests of running services alone: fleets, faults, load (nginx and Redis if installed)
-	@FLEET_OVERLOAD_SECONDS=20 $(BIN)/pytest tests/fleet $(ARGS)
+	@FLEET_OVERLOAD_SECONDS=20 $(BIN)/pytest $(PATIENT) tests/fleet $(ARGS)
 
 soak: $(DEV) ## Load a service for SOAK_SECONDS and look for what grows
-	@FLEET_SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/pytest tests/fleet/test_soak.py -rA $(ARGS)
+	@FLEET_SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_soak.py -rA $(ARGS)
 
 attacks: $(DEV) ## Attack a service in all ways there are, alone and behind nginx, then at random for ATTACK_SECONDS beside ordinary load (root, for its control groups)
-	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest tests/fleet/test_attacks.py -rA $(ARGS)
+	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_attacks.py -rA $(ARGS)
 
 coverage: $(DEV) ## Run the tests and report the branches that none of them takes
 	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
@@ -88,7 +90,7 @@ check: $(DEV) ## Lint, check format, types, import directions and generated modu
 	> .pyright.log || { grep -E 'error:|score' .pyright.log; false; }
 
 container-test: $(DEV) ## Build the image, bring the compose file up and test both, by podman as root on Debian 12
-	@$(BIN)/pytest tests/containers $(ARGS)
+	@$(BIN)/pytest $(PATIENT) tests/containers $(ARGS)
 	@$(BIN)/python tools/container_inputs.py > deploy/container-test.passed
 
 format: $(DEV) ## Format and apply the safe fixes

@@ -136,7 +136,7 @@ def test_a_port_that_is_taken_is_told_with_how_to_choose_another(tmp_path):
     assert process.exitcode == 2
     told = (tmp_path / "log").read_text()
     assert "address already in use" in told
-    assert "--port, or GRADWIRE_PORT, chooses another port" in told
+    assert "choose another port with --port or GRADWIRE_PORT" in told
 
 
 def test_the_version(capsys):

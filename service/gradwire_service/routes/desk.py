@@ -64,6 +64,8 @@ class Desk:
                 home=home,
             )
         )
+        # Its end may come when nobody asks for it any more.
+        running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         gone = asyncio.ensure_future(exchange.gone())
         try:
             await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)

@@ -108,7 +108,8 @@ def _lists(array: NDArray[Any]) -> Iterator[Body]:
 
 def _base64(array: NDArray[Any]) -> Iterator[Body]:
     """An array's little-endian bytes in C order as a string of base64, a part at a time."""
-    raw = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
+    contiguous = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    raw = contiguous.reshape(-1).view(np.uint8).data
     yield b'"'
     for start in range(0, len(raw), _BASE64_BYTES):
         yield binascii.b2a_base64(raw[start : start + _BASE64_BYTES], newline=False)

@@ -114,7 +114,7 @@ def test_a_request_needs_a_program():
 
 def test_an_unknown_field_is_told_the_known_ones():
     error = refusal("evaluate", program="x", target="y")
-    assert error.hint.startswith("known are batch, encoding, exact, outputs")
+    assert error.hint.startswith("known fields: batch, encoding, exact, outputs")
     assert "y" not in error.detail.split()
 
 

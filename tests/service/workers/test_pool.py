@@ -183,11 +183,12 @@ async def test_what_libraries_need_for_json_is_refused_like_all_else(served):
 async def test_what_libraries_need_for_lists_is_refused_like_all_else(served, array):
     async with served(processes=1, process_bytes=256 << 20) as client:
         statuses = []
-        for count in (200_000, 2_000_000, 20_000_000):
+        for count in (200_000, 2_000_000, 20_000_000, 200_000_000):
             request = {"program": f"n = {count}\n{array}", "variables": {"x": 1.5}}
             answer = await client.post("/v1/evaluate", json=request)
             statuses.append(answer.status_code)
-        assert statuses == [200, 413, 413]
+        assert statuses == sorted(statuses)
+        assert set(statuses) == {200, 413}
 
 
 async def test_a_process_that_crashes_takes_only_its_request_with_it(apart):
