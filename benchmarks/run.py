@@ -21,6 +21,7 @@ NAMES = (
     "sdk",
     "batching",
     "sharing",
+    "versions",
     "gradbench.timings",
     "growth",
     "peers",

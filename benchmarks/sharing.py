@@ -31,13 +31,13 @@ def report(*, quick: bool) -> list[str]:
         running(GRADWIRE, environment=processes) as apart,
     ):
         rows = [["none", "threads", *_row(threads, None, 1, seconds)]]
-        for what, steps in _SIZES.items():
+        for what in _SIZES:
             servers = {"threads": threads, "processes": apart}
             figures: dict[str, list[Figures]] = {name: [] for name in servers}
             for number in range(rounds + 1):
                 names = list(servers) if number % 2 else list(reversed(servers))
                 for name in names:
-                    found = _measured(servers[name], _long(what, steps), seconds)
+                    found = _measured(servers[name], long_request(what), seconds)
                     if number:  # the first round compiles
                         figures[name].append(found)
             rows += [
@@ -47,12 +47,22 @@ def report(*, quick: bool) -> list[str]:
     return [table(_TITLE, _HEAD, rows)]
 
 
+def answered_in(server: Server, request: bytes, seconds: float) -> int:
+    """How many of these requests are answered in so many seconds."""
+    with _busy(server, request) as answered:
+        before = answered[0]
+        time.sleep(seconds)
+        return answered[0] - before
+
+
 def _row(server: Server, busy: bytes | None, rounds: int, seconds: float) -> list[str]:
     found = [_measured(server, busy, seconds) for _ in range(rounds)]
     return [shown(median(column)) for column in zip(*found, strict=True)]
 
 
-def _long(what: str, steps: int) -> bytes:
+def long_request(what: str) -> bytes:
+    """A request that takes some 0.1 s."""
+    steps = _SIZES[what]
     size = what.removeprefix("arrays of ").replace(",", "")
     start = "x" if what == "numbers" else f"x * linspace(0.0, 1.0, {size})"
     text = f"y = {start}\nfor i in range({steps}):\n    {_STEP}\nsum(y)"
