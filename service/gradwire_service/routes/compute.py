@@ -111,12 +111,19 @@ class Compute:
 
     async def _alone(self, work: Computation, exchange: Exchange) -> Packed:
         """What was read, by a replay of its own."""
-        if not work.call.compiled and work.call.entry in self._known_short:
+        call = work.call
+        is_compiled = call.compiled
+        if not is_compiled and call.entry in self._known_short:
             await self._compile(work)
-        if work.call.compiled and self._short.covers(work.call):
-            with suppress(TooLongInline):
+            is_compiled = call.compiled
+        if is_compiled and self._short.covers(call):
+            try:
+                body = b"".join(work.finish(InlineDeadline()))
+            except TooLongInline:
+                pass
+            else:
                 exchange.account.program = exchange.outcome.program
-                return b"".join(work.finish(InlineDeadline()))
+                return body
         return await self._elsewhere(exchange, work)
 
     async def _compile(self, work: Computation) -> None:

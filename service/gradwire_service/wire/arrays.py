@@ -6,7 +6,7 @@ import binascii
 import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
@@ -29,6 +29,8 @@ _LIST_DIGITS, _LIST_BYTES = 2 * 3, 2 * 128
 #: Numbers, and lists for eight each, that are written at a time: of a document that has more,
 #: arrays of ``_LIFTED`` and more are written by themselves.
 _PIECE, _LIFTED, _NUMBERS_OF_LIST = 1 << 17, 1 << 12, 8
+#: With fewer, a document is written without asking for the memory it takes.
+_FEW = 1 << 13
 #: What orjson takes for a piece.
 _PIECE_BYTES = 16 << 20
 #: Divisible by 3, so that base64 of pieces is that of the whole.
@@ -40,8 +42,10 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[B
 
     Raises: ``MemoryError``.
     """
-    if _survey(document).numbers <= _PIECE:
-        return [_written(document, as_bytes=as_bytes)]
+    numbers, has_float16 = _survey(document)
+    if numbers <= _PIECE:
+        room = _room(document) if numbers > _FEW else 0
+        return [_written(document, room, as_bytes=as_bytes, has_float16=has_float16)]
     mark = secrets.token_hex(16)  # nobody else's string
     lifted: list[NDArray[Any]] = []
 
@@ -56,7 +60,9 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[B
         lifted.append(value)
         return mark
 
-    texts = _written(_map(document, lift), as_bytes=as_bytes).split(b'"%s"' % mark.encode())
+    rest = _map(document, lift)
+    text = _written(rest, _room(rest), as_bytes=as_bytes, has_float16=has_float16)
+    texts = text.split(b'"%s"' % mark.encode())
     pieces: list[Body] = [texts[0]]
     for array, text in zip(lifted, texts[1:], strict=True):
         pieces += _base64(array) if as_bytes else _lists(array)
@@ -64,24 +70,23 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[B
     return pieces
 
 
-def _written(document: Any, *, as_bytes: bool) -> bytes:
-    """A document in one piece.
+def _written(document: Any, room: int, *, as_bytes: bool, has_float16: bool) -> bytes:
+    """A document in one piece, for which orjson takes at most ``room`` bytes.
 
     orjson writes a non-finite number as ``null``, so only a body that has a null is looked at
     array by array.
     """
-    survey = _survey(document)
-    check_room(survey.room)
+    check_room(room)
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
-    if survey.has_float16:
+    if has_float16:
         document = _map(document, _shortened)
     body = orjson.dumps(document, default=native, option=_OPTIONS)
     if not contains(body, b"null", 1):
         return body
     del body
     document = _map(document, finite)
-    check_room(survey.room)
+    check_room(room)
     return orjson.dumps(document, option=_OPTIONS)
 
 
@@ -121,37 +126,43 @@ def _numbers(shape: tuple[int, ...]) -> int:
     return math.prod(shape) + _NUMBERS_OF_LIST * nested_lists(shape)
 
 
-class _Survey(NamedTuple):
-    """What is in a document: the most that orjson takes, and whether an array is of float16.
+def _survey(document: Any) -> tuple[int, bool]:
+    """How many numbers a document takes as long as, and whether any array is of float16.
 
-    That one it would write with the digits of its float32.
+    orjson would write that one with the digits of its float32.
     """
+    numbers, has_float16 = 0, False
+    for value in _arrays(document):
+        numbers += value.size if value.ndim < 2 else _numbers(value.shape)
+        has_float16 |= value.dtype is _FLOAT16
+    return numbers, has_float16
 
-    numbers: int
-    room: int
-    has_float16: bool
+
+def _room(document: Any) -> int:
+    """The most bytes that orjson takes to write a document."""
+    most_digits = copied_bytes = 0
+    for value in _arrays(document):
+        lists = nested_lists(value.shape)
+        most_digits += value.size * _MOST_DIGITS[value.dtype.itemsize] + _LIST_DIGITS * lists
+        copied_bytes += _LIST_BYTES * lists
+        if value.dtype.char not in _NATIVE or not value.flags.c_contiguous:
+            copied_bytes += 2 * value.nbytes
+    return (1 << most_digits.bit_length()) + copied_bytes  # its buffer doubles
 
 
-def _survey(document: Any) -> _Survey:
-    numbers, most_digits, copied_bytes, has_float16 = 0, 0, 0, False
+def _arrays(document: Any) -> list[Any]:
+    """The arrays in a document, and its numbers of float16."""
+    found: list[Any] = []
     pending: list[Any] = [document]
     for value in pending:  # which grows meanwhile
         kind = type(value)
         if kind is np.ndarray or kind is np.float16:
-            dtype = value.dtype
-            lists = nested_lists(value.shape)
-            numbers += value.size + _NUMBERS_OF_LIST * lists
-            most_digits += value.size * _MOST_DIGITS[dtype.itemsize] + _LIST_DIGITS * lists
-            copied_bytes += _LIST_BYTES * lists
-            has_float16 |= dtype is _FLOAT16
-            if dtype.char not in _NATIVE or not value.flags.c_contiguous:
-                copied_bytes += 2 * value.nbytes
+            found.append(value)
         elif kind is dict:
             pending += value.values()
         elif kind is list or kind is tuple:
             pending += value
-    room = (1 << most_digits.bit_length()) + copied_bytes  # its buffer doubles
-    return _Survey(numbers, room, has_float16)
+    return found
 
 
 def _map(value: Any, write: Callable[[Any], Any]) -> Any:

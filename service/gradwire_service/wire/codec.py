@@ -14,14 +14,18 @@ from gradwire_service.problems import Refusal
 from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.compression import Coding, coding_named
 from gradwire_service.wire.headers import MOST_BYTES
-from gradwire_service.wire.members import check_members, check_size
 from gradwire_service.wire.npy import MEDIA_TYPE, read_npy, write_npy
 from gradwire_service.wire.numbers import Malformed
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.preferences import qualities, quality
+from gradwire_service.wire.scanning import count
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.unpacking import unpack
 
+#: Shorter bodies may hold anything.
+_SMALL_BYTES = 1 << 16
+#: Lists, objects and strings in a large body; each may take thirty times its bytes in memory.
+MOST_PARTS = 1_000_000
 #: What orjson takes for each byte before it reads any of it, and for each number that it makes.
 _READ_BYTES, _ITEM_BYTES = 12, 40
 #: How a request asks for arrays in the response.
@@ -55,10 +59,11 @@ class JsonCodec(Codec):
     def read(self, body: bytes | bytearray) -> Any:
         if not body:
             raise Refusal("malformed_body", "the body is empty", hint="send a JSON object")
-        check_size(body)
-        _check_room(body)
+        if len(body) > _SMALL_BYTES:
+            _check_parts(body)
+            _check_room(body)
         try:
-            document = orjson.loads(body)
+            return orjson.loads(body)
         except orjson.JSONDecodeError as error:
             if "memory" in error.msg:
                 raise MemoryError(error.msg) from None
@@ -68,8 +73,6 @@ class JsonCodec(Codec):
                 f"character {error.pos})",
                 hint=_json_hint(error.msg),
             ) from None
-        check_members(body, document)
-        return document
 
     def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
         return write_json(document, as_bytes=encoding == "base64")
@@ -101,6 +104,18 @@ class NpyCodec(Codec):
 
     def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
         return write_npy(document)
+
+
+def _check_parts(body: bytes | bytearray) -> None:
+    """Refuse a body that would take far more memory than its bytes.
+
+    Raises: ``Refusal`` (over_budget).
+    """
+    if len(body) < MOST_PARTS:
+        return
+    if count(body, b"[") + count(body, b"{") + count(body, b'"') // 2 > MOST_PARTS:
+        detail = f"the body has more than {MOST_PARTS} lists, objects and strings"
+        raise Refusal("over_budget", detail, hint="send arrays as raw bytes")
 
 
 def _check_room(body: bytes | bytearray) -> None:

@@ -98,11 +98,12 @@ class Request:
         Raises: ``Refusal`` (malformed_body, body_too_large, invalid_request).
         """
         if self._document is None:
-            body = self.plain_body
-            with self.phase(PARSE):
-                if len(body) > LARGE_BYTES:  # which takes long to read
-                    self.allow(timeout_of(body, self.format.reader))
-                self._document = self.format.reader.read(body)
+            body = self.plain_body if self._compressed else self.body
+            start = perf_counter()
+            if len(body) > LARGE_BYTES:  # which takes long to read
+                self.allow(timeout_of(body, self.format.reader))
+            self._document = self.format.reader.read(body)
+            self.outcome.phases[PARSE] += perf_counter() - start
             self.allow(read_timeout(self._document))
         return self._document
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.codec import JSON, MESSAGEPACK, negotiated
+from gradwire_service.wire.codec import JSON, MESSAGEPACK, MOST_PARTS, negotiated
 
 
 def code(*headers):
@@ -121,3 +121,18 @@ def test_the_empty_body_is_told_apart():
 
 def test_documents_are_written_with_arrays():
     assert JSON.write({"x": np.arange(2.0)}, None) == [b'{"x":[0.0,1.0]}']
+
+
+@pytest.mark.parametrize("part", [b"[]", b"{}", b'""'])
+def test_parts_of_a_body_are_bounded(part):
+    def body(count):
+        return b"[" + b",".join([part] * count) + b"]"
+
+    assert len(JSON.read(body(MOST_PARTS - 1))) == MOST_PARTS - 1
+    with pytest.raises(Refusal) as caught:
+        JSON.read(body(MOST_PARTS))
+    assert caught.value.code == "over_budget"
+
+
+def test_of_a_name_that_comes_twice_the_last_counts():
+    assert JSON.read(b'{"a":1,"b":2,"a":3}') == {"a": 3, "b": 2}
