@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from time import perf_counter
 
 from starlette.requests import Request as HttpRequest
@@ -13,7 +12,6 @@ from gradwire_service.routes.quarantine import Quarantine
 from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
-from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.shared import Packed
 from gradwire_service.work.messages import Done, Failed
 from gradwire_service.work.request import Outcome
@@ -54,30 +52,19 @@ class Desk:
         since = perf_counter()
         queue = self._capacity.queue
         request = exchange.request
-        running = asyncio.ensure_future(
-            queue.run(
+        try:
+            answer, waited_seconds, executor = await queue.run(
                 exchange.task(),
                 request.deadline,
                 len(exchange.body),
                 owner=request.owner,
                 expected_seconds=expected_seconds,
                 home=home,
+                watch=exchange.watch,
             )
-        )
-        # Its end may come when nobody asks for it any more.
-        running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-        gone = asyncio.ensure_future(exchange.gone())
-        try:
-            await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
-            if not running.done():
-                raise Disconnected
-            answer, waited_seconds, executor = running.result()
         except Crashed:
             self._quarantine.count(exchange)
             raise
-        finally:
-            running.cancel()
-            gone.cancel()
         exchange.account.wait(since, waited_seconds)
         assert isinstance(answer, Done | Failed)
         exchange.take_over(answer.outcome)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import NoReturn
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -10,9 +11,9 @@ from starlette.types import Receive, Scope, Send
 from gradwire_service.access.admission import caller_of
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import account_of, server_timing
-from gradwire_service.wire.body import read_body
+from gradwire_service.wire.body import Disconnected, read_body
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.wire.shared import LARGE_BYTES, Packed, Shared
+from gradwire_service.wire.shared import LARGE_BYTES, Packed, Pieces, Shared
 from gradwire_service.wire.single_fields import SOON_BYTES, program_of, timeout_of
 from gradwire_service.work.messages import Task
 from gradwire_service.work.request import ESSENTIAL, Outcome, Request
@@ -33,7 +34,7 @@ class Exchange:
         self.account = account_of(scope)
         self.request.outcome.phases = self.account.phases
         #: As it came.
-        self.body: Packed = b""
+        self.body: bytes | Shared = b""
         self._task = task
         self._arguments = arguments
         self._most_bytes = settings.max_body_bytes
@@ -93,10 +94,14 @@ class Exchange:
         if outcome.program is not None:
             self.account.program = outcome.program
 
-    async def gone(self) -> None:
-        """Wait until the client has gone; it is waiting then for nothing."""
+    async def watch(self) -> NoReturn:
+        """Wait until the client has gone.
+
+        Raises: ``Disconnected`` then.
+        """
         while (await self._receive())["type"] != "http.disconnect":
             pass
+        raise Disconnected
 
     async def respond(self, send: Send, body: Packed) -> None:
         """Send the response."""
@@ -108,7 +113,7 @@ class Exchange:
                 (b"content-length", b"%d" % len(body)),
             )
         await send({"type": "http.response.start", "status": outcome.status, "headers": headers})
-        if isinstance(body, Shared):
+        if isinstance(body, Pieces | Shared):
             for piece in body.pieces():
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             body = b""

@@ -6,7 +6,8 @@ import asyncio
 from time import monotonic
 from typing import Any
 
-from gradwire_service.scheduling.queue import Queue, draining, overloaded
+from gradwire_service.scheduling.bounds import draining, overloaded
+from gradwire_service.scheduling.queue import Queue
 
 #: How long the event loop takes up requests that have come at once, and how many at least, before
 #: it looks at anything else: at ``/healthz``, at deadlines, at who has gone.

@@ -5,112 +5,30 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NoReturn
 
 from gradwire_service.problems import Refusal
+from gradwire_service.scheduling.bounds import Bounds, DurationEstimate, draining, overloaded
 from gradwire_service.scheduling.deadline import Deadline
+from gradwire_service.scheduling.job import GRACE_SECONDS, Executor, Job, Ran
 from gradwire_service.scheduling.line import Line
 
-#: How long after a deadline the work itself gets to say where it was stopped.
-GRACE_SECONDS = 0.1
 #: What has run for longer leaves its core to be shared: another task may begin beside it.
 LONG_SECONDS = 0.25
 #: What is known to take less may have an executor that is kept free for others' tasks.
 SHORT_SECONDS = 0.1
-#: What a task is expected to take before any has run, and how soon a newer one counts for more.
-_FIRST_SECONDS, _NEWER = 0.005, 0.1
-#: What is left of sums when all is taken away again.
+#: Rounding errors of sums of seconds.
 _NO_SECONDS = 1e-9
 _LONGEST_RETRY_SECONDS = 60
 #: The part of the longest wait after which work is not begun any more: it takes a while itself.
 _LATEST_PART = 0.9
 #: By so much event loops may wake too soon.
 _TICK_SECONDS = 0.001
-#: Of so many things it is remembered where they were done.
+#: Of so many homes the executor is remembered.
 _MOST_HOMES = 10_000
-
-
-class Bounds(NamedTuple):
-    """How much may wait: tasks, bytes of their bodies, and how long all of it may take."""
-
-    requests: int
-    nbytes: int
-    seconds: float = math.inf
-
-
-class Executor(Protocol):
-    """What does one task at a time, called on the event loop."""
-
-    #: Whether it may be given another task.
-    alive: bool
-
-    def begin(self, task: Any, answered: Callable[[Any], None]) -> None:
-        """Do a task, and call ``answered`` with what comes of it, once, on the event loop."""
-
-    def stop(self) -> None:
-        """Stop the task at its next poll."""
-
-    def kill(self) -> None:
-        """Stop it at once, where that is possible."""
-
-
-class Ran(NamedTuple):
-    """What came of a task, how long it waited, and who did it."""
-
-    answer: Any
-    waited_seconds: float
-    executor: Executor
-
-
-class Job:
-    """A task on its way through the queue; ``answer`` is what came of it."""
-
-    __slots__ = (
-        "answer",
-        "began_at",
-        "counted",
-        "deadline",
-        "executor",
-        "expected_seconds",
-        "home",
-        "nbytes",
-        "owner",
-        "queued_at",
-        "short",
-        "task",
-    )
-
-    def __init__(
-        self,
-        task: Any,
-        deadline: Deadline,
-        owner: str,
-        nbytes: int,
-        expected_seconds: float,
-        home: str | None,
-    ) -> None:
-        self.task = task
-        self.deadline = deadline
-        self.owner = owner
-        self.nbytes = nbytes
-        self.expected_seconds = expected_seconds
-        self.home = home
-        self.executor: Executor | None = None
-        self.queued_at = monotonic()
-        self.began_at = math.inf
-        #: Whether it is known that it takes little.
-        self.short = False
-        #: Whether it is among what the queue has to do.
-        self.counted = False
-        self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-    @property
-    def waited_seconds(self) -> float:
-        """How long it waited, or has so far."""
-        return min(self.began_at, monotonic()) - self.queued_at
 
 
 class Queue:
@@ -135,7 +53,7 @@ class Queue:
         self._bytes = 0
         #: What those of each owner are expected to take.
         self._seconds: dict[str, float] = {}
-        self._usual = _Usual()
+        self._usual = DurationEstimate()
         self._homes: OrderedDict[str, Executor] = OrderedDict()
         self._look: asyncio.TimerHandle | None = None
         self._closed = False
@@ -164,14 +82,17 @@ class Queue:
         owner: str = "",
         expected_seconds: float | None = None,
         home: str | None = None,
+        watch: Callable[[], Coroutine[Any, Any, NoReturn]] | None = None,
     ) -> Ran:
-        """Have a task done, and wait for that. Who is cancelled meanwhile stops it.
+        """Have a task done, and wait for that. Cancelling the wait stops the task.
 
         It holds ``nbytes`` meanwhile and is expected to take so long, or what is usual; it goes
-        where others of the same ``home`` were done, if that is idle.
+        where others of the same ``home`` were done, if that is idle. ``watch`` raises when nobody
+        needs the answer any more.
         Raises: ``Refusal`` (overloaded) at once when the queue is full, or too long for the
         deadline, later when it has to make room for other owners' tasks or has waited for too long;
-        ``DeadlineExceeded`` when its time is over, also where the work does not poll for it.
+        ``DeadlineExceeded`` when its time is over, also where the work does not poll for it; the
+        error of ``watch``.
         """
         known = expected_seconds is not None
         expected = self._usual.seconds if expected_seconds is None else expected_seconds
@@ -180,10 +101,17 @@ class Queue:
         job.short = known and expected < SHORT_SECONDS
         self._count(job)
         self._line.add(job)
+        job.start_timer()
         self._dispatch()
+        watching = None if watch is None else asyncio.ensure_future(watch())
+        if watching is not None:
+            watching.add_done_callback(partial(_abandon, job))
         try:
-            answer = await _within(job.answer, deadline)
+            answer = await job.answer
         finally:
+            if watching is not None:
+                watching.cancel()
+            job.stop_timer()
             self._leave(job)
         if not known:
             self._usual.learn(monotonic() - job.began_at)
@@ -212,23 +140,18 @@ class Queue:
     def _fail(self, job: Job, error: BaseException) -> None:
         """End a job that has not begun, or whose executor has ended."""
         self._count(job, counted=False)
-        if not job.answer.done():
-            job.answer.set_exception(error)
+        job.fail(error)
 
     def _leave(self, job: Job) -> None:
-        """Nobody waits for a job any more."""
-        if job.answer.done() and not job.answer.cancelled():
-            job.answer.exception()  # it need not be told to anybody
+        """Nobody waits for a job any more: take it out of the queue, or stop it."""
         if job.executor is None:
-            if not job.answer.done():
+            if job.counted:
                 self._line.remove(job)
-                job.answer.cancel()
-            self._count(job, counted=False)
+                self._count(job, counted=False)
             return
         if self._running.get(job.executor) is not job:
             return
-        job.answer.cancel()
-        if job.deadline.remaining_seconds() + GRACE_SECONDS <= 0:
+        if job.late:
             job.executor.kill()
             return
         job.deadline.cancel()
@@ -253,6 +176,9 @@ class Queue:
             job = self._line.take(self._may_begin)
             if job is None:
                 return
+            if job.answer.done():  # just now: its time is over, or its client has gone
+                self._count(job, counted=False)
+                continue
             refusal = self._too_late(job)
             if refusal is None:
                 self._begin(job)
@@ -369,58 +295,7 @@ class Queue:
         return min(math.ceil(self._wait_seconds(owner)) or 1, _LONGEST_RETRY_SECONDS)
 
 
-async def _within(answer: asyncio.Future[Any], deadline: Deadline) -> Any:
-    """The answer, if it comes in time; whoever reads the body, in any thread, may move that."""
-    loop = asyncio.get_running_loop()
-    try:
-        while not answer.done():
-            moved = loop.create_future()
-            deadline.moved = partial(loop.call_soon_threadsafe, _complete, moved)
-            patience = deadline.remaining_seconds() + GRACE_SECONDS
-            if patience <= 0:
-                raise deadline.exceeded()
-            first = asyncio.FIRST_COMPLETED
-            await asyncio.wait((answer, moved), timeout=patience, return_when=first)
-    finally:
-        deadline.moved = None
-    return answer.result()
-
-
-def _complete(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
-
-
-class _Usual:
-    """How long work takes of which nothing is known: the geometric mean, as it was lately."""
-
-    def __init__(self) -> None:
-        self._log = math.log(_FIRST_SECONDS)
-
-    @property
-    def seconds(self) -> float:
-        """What work is expected to take."""
-        return math.exp(self._log)
-
-    def learn(self, seconds: float) -> None:
-        """Count a task that was done."""
-        self._log += _NEWER * (math.log(max(seconds, _NO_SECONDS)) - self._log)
-
-
-def overloaded(detail: str, retry_after_seconds: int) -> Refusal:
-    """The refusal of what is more than is taken at a time."""
-    return Refusal(
-        "overloaded",
-        detail,
-        hint="retry after the time in the Retry-After header",
-        retry_after_seconds=retry_after_seconds,
-    )
-
-
-def draining() -> Refusal:
-    """The refusal of what comes when the service is about to stop."""
-    return Refusal(
-        "draining",
-        "this replica is shutting down; retry on another one",
-        retry_after_seconds=1,
-    )
+def _abandon(job: Job, watching: asyncio.Future[NoReturn]) -> None:
+    """Fail a job with the error of what watched whether it is needed."""
+    if not watching.cancelled() and (error := watching.exception()) is not None:
+        job.fail(error)

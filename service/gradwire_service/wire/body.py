@@ -5,14 +5,14 @@ from __future__ import annotations
 from starlette.types import Receive
 
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.shared import WHOLE_BYTES, Packed, Shared, packed
+from gradwire_service.wire.shared import WHOLE_BYTES, Shared
 
 
 class Disconnected(Exception):
     """The client went away before its body was complete; nobody waits for an answer."""
 
 
-async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> Packed:
+async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> bytes | Shared:
     """Read a body of at most ``max_bytes``, refusing a longer one before it is all here.
 
     A long one goes into memory that is shared, as it comes.
@@ -21,25 +21,27 @@ async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> 
     """
     if content_length.isdigit() and int(content_length[:20]) > max_bytes:
         raise too_large(max_bytes)
-    body: Packed = bytearray()
+    pieces: list[bytes] = []
+    shared: Shared | None = None
+    length = 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
             raise Disconnected
-        piece = message.get("body", b"")
-        length = len(body) + len(piece)
+        pieces.append(message.get("body", b""))
+        length += len(pieces[-1])
         if length > max_bytes:
             raise too_large(max_bytes)
-        if isinstance(body, Shared):
-            body.append(piece)
-        elif length > WHOLE_BYTES:
-            body = packed([body, piece])
-        elif body or message.get("more_body"):
-            body += piece
-        else:
-            body = piece
+        if length > WHOLE_BYTES:
+            shared = shared or Shared()
+            for piece in pieces:
+                shared.append(piece)
+            pieces.clear()
         if not message.get("more_body"):
-            return body
+            break
+    if shared is not None:
+        return shared
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def too_large(max_bytes: int) -> Refusal:

@@ -93,15 +93,37 @@ class Shared:
             yield self.read(start, min(PIECE_BYTES, self.length - start))
 
 
+class Pieces:
+    """Bytes in several places, which need not be joined before they are sent."""
+
+    def __init__(self, pieces: list[Body], length: int) -> None:
+        self._pieces = pieces
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def pieces(self) -> Iterable[Body]:
+        """All of them, in order."""
+        return self._pieces
+
+    def whole(self) -> bytes:
+        """All in one."""
+        return b"".join(self._pieces)
+
+
 #: A body as it goes from one process to another.
-Packed: TypeAlias = bytes | bytearray | Shared
+Packed: TypeAlias = bytes | bytearray | Pieces | Shared
 
 
-def packed(pieces: Iterable[Body]) -> bytes | Shared:
+def packed(pieces: Iterable[Body]) -> bytes | Pieces | Shared:
     """Pieces of a body as they are sent to another process."""
     pieces = list(pieces)
-    if sum(map(len, pieces)) <= WHOLE_BYTES:
+    length = sum(map(len, pieces))
+    if length <= LARGE_BYTES:
         return b"".join(pieces)
+    if length <= WHOLE_BYTES:
+        return Pieces(pieces, length)
     shared = Shared()
     for piece in pieces:
         shared.append(piece)
@@ -110,7 +132,7 @@ def packed(pieces: Iterable[Body]) -> bytes | Shared:
 
 def unpacked(sent: Packed) -> bytes | bytearray:
     """What was ``packed``, in memory of this process's own."""
-    return sent.whole() if isinstance(sent, Shared) else sent
+    return sent.whole() if isinstance(sent, Pieces | Shared) else sent
 
 
 def _anonymous_file() -> int:

@@ -11,7 +11,7 @@ import msgspec
 
 from gradwire_service.wire.codec import JSON, MESSAGEPACK, Codec
 from gradwire_service.wire.envelope import read_timeout
-from gradwire_service.wire.shared import Packed, Shared
+from gradwire_service.wire.shared import Shared
 
 #: What takes at most some 50 ms to look through: others are not looked into on the event loop. It
 #: takes a second for a gigabyte of numbers, or for 200 MB of empty lists.
@@ -37,7 +37,7 @@ class _Program(msgspec.Struct, rename={"written": "program"}):
     written: msgspec.Raw = msgspec.Raw()
 
 
-def timeout_of(body: Packed, codec: Codec) -> float | None:
+def timeout_of(body: bytes | bytearray | Shared, codec: Codec) -> float | None:
     """The field ``timeout_ms`` of a body; None where it has none, or cannot be read.
 
     Then reading it elsewhere says what is wrong. One that has not the word is not looked into.
@@ -55,7 +55,7 @@ def timeout_of(body: Packed, codec: Codec) -> float | None:
     return read_timeout({"timeout_ms": value})
 
 
-def program_of(body: Packed, codec: Codec) -> bytes | None:
+def program_of(body: bytes | bytearray | Shared, codec: Codec) -> bytes | None:
     """The field ``program`` of a body as it is written; None where it has none, or is not read."""
     with _bytes_of(body) as view:
         return _written(view, codec, _Program, len(view)) or None
@@ -87,7 +87,7 @@ def _written(
 
 
 @contextmanager
-def _bytes_of(body: Packed) -> Iterator[_Bytes]:
+def _bytes_of(body: bytes | bytearray | Shared) -> Iterator[_Bytes]:
     if not isinstance(body, Shared):
         yield body
     elif body:

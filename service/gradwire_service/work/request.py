@@ -14,7 +14,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiated
 from gradwire_service.wire.envelope import read_timeout, timeout_of_header
 from gradwire_service.wire.shared import LARGE_BYTES, Body
-from gradwire_service.wire.single_fields import timeout_of
+from gradwire_service.wire.single_fields import SOON_BYTES, timeout_of
 
 #: The phases, by which durations are told.
 PARSE, COMPILE, REPLAY, ENCODE = range(4)
@@ -85,7 +85,7 @@ class Request:
         self._most_bytes = settings.max_body_bytes
         #: As it came, until it is decompressed.
         self.body: bytes | bytearray = b""
-        self._compressed = self.format.coding is not None
+        self._was_compressed = self._compressed = self.format.coding is not None
         self._document: Any = None
         self.outcome = Outcome()
         #: Is told of the time that the body asks for.
@@ -100,8 +100,8 @@ class Request:
         if self._document is None:
             body = self.plain_body if self._compressed else self.body
             start = perf_counter()
-            if len(body) > LARGE_BYTES:  # which takes long to read
-                self.allow(timeout_of(body, self.format.reader))
+            if len(body) > SOON_BYTES or (self._was_compressed and len(body) > LARGE_BYTES):
+                self.allow(timeout_of(body, self.format.reader))  # nobody has looked yet
             self._document = self.format.reader.read(body)
             self.outcome.phases[PARSE] += perf_counter() - start
             self.allow(read_timeout(self._document))

@@ -15,13 +15,13 @@ import socket
 import struct
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
 from mmap import mmap
 from typing import Any
 
-from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Shared
+from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Body, Pieces, Shared
 
 #: Length of what is pickled, descriptors, and whether the first of these is a box.
 _HEAD = struct.Struct("<IB?")
@@ -168,19 +168,25 @@ class _Pickler(pickle.Pickler):
         if type(value) is Shared:
             self.shared.append(value)
             return len(self.shared) - 1
-        if not isinstance(value, bytes | bytearray) or len(value) <= LARGE_BYTES:
+        pieces: Iterable[Body] = (value,)
+        if type(value) is Pieces:
+            pieces = value.pieces()
+        elif not isinstance(value, bytes | bytearray) or len(value) <= LARGE_BYTES:
             return None
-        start, stop = self.boxed, self.boxed + len(value)
-        if stop > self._room:
+        start = self.boxed
+        if start + len(value) > self._room:
             whole = Shared()
-            whole.append(value)
+            for piece in pieces:
+                whole.append(piece)
             return self.persistent_id(whole), None
         if self.outbox is None:
             self.box = Shared.of_length(WHOLE_BYTES)
             self.outbox = self.box.mapped()
-        self.outbox[start:stop] = value
-        self.boxed = stop
-        return start, stop
+        for piece in pieces:
+            stop = self.boxed + len(piece)
+            self.outbox[self.boxed : stop] = piece
+            self.boxed = stop
+        return start, self.boxed
 
 
 class _Unpickler(pickle.Unpickler):
@@ -196,4 +202,5 @@ class _Unpickler(pickle.Unpickler):
         if stop is None:
             return self._shared[start].whole()
         assert self._inbox is not None
-        return self._inbox[start:stop]
+        with memoryview(self._inbox) as view:
+            return bytearray(view[start:stop])  # which NumPy's arrays may be moved in, not bytes

@@ -7,7 +7,8 @@ import pytest
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_service.problems import Refusal
 from gradwire_service.scheduling import Bounds, Deadline, Queue
-from gradwire_service.scheduling.queue import GRACE_SECONDS, LONG_SECONDS, SHORT_SECONDS
+from gradwire_service.scheduling.job import GRACE_SECONDS
+from gradwire_service.scheduling.queue import LONG_SECONDS, SHORT_SECONDS
 
 
 class Hand:
