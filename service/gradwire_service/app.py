@@ -157,7 +157,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     parts = Parts(engines, store, library, capacity, metrics, settings)
     desk = Desk(capacity, metrics, settings)
     exposition = Exposition(
-        metrics, lambda: {kind: store.amounts(kind).records for kind in store.policies}
+        metrics, lambda: {kind: store.usage(kind).records for kind in store.policies}
     )
     lines = None if log is None else request_lines(log, settings)
     ledger = Ledger(metrics, [tell for tell in (lines,) if tell is not None])

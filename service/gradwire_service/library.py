@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from gradwire_service.engines import Engines
-from gradwire_service.near import Near, Shelf
+from gradwire_service.local_cache import CachedRepository, LocalCache
 from gradwire_service.programs import Programs
 from gradwire_service.store import Store
 from gradwire_service.tensors import Tensors
@@ -37,10 +37,10 @@ class Library:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._most_brought_bytes = most_brought_bytes
-        near = Near(near_bytes, clock, apart=engines.apart)
-        self.tensors = Tensors(store, near)
-        self.programs = Programs(engines, store, near)
-        self._shelves: dict[ShelfName, Shelf] = {
+        cache = LocalCache(near_bytes, clock, per_owner=engines.apart)
+        self.tensors = Tensors(store, cache)
+        self.programs = Programs(engines, store, cache)
+        self._shelves: dict[ShelfName, CachedRepository] = {
             "tensors": self.tensors,
             "programs": self.programs,
             "names": self.programs.names,
@@ -71,14 +71,14 @@ class Library:
         What is not held either is looked for elsewhere, which says so.
         """
         there = self._shelves[missing.shelf]
-        found = there.value(missing.owner, missing.reference, self._most_brought_bytes)
+        found = there.load(missing.owner, missing.reference, self._most_brought_bytes)
         return found is not None
 
     def _value(self, shelf: ShelfName, owner: str, reference: str, *, waits: bool) -> Any:
         there = self._shelves[shelf]
-        value = there.at_hand(owner, reference)
+        value = there.get_fresh(owner, reference)
         if value is None:
             if not waits:
                 raise NotNear(shelf, owner, reference)
-            value = there.value(owner, reference)
+            value = there.load(owner, reference)
         return value

@@ -12,9 +12,9 @@ from gradwire_engine.interface import free_variables
 from gradwire_engine.program import RESULT, Output
 
 from gradwire_service.engines import Engines
-from gradwire_service.near import Near, Shelf
+from gradwire_service.local_cache import CachedRepository, LocalCache
 from gradwire_service.problems import Refusal
-from gradwire_service.store import Held, Key, Record, Store
+from gradwire_service.store import Key, Record, Store, StoredRecord
 from gradwire_service.wire.references import is_digest, unknown_refs
 from gradwire_service.wire.sources import Source
 
@@ -34,14 +34,14 @@ class Registered(NamedTuple):
     text: str | None = None
 
 
-class Names(Shelf):
+class Names(CachedRepository):
     """What owners call programs: a record is a name, and its head the id of the program."""
 
     kind = "names"
-    fixed = False
+    immutable = False
 
-    def _read(self, owner: str, held: Held) -> tuple[Any, int]:
-        return held.head, len(held.head)
+    def _decode(self, owner: str, stored: StoredRecord) -> tuple[Any, int]:
+        return stored.head, len(stored.head)
 
     def put(self, owner: str, name: str, id: str) -> None:
         """Call a program ``name``, whatever was called so before.
@@ -50,27 +50,27 @@ class Names(Shelf):
         """
         key = Key(self.kind, owner, name)
         self._store.put(key, Record(id, b""))
-        self._near.changed(key)
+        self._cache.invalidate(key)
 
     def all(self, owner: str) -> Iterator[tuple[str, str]]:
         """The owner's names in their order, each with the id that it stands for."""
-        most = self._store.policies[self.kind].owned.records
-        for name, id, _ in self._store.listed(self.kind, owner, "", most):
+        most = self._store.policies[self.kind].per_owner.records
+        for name, id, _ in self._store.list_records(self.kind, owner, "", most):
             yield name, id
 
 
-class Programs(Shelf):
+class Programs(CachedRepository):
     """Programs under their ids."""
 
     kind = "programs"
 
-    def __init__(self, engines: Engines, store: Store, near: Near) -> None:
-        super().__init__(store, near)
+    def __init__(self, engines: Engines, store: Store, cache: LocalCache) -> None:
+        super().__init__(store, cache)
         self._engines = engines
-        self.names = Names(store, near)
+        self.names = Names(store, cache)
 
-    def _read(self, owner: str, held: Held) -> tuple[Any, int]:
-        source = _source(held)
+    def _decode(self, owner: str, stored: StoredRecord) -> tuple[Any, int]:
+        source = _source(stored)
         program = self._engines.of(owner).parse(json.loads(source))
         return program, _BYTES_PER_SOURCE_BYTE * len(source)
 
@@ -98,7 +98,7 @@ class Programs(Shelf):
                 self.names.put(owner, name, program.id)
             except Refusal:
                 if new:
-                    self.forget(owner, program.id)
+                    self.delete(owner, program.id)
                 raise
         return self.find(owner, program.id), new
 
@@ -121,7 +121,7 @@ class Programs(Shelf):
             names.setdefault(id, []).append(name)
         return [
             Registered(id, names.get(id, []), json.loads(head))
-            for id, head, _ in self._store.listed(self.kind, owner, after, most)
+            for id, head, _ in self._store.list_records(self.kind, owner, after, most)
         ]
 
     def remove(self, owner: str, reference: str) -> None:
@@ -130,13 +130,13 @@ class Programs(Shelf):
         Raises: ``Refusal`` (unknown_ref).
         """
         id = self._id(owner, reference)
-        if id is None or not self.forget(owner, id):
+        if id is None or not self.delete(owner, id):
             raise unknown_refs([reference])
         for name, of in self.names.all(owner):
             if of == id:
-                self.names.forget(owner, name)
+                self.names.delete(owner, name)
 
-    def _text(self, owner: str, held: Held) -> str | None:
+    def _text(self, owner: str, held: StoredRecord) -> str | None:
         source = json.loads(_source(held))
         if type(source) is str:
             return source
@@ -145,7 +145,7 @@ class Programs(Shelf):
     def _id(self, owner: str, reference: str) -> str | None:
         if is_digest(reference):
             return reference
-        return self.names.value(owner, reference)  # type: ignore[no-any-return]
+        return self.names.load(owner, reference)  # type: ignore[no-any-return]
 
 
 def _head(program: Program) -> dict[str, Any]:
@@ -174,6 +174,6 @@ def _body(source: Any) -> bytes:
         raise Refusal("invalid_program", detail, pointer="/program") from None
 
 
-def _source(held: Held) -> bytes:
+def _source(held: StoredRecord) -> bytes:
     assert held.body is not None
     return held.body

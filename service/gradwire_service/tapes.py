@@ -10,9 +10,9 @@ from gradwire_engine import Recording
 
 from gradwire_service.engines import Engines
 from gradwire_service.library import Library
+from gradwire_service.lru import ByteBoundedLRU
 from gradwire_service.problems import Refusal
-from gradwire_service.stock import Stock
-from gradwire_service.store import Held, Key, Record, Store
+from gradwire_service.store import Key, Record, Store, StoredRecord
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.envelope import TapeEnvelope, read_tape
 
@@ -38,7 +38,7 @@ class Recipe(NamedTuple):
         return Record(json.dumps(head), body)
 
     @classmethod
-    def of(cls, held: Held) -> Recipe:
+    def of(cls, held: StoredRecord) -> Recipe:
         """The recipe that is stored."""
         assert held.body is not None
         return cls(body=held.body, **json.loads(held.head))
@@ -61,7 +61,7 @@ class Tapes:
         self._engines = engines
         self._store = store
         self._library = library
-        self._recordings = Stock[Recording](values_bytes, apart=engines.apart)
+        self._recordings = ByteBoundedLRU[Recording](values_bytes, per_owner=engines.apart)
 
     def recording(self, owner: str, asked: TapeEnvelope) -> Recording:
         """What a request asks for, neither recorded nor run yet."""
@@ -96,7 +96,7 @@ class Tapes:
         if held.used_by is not None and (not by or held.used_by != by):
             raise _consumed()
         recipe = Recipe.of(held)
-        found = self._recordings.use(key)
+        found = self._recordings.get(key)
         if found is not None:
             return Tape(key, recipe, held.expires_at, found, kept=True)
         document = DOCUMENTS.reads[recipe.media_type].read(recipe.body)
@@ -111,7 +111,7 @@ class Tapes:
 
         Values that came in MessagePack are views of the body, so all of it is held with them.
         """
-        self._recordings.keep(key, recording, len(recipe.body) + recording.nbytes)
+        self._recordings.put(key, recording, len(recipe.body) + recording.nbytes)
 
     def use(self, tape: Tape, by: str = "") -> None:
         """Note that a tape has answered: unless it is persistent, it does so to one request only.
@@ -123,7 +123,7 @@ class Tapes:
         if tape.recipe.persistent:
             self.keep(tape.key, tape.recipe, tape.recording)
             return
-        self._recordings.drop(tape.key)
+        self._recordings.discard(tape.key)
         if not self._store.consume(tape.key, by):
             raise _consumed()
 
@@ -132,7 +132,7 @@ class Tapes:
 
         Raises: ``Refusal`` (unknown_tape).
         """
-        self._recordings.drop(key)
+        self._recordings.discard(key)
         if not self._store.remove(key):
             raise _unknown()
 

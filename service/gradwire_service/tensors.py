@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire_service.near import Shelf
+from gradwire_service.local_cache import CachedRepository
 from gradwire_service.problems import Refusal
-from gradwire_service.store import Held, Key, Record
+from gradwire_service.store import Key, Record, StoredRecord
 from gradwire_service.wire.numbers import DTYPES, Array
 from gradwire_service.wire.references import unknown_refs
 
@@ -26,13 +26,13 @@ class Tensor(NamedTuple):
     array: Array | None = None
 
 
-class Tensors(Shelf):
+class Tensors(CachedRepository):
     """Arrays under the digests of what they hold. Their bytes are the store's own."""
 
     kind = "tensors"
 
-    def _read(self, owner: str, held: Held) -> tuple[Any, int]:
-        array = _array(held)
+    def _decode(self, owner: str, stored: StoredRecord) -> tuple[Any, int]:
+        array = _array(stored)
         return array, array.nbytes
 
     def put(self, owner: str, array: Array, ref: str | None = None) -> tuple[Tensor, bool]:
@@ -71,7 +71,7 @@ class Tensors(Shelf):
 
         Raises: ``Refusal`` (unknown_ref).
         """
-        if not self.forget(owner, ref):
+        if not self.delete(owner, ref):
             raise unknown_refs([ref])
 
 
@@ -82,7 +82,7 @@ def digest(dtype: str, shape: Sequence[int], body: bytes) -> str:
     return f"sha256:{found.hexdigest()}"
 
 
-def _array(held: Held) -> Array:
+def _array(held: StoredRecord) -> Array:
     """The array whose bytes a record holds, read in place."""
     assert held.body is not None
     head = json.loads(held.head)

@@ -1,4 +1,4 @@
-"""What is at hand is used without asking the store, for a while; what is not makes no one wait."""
+"""Cached values are used without asking the store, for a while; the event loop never waits."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_service.engines import Engines
 from gradwire_service.library import Library, NotNear
-from gradwire_service.near import FRESH_SECONDS, Near
+from gradwire_service.local_cache import FRESH_SECONDS, LocalCache
 from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Unavailable, policies
@@ -182,8 +182,8 @@ def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
         (library.programs, first.id, lambda: library.programs.remove("me", first.id)),
     ):
         store.meanwhile.append(change)
-        assert shelf.value("me", reference) is not None, "it was there when the store was asked"
-        assert shelf.at_hand("me", reference) is None
+        assert shelf.load("me", reference) is not None, "it was there when the store was asked"
+        assert shelf.get_fresh("me", reference) is None
     assert library.references(ME).found("names", "f").id == second.id
     assert library.references(ME).found("programs", first.id) is None
 
@@ -205,19 +205,19 @@ def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
         store.close()
 
 
-def test_room_is_made_by_what_was_asked_for_longest_ago():
-    near = Near(100)
+def test_the_value_that_was_loaded_longest_ago_is_evicted():
+    cache = LocalCache(100)
     a, b, c = (Key("tensors", "me", id) for id in "abc")
-    near.keep(a, "A", 50, 1, near.changes)
-    near.keep(b, "B", 50, 1, near.changes)
-    near.keep(a, "A", 50, 1, near.changes)
-    near.keep(c, "C", 50, 1, near.changes)
-    assert [near.fresh(key) for key in (a, b, c)] == ["A", None, "C"]
-    near.keep(a, "A again", 10, 1, near.changes)
-    near.keep(b, "B", 40, 1, near.changes)
-    assert [near.fresh(key) for key in (a, b, c)] == ["A again", "B", "C"]
-    near.keep(b, "too large", 101, 1, near.changes)
-    assert [near.fresh(key) for key in (a, b, c)] == ["A again", None, "C"]
+    cache.put(a, "A", 50, 1, cache.changes)
+    cache.put(b, "B", 50, 1, cache.changes)
+    cache.put(a, "A", 50, 1, cache.changes)
+    cache.put(c, "C", 50, 1, cache.changes)
+    assert [cache.get_fresh(key) for key in (a, b, c)] == ["A", None, "C"]
+    cache.put(a, "A again", 10, 1, cache.changes)
+    cache.put(b, "B", 40, 1, cache.changes)
+    assert [cache.get_fresh(key) for key in (a, b, c)] == ["A again", "B", "C"]
+    cache.put(b, "too large", 101, 1, cache.changes)
+    assert [cache.get_fresh(key) for key in (a, b, c)] == ["A again", None, "C"]
 
 
 def test_what_is_compiled_for_one_owner_is_not_for_another(library):
@@ -238,7 +238,7 @@ def test_threads_find_what_is_held(library):
         tensor = tensors[number % 20]
         found = library.references(ME).found("tensors", tensor.ref)
         if number % 7 == 0:
-            library.tensors.forget("me", tensor.ref)
+            library.tensors.delete("me", tensor.ref)
             library.tensors.put("me", ARRAY + number % 20)
         return found is None or found[0] == number % 20
 

@@ -42,7 +42,7 @@ class Tenants:
         owner = keys[0][1].caller.owner
         return {
             "tenant": tenant,
-            "holds": {kind: self._store.amounts(kind, owner)._asdict() for kind in _KINDS},
+            "holds": {kind: self._store.usage(kind, owner)._asdict() for kind in _KINDS},
             "keys": [_shown(id, key) for id, key in keys],
         }
 

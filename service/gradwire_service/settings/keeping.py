@@ -107,13 +107,13 @@ class Keeping(BaseModel):
     max_tensors: int = Field(
         default=10_000,
         ge=0,
-        description="Most tensors kept at a time; then those of whoever has the most make room.",
+        description="Most tensors kept at a time; then a tenant's new ones replace its own oldest.",
     )
     max_tensors_bytes: Size = Field(default=GIBIBYTE, ge=0, description="Most bytes of them.")
     max_tensors_per_tenant: int = Field(
         default=1000,
         ge=0,
-        description="Most tensors kept of one tenant; then those used longest ago make room.",
+        description="Most tensors kept of one tenant; then the least recently used are evicted.",
     )
     max_tensors_bytes_per_tenant: Size = Field(
         default=512 * MEBIBYTE, ge=0, description="Most bytes of these."

@@ -1,53 +1,53 @@
-"""What is kept between requests: the seam, and the store that the settings name."""
+"""Storage between requests: the store that the settings name, and its policies."""
 
 from gradwire_service.settings import Settings
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
     Amount,
-    Held,
     Key,
     Kind,
     NotOpened,
     Policy,
     Record,
     Store,
+    StoredRecord,
     Unavailable,
 )
 from gradwire_service.store.sqlite import SqliteStore
 
 __all__ = [
-    "Held",
     "Key",
     "Kind",
     "NotOpened",
     "Record",
     "Store",
+    "StoredRecord",
     "Unavailable",
     "open_store",
     "policies",
 ]
 
-#: So many times the tapes that are kept may be used up before it is forgotten that they were.
+#: Consumed tapes that are remembered, per tape that may be stored.
 _USED_PER_TAPE = 10
 
 
 def open_store(settings: Settings) -> Store:
-    """Open the store of ``settings.store``: ``memory:``, ``sqlite:PATH``, or a Redis' address.
+    """Open the store at ``settings.store``: ``memory:``, ``sqlite:PATH``, or the URL of a Redis.
 
-    Raises: ``NotOpened`` for a file; a Redis need not be there yet.
+    Raises: ``NotOpened`` for a file; a Redis may be started later.
     """
     scheme, _, path = settings.store.partition(":")
-    kept = policies(settings)
+    by_kind = policies(settings)
     if scheme == "memory":
-        return MemoryStore(kept)
+        return MemoryStore(by_kind)
     if scheme == "sqlite":
-        return SqliteStore(path, kept)
-    from gradwire_service.store.redis import RedisStore  # who has no Redis need not load its client
+        return SqliteStore(path, by_kind)
+    from gradwire_service.store.redis import RedisStore  # its client is loaded only if needed
 
     return RedisStore(
         settings.store,
-        kept,
+        by_kind,
         prefix=settings.store_prefix,
         connect_seconds=settings.store_connect_seconds,
         timeout_seconds=settings.store_timeout_seconds,
@@ -55,22 +55,22 @@ def open_store(settings: Settings) -> Store:
 
 
 def policies(settings: Settings) -> dict[Kind, Policy]:
-    """How much of each kind is kept, and how long."""
+    """Quotas and expiry of each kind."""
     s = settings
     programs = Policy(
-        owned=Amount(s.max_programs_per_tenant, s.max_programs_bytes_per_tenant),
-        all=Amount(s.max_programs, s.max_programs_bytes),
+        per_owner=Amount(s.max_programs_per_tenant, s.max_programs_bytes_per_tenant),
+        total=Amount(s.max_programs, s.max_programs_bytes),
     )
     tapes = Policy(
-        owned=Amount(s.max_tapes_per_tenant, s.max_tapes_bytes_per_tenant),
-        all=Amount(s.max_tapes, s.max_tapes_bytes),
+        per_owner=Amount(s.max_tapes_per_tenant, s.max_tapes_bytes_per_tenant),
+        total=Amount(s.max_tapes, s.max_tapes_bytes),
         ttl_seconds=s.tape_ttl_seconds,
     )
     used = Policy(
-        owned=tapes.owned._replace(records=_USED_PER_TAPE * tapes.owned.records),
-        all=tapes.all._replace(records=_USED_PER_TAPE * tapes.all.records),
+        per_owner=tapes.per_owner._replace(records=_USED_PER_TAPE * tapes.per_owner.records),
+        total=tapes.total._replace(records=_USED_PER_TAPE * tapes.total.records),
         ttl_seconds=CONSUMED_SECONDS,
-        yields=True,
+        evicts=True,
     )
     return {
         "tapes": tapes,
@@ -78,9 +78,9 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         "programs": programs,
         "names": programs,
         "tensors": Policy(
-            owned=Amount(s.max_tensors_per_tenant, s.max_tensors_bytes_per_tenant),
-            all=Amount(s.max_tensors, s.max_tensors_bytes),
+            per_owner=Amount(s.max_tensors_per_tenant, s.max_tensors_bytes_per_tenant),
+            total=Amount(s.max_tensors, s.max_tensors_bytes),
             ttl_seconds=s.tensor_ttl_seconds,
-            yields=True,
+            evicts=True,
         ),
     }

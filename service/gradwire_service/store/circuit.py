@@ -1,4 +1,4 @@
-"""What keeps callers from waiting for a server that does not answer."""
+"""A circuit breaker: calls do not wait for a server that does not answer."""
 
 from __future__ import annotations
 
@@ -11,72 +11,71 @@ from gradwire_service.store.records import Unavailable
 
 logger = logging.getLogger("gradwire")
 
-#: How long to wait between two looks whether the server answers again.
+#: Between two probes of a server that does not answer.
 _PROBE_SECONDS = 0.25
-#: How long the same trouble is not logged again.
+#: The same failure is not logged again for this long.
 _QUIET_SECONDS = 10.0
 
 
-class Circuit:
-    """Closed, it lets callers through. Once one has failed it is open, and refuses all at once.
+class CircuitBreaker:
+    """Closed, it lets calls through. Opened by one that failed, it refuses all of them at once.
 
-    While it is open a thread of its own asks the server whether it answers again, so nobody else
-    waits for it, and as soon as it does the circuit is closed.
+    While it is open, a thread of its own probes the server and closes it as soon as that answers.
     """
 
     def __init__(self, name: str, probe: Callable[[], str | None]) -> None:
-        """``probe`` asks the server for a sign of life; gives the trouble that it has, if any."""
+        """``probe`` returns how the server fails, or None if it answers."""
         self._name = name
         self._probe = probe
         self._lock = threading.Lock()
-        self._trouble: str | None = None
-        self._told: tuple[str, float] = "", 0.0
-        self._ended = threading.Event()
-        self._watch: threading.Thread | None = None
+        self._failure: str | None = None
+        self._logged: tuple[str, float] = "", 0.0
+        self._closed = threading.Event()
+        self._prober: threading.Thread | None = None
 
     def check(self) -> None:
-        """Let a caller through.
+        """Let a call through.
 
-        Raises: ``Unavailable`` where it is open.
+        Raises: ``Unavailable`` while it is open.
         """
-        trouble = self._trouble
-        if trouble is not None:
-            raise Unavailable(trouble)
+        failure = self._failure
+        if failure is not None:
+            raise Unavailable(failure)
 
-    def open(self, trouble: str, detail: object) -> Unavailable:
-        """Let nobody through until the server answers; gives how the caller is refused."""
+    def open(self, failure: str, detail: object) -> Unavailable:
+        """Refuse calls until the server answers; returns the refusal of this one."""
         with self._lock:
-            self.tell(trouble, detail)
-            watched = self._trouble is not None
-            self._trouble = trouble
-            if not watched and not self._ended.is_set():
-                self._watch = threading.Thread(
+            self.log(failure, detail)
+            probed = self._failure is not None
+            self._failure = failure
+            if not probed and not self._closed.is_set():
+                self._prober = threading.Thread(
                     target=self._await_answer, name="gradwire-store", daemon=True
                 )
-                self._watch.start()
-        return Unavailable(trouble)
+                self._prober.start()
+        return Unavailable(failure)
 
-    def tell(self, trouble: str, detail: object) -> None:
-        """Log a trouble, unless the same was logged just now."""
-        told, since = self._told
+    def log(self, failure: str, detail: object) -> None:
+        """Log a failure, unless it was logged just now."""
+        logged, since = self._logged
         now = monotonic()
-        if told != trouble or now - since > _QUIET_SECONDS:
-            logger.error("%s (%s): %s", trouble, self._name, detail)
-            self._told = trouble, now
+        if logged != failure or now - since > _QUIET_SECONDS:
+            logger.error("%s (%s): %s", failure, self._name, detail)
+            self._logged = failure, now
 
     def close(self) -> None:
-        """Ask no longer."""
-        self._ended.set()
-        if self._watch is not None:
-            self._watch.join()
+        """End the probes."""
+        self._closed.set()
+        if self._prober is not None:
+            self._prober.join()
 
     def _await_answer(self) -> None:
         begun = monotonic()
-        while (trouble := self._probe()) is not None:
-            self._trouble = trouble
-            if self._ended.wait(_PROBE_SECONDS):
+        while (failure := self._probe()) is not None:
+            self._failure = failure
+            if self._closed.wait(_PROBE_SECONDS):
                 return
         seconds = monotonic() - begun
         logger.warning("the store answers again (%s), after %.1f s", self._name, seconds)
         with self._lock:
-            self._trouble, self._told = None, ("", 0.0)
+            self._failure, self._logged = None, ("", 0.0)

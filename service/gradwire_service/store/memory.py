@@ -11,121 +11,109 @@ from contextlib import contextmanager
 from gradwire_service.store.records import (
     NOTHING,
     Amount,
-    Held,
     Key,
     Kind,
-    Listed,
+    ListedRecord,
     Policy,
     Record,
+    StoredRecord,
 )
-from gradwire_service.store.room import OrderedStore
+from gradwire_service.store.transactional import TransactionalStore
 
 
-class MemoryStore(OrderedStore):
-    """Records that no other process sees and no restart outlives."""
+class MemoryStore(TransactionalStore):
+    """Records that no other process sees and that end with the process."""
 
     def __init__(
         self, policies: Mapping[Kind, Policy], clock: Callable[[], float] = time.time
     ) -> None:
         super().__init__(policies, clock)
         self._lock = threading.Lock()
-        #: When those of each kind expire, in that order, which is also that of their last uses.
-        self._ends: dict[Kind, OrderedDict[Key, float]] = {kind: OrderedDict() for kind in policies}
-        #: Those of each owner of a kind by their ids, in the same order; none is empty.
-        self._owned: dict[Kind, dict[str, OrderedDict[str, Record]]]
-        self._owned = {kind: {} for kind in policies}
-        self._all: dict[Kind, Amount] = dict.fromkeys(policies, NOTHING)
-        self._of_owners: dict[Kind, dict[str, Amount]] = {kind: {} for kind in policies}
+        #: Records with their expiry, least recently used first: within a kind, first to expire.
+        self._records: dict[Kind, OrderedDict[Key, tuple[Record, float]]]
+        self._records = {kind: OrderedDict() for kind in policies}
+        #: The keys of each owner with records, in the same order.
+        self._owned: dict[tuple[Kind, str], OrderedDict[Key, None]] = {}
+        #: What each owner with records stores of a kind, and under None all owners.
+        self._usage: dict[tuple[Kind, str | None], Amount] = {}
 
-    def find(self, key: Key, *, body: bool = True) -> Held | None:
-        with self._alone(key.kind) as now:
-            ends = self._ends[key.kind]
-            if key not in ends:
-                return self._find_used(key, body=body)
-            expires_at = ends[key] = self._expiry(key.kind, now)
-            ends.move_to_end(key)
-            self._owned[key.kind][key.owner].move_to_end(key.id)
-            record = self._record(key)
-            return Held(record.head, record.body if body else None, expires_at)
+    def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
+        with self._exclusive(key.kind) as now:
+            records = self._records[key.kind]
+            if key in records:
+                (head, content), expires_at = records[key][0], self._expiry(key.kind, now)
+                records[key] = records[key][0], expires_at
+                records.move_to_end(key)
+                self._owned[key.kind, key.owner].move_to_end(key)
+                return StoredRecord(head, content if body else None, expires_at)
+            if key.used not in self._records["used"]:
+                return None
+            (head, content), expires_at = self._records["used"][key.used]
+            return StoredRecord.consumed(head, content if body else None, expires_at)
 
-    def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
-        with self._alone(kind):
+    def list_records(
+        self, kind: Kind, owner: str, after: str, limit: int
+    ) -> Sequence[ListedRecord]:
+        with self._exclusive(kind):
             found = [
-                Listed(id, record.head, self._ends[kind][Key(kind, owner, id)])
-                for id, record in self._owned[kind].get(owner, {}).items()
-                if id > after
+                ListedRecord(key.id, record.head, expires_at)
+                for key in self._owned.get((kind, owner), ())
+                if key.id > after
+                for record, expires_at in [self._records[kind][key]]
             ]
-        return sorted(found)[:most]
+        return sorted(found)[:limit]
 
-    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
-        with self._alone(kind):
+    def usage(self, kind: Kind, owner: str | None = None) -> Amount:
+        with self._exclusive(kind):
             return self._amount(kind, owner)
 
     def close(self) -> None:
         pass
 
     @contextmanager
-    def _alone(self, kind: Kind) -> Iterator[float]:
+    def _exclusive(self, kind: Kind) -> Iterator[float]:
         with self._lock:
             now = self._clock()
-            for ends in self._ends.values():
-                while ends and next(iter(ends.values())) <= now:
-                    self._drop(next(iter(ends)))
+            for records in self._records.values():
+                while records and next(iter(records.values()))[1] <= now:
+                    self._drop(next(iter(records)))
             yield now
 
-    def _find_used(self, key: Key, *, body: bool) -> Held | None:
-        used = key.used
-        if used not in self._ends[used.kind]:
-            return None
-        record = self._record(used)
-        by, _, head = record.head.partition(" ")
-        return Held(head, record.body if body else None, self._ends[used.kind][used], by)
-
-    def _record(self, key: Key) -> Record:
-        return self._owned[key.kind][key.owner][key.id]
-
     def _head(self, key: Key) -> str | None:
-        return self._record(key).head if key in self._ends[key.kind] else None
+        found = self._records[key.kind].get(key)
+        return None if found is None else found[0].head
 
     def _insert(self, key: Key, record: Record, expires_at: float) -> None:
-        kind, owner, id = key
-        self._ends[kind][key] = expires_at
-        self._owned[kind].setdefault(owner, OrderedDict())[id] = record
-        amount = Amount(1, record.nbytes)
-        self._all[kind] = self._all[kind].plus(amount)
-        self._of_owners[kind][owner] = self._amount(kind, owner).plus(amount)
+        kind, owner, _ = key
+        self._records[kind][key] = record, expires_at
+        self._owned.setdefault((kind, owner), OrderedDict())[key] = None
+        for whose in owner, None:
+            self._usage[kind, whose] = self._amount(kind, whose).plus(Amount(1, record.nbytes))
 
     def _move(self, key: Key, to: Key, head: str, expires_at: float) -> None:
-        record = self._record(key)
+        record, _ = self._records[key.kind][key]
         self._drop(key)
         self._insert(to, Record(head, record.body), expires_at)
 
     def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
-        if owner is None:
-            return self._all[kind]
-        if id is None:
-            return self._of_owners[kind].get(owner, NOTHING)
-        if (kind, owner, id) not in self._ends[kind]:
-            return NOTHING
-        return Amount(1, self._owned[kind][owner][id].nbytes)
-
-    def _amounts_of_owners(self, kind: Kind) -> dict[str, Amount]:
-        return dict(self._of_owners[kind])
+        if owner is None or id is None:
+            return self._usage.get((kind, owner), NOTHING)
+        found = self._records[kind].get(Key(kind, owner, id))
+        return NOTHING if found is None else Amount(1, found[0].nbytes)
 
     def _drop(self, key: Key) -> None:
-        kind, owner, id = key
-        if key not in self._ends[kind]:
+        kind, owner, _ = key
+        amount = self._amount(*key)
+        if self._records[kind].pop(key, None) is None:
             return
-        amount, mine = self._amount(*key), self._amount(kind, owner)
-        del self._ends[kind][key]
-        self._all[kind] = self._all[kind].minus(amount)
-        self._of_owners[kind][owner] = mine.minus(amount)
-        del self._owned[kind][owner][id]
-        if not self._owned[kind][owner]:
-            del self._owned[kind][owner], self._of_owners[kind][owner]
+        for whose in owner, None:
+            self._usage[kind, whose] = self._amount(kind, whose).minus(amount)
+        del self._owned[kind, owner][key]
+        if not self._owned[kind, owner]:
+            del self._owned[kind, owner], self._usage[kind, owner]
 
     def _drop_oldest(self, kind: Kind, owner: str) -> Amount:
-        oldest = Key(kind, owner, next(iter(self._owned[kind][owner])))
+        oldest = next(iter(self._owned[kind, owner]))
         amount = self._amount(*oldest)
         self._drop(oldest)
         return amount

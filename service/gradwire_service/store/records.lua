@@ -1,25 +1,25 @@
--- The calls of the store in Redis, each one step that no other client comes between.
+-- The calls of the store in Redis. A script runs alone: no other client's command comes between.
 --
--- Kept under the prefix, for each kind:
---   owners   a sorted set of owners, by a time before which none of their records ends
---   amounts  a hash: how many records (r<owner>) and bytes (b<owner>); of all, the owner is empty
---   counted  there while amounts need not be counted anew
--- for each owner of a kind:
---   ends     a sorted set of ids, by when they end
--- and for each record:
---   meta     a hash: head, nbytes of head and body, length of the body, and by whom it was used up
---   body     its body, where there is any
+-- Keys, after the prefix and the kind:
+--   record:OWNER:ID   a hash: head, nbytes of head and body, and expires, a time
+--   body:OWNER:ID     the body, also if it is empty
+--   expiry:OWNER      a sorted set: the owner's ids by when they expire
+--   owners            a sorted set: owners by a time before which none of their records expires
+--   usage             a hash: records (rOWNER) and bytes (bOWNER) of each owner; r and b of all
+--   counted           exists while usage need not be counted anew
 --
--- Redis may drop any of these by itself: what ended long ago, or, where its policy is to evict,
--- what was not used lately. So no key is relied on: a record is there if its meta and body are;
--- what is found missing is no longer counted, and all of a kind is counted anew once in a while.
+-- Redis drops keys by itself: expired ones and, depending on its policy, any. So no key is relied
+-- on: a record exists if both of its own do, and usage is counted anew once in a while.
 --
--- ARGV: the prefix, the time (empty: that of Redis), the call, and what it is given.
+-- A full Redis refuses commands that need memory, unless the script has written before. So a call
+-- either begins with such a command, and fails before it has changed anything, or deletes first.
+--
+-- ARGV: the prefix, the time (empty: that of Redis), the call and its arguments.
 
--- Seconds that amounts may be wrong for.
+-- Seconds for which usage may be wrong.
 local RECOUNT_SECONDS = 60
--- Seconds after its end that a record may still be counted, and so is left to be swept here.
-local SWEPT_WITHIN_SECONDS = 2 * RECOUNT_SECONDS
+-- Seconds that an expired record is left for the sweep, which needs its size.
+local GRACE_SECONDS = 2 * RECOUNT_SECONDS
 
 local prefix, now = ARGV[1], tonumber(ARGV[2])
 if not now then
@@ -31,114 +31,74 @@ local function key(...)
   return table.concat({prefix, ...}, ':')
 end
 
-local function written(number)
+local function exact(number)
   return string.format('%.17g', number)
 end
 
--- Amounts are pairs: records, bytes.
-
-local function plus(one, other)
-  return {one[1] + other[1], one[2] + other[2]}
-end
-
-local function minus(one, other)
-  return {one[1] - other[1], one[2] - other[2]}
-end
-
-local function within(amount, most)
-  return amount[1] <= most[1] and amount[2] <= most[2]
-end
-
-local function policy(at)
-  local n = {}
-  for i = 0, 5 do n[i + 1] = tonumber(ARGV[at + i]) end
-  return {owned = {n[1], n[2]}, all = {n[3], n[4]}, ttl = n[5], yields = n[6] == 1}
-end
-
--- How much an owner has of a kind, as it is counted; without an owner, how much all have.
-local function amount(kind, owner)
-  local got = redis.call('HMGET', key(kind, 'amounts'), 'r' .. owner, 'b' .. owner)
-  return {tonumber(got[1] or 0), tonumber(got[2] or 0)}
-end
-
--- Where Redis takes nothing more for lack of memory, dropping works but counting does not: what is
--- not counted then is when all is counted anew.
-local function count(kind, owner, by)
-  local amounts = key(kind, 'amounts')
+local function count(kind, owner, records, nbytes)
+  local usage = key(kind, 'usage')
   for _, whose in ipairs({owner, ''}) do
-    local records = redis.pcall('HINCRBY', amounts, 'r' .. whose, by[1])
-    redis.pcall('HINCRBY', amounts, 'b' .. whose, by[2])
-    if type(records) == 'number' and records <= 0 then
-      redis.pcall('HDEL', amounts, 'r' .. whose, 'b' .. whose)
+    redis.call('HINCRBY', usage, 'b' .. whose, nbytes)
+    if redis.call('HINCRBY', usage, 'r' .. whose, records) <= 0 then
+      redis.call('HDEL', usage, 'r' .. whose, 'b' .. whose)
     end
   end
 end
 
--- Drops a record, if there is one; gives how much that was.
-local function drop(kind, owner, id)
-  local meta = key(kind, 'meta', owner, id)
-  local nbytes = tonumber(redis.call('HGET', meta, 'nbytes') or 0)
-  redis.pcall('UNLINK', meta, key(kind, 'body', owner, id))
-  if redis.pcall('ZREM', key(kind, 'ends', owner), id) ~= 1 then return {0, 0} end
-  count(kind, owner, {-1, -nbytes})
-  return {1, nbytes}
+-- The records (one or none) and bytes that an id adds to its owner's usage.
+local function size(kind, owner, id)
+  if not redis.call('ZSCORE', key(kind, 'expiry', owner), id) then return 0, 0 end
+  return 1, tonumber(redis.call('HGET', key(kind, 'record', owner, id), 'nbytes') or 0)
 end
 
--- Has a record counted, and swept when it has ended.
-local function enlist(kind, owner, id, nbytes, ends)
-  if redis.call('ZADD', key(kind, 'ends', owner), 'NX', ends, id) == 1 then
-    count(kind, owner, {1, nbytes})
-  end
-  redis.call('ZADD', key(kind, 'owners'), 'NX', ends, owner)
+-- Deletes a record, if there is one. With 'to', that key becomes the body's.
+local function drop(kind, owner, id, to)
+  local record, body = key(kind, 'record', owner, id), key(kind, 'body', owner, id)
+  local records, nbytes = size(kind, owner, id)
+  if to then redis.call('RENAME', body, to) end
+  redis.call('UNLINK', record, body)
+  redis.call('ZREM', key(kind, 'expiry', owner), id)
+  if records > 0 then count(kind, owner, -1, 0 - nbytes) end  -- -0 would be no integer
+  return records, nbytes
 end
 
-local function let_end(kind, owner, id, ends)
-  for _, what in ipairs({'meta', 'body'}) do
-    local name = key(kind, what, owner, id)
-    if ends == math.huge then
-      redis.pcall('PERSIST', name)
+-- Sets when a record expires, and counts it unless it is counted.
+local function index(kind, owner, id, nbytes, expires)
+  local record, body = key(kind, 'record', owner, id), key(kind, 'body', owner, id)
+  local never = expires == math.huge
+  for _, name in ipairs({record, body}) do
+    if never then
+      redis.call('PERSIST', name)
     else
-      local ms = math.ceil((ends - now + SWEPT_WITHIN_SECONDS) * 1000)
-      redis.pcall('PEXPIRE', name, ms)
+      redis.call('PEXPIRE', name, math.ceil((expires - now + GRACE_SECONDS) * 1000))
     end
   end
-end
-
-local function is_whole(kind, owner, id, length)
-  return length == 0 or redis.call('EXISTS', key(kind, 'body', owner, id)) == 1
-end
-
--- A record that is there and has not ended.
-local function found(kind, owner, id)
-  local name = key(kind, 'meta', owner, id)
-  local meta = redis.call('HMGET', name, 'head', 'nbytes', 'length', 'by')
-  local ends = redis.call('ZSCORE', key(kind, 'ends', owner), id)
-  local length = tonumber(meta[3] or 0)
-  if not meta[1] or not is_whole(kind, owner, id, length) then
-    if meta[1] or ends then drop(kind, owner, id) end
-    return nil
+  -- To look at a record that never expires changes nothing, so it need not wait for the disk.
+  redis.call(never and 'HSETNX' or 'HSET', record, 'expires', expires)
+  redis.call('ZADD', key(kind, 'owners'), 'NX', expires, owner)
+  if redis.call('ZADD', key(kind, 'expiry', owner), expires, id) == 1 then
+    count(kind, owner, 1, nbytes)
   end
-  local nbytes = tonumber(meta[2])
-  if ends then
-    ends = tonumber(ends)
-  else
-    local ms = redis.call('PTTL', name)
-    ends = ms < 0 and math.huge or now + ms / 1000 - SWEPT_WITHIN_SECONDS
-  end
-  pcall(enlist, kind, owner, id, nbytes, ends)  -- if Redis lost that, and can be written to
-  if ends <= now then return nil end
-  return {head = meta[1], nbytes = nbytes, length = length, by = meta[4] or '', ends = ends}
 end
 
--- Drops what has ended.
+-- The head, nbytes and expiry of a record that has not expired, or nil.
+local function lookup(kind, owner, id)
+  local record = key(kind, 'record', owner, id)
+  local fields = redis.call('HMGET', record, 'head', 'nbytes', 'expires')
+  local expires = tonumber(fields[3] or 0)
+  if expires > now and redis.call('EXISTS', key(kind, 'body', owner, id)) == 1 then
+    return fields[1], tonumber(fields[2]), expires
+  end
+end
+
 local function sweep(kind)
   local owners = key(kind, 'owners')
   for _, owner in ipairs(redis.call('ZRANGEBYSCORE', owners, '-inf', now)) do
-    local ends = key(kind, 'ends', owner)
-    for _, id in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do
+    local expiry = key(kind, 'expiry', owner)
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', expiry, '-inf', now)) do
       drop(kind, owner, id)
     end
-    local first = redis.call('ZRANGE', ends, 0, 0, 'WITHSCORES')
+    local first = redis.call('ZRANGE', expiry, 0, 0, 'WITHSCORES')
     if first[1] then
       redis.call('ZADD', owners, first[2], owner)
     else
@@ -147,213 +107,130 @@ local function sweep(kind)
   end
 end
 
--- Counts a kind anew, unless that was done lately. As its first command is one that needs memory,
--- a call that begins with this fails before it has changed anything, if it must fail.
-local function recount(kind)
-  if not redis.call('SET', key(kind, 'counted'), 1, 'NX', 'EX', RECOUNT_SECONDS) then return end
-  redis.call('UNLINK', key(kind, 'amounts'))
-  for _, owner in ipairs(redis.call('ZRANGE', key(kind, 'owners'), 0, -1)) do
-    local ends, held = key(kind, 'ends', owner), {0, 0}
-    for _, id in ipairs(redis.call('ZRANGE', ends, 0, -1)) do
-      local meta = redis.call('HMGET', key(kind, 'meta', owner, id), 'nbytes', 'length')
-      if meta[1] and is_whole(kind, owner, id, tonumber(meta[2])) then
-        held = plus(held, {1, tonumber(meta[1])})
-      else
-        redis.call('UNLINK', key(kind, 'meta', owner, id), key(kind, 'body', owner, id))
-        redis.call('ZREM', ends, id)
+-- Counts a kind anew, unless that was done lately, and drops what has expired.
+local function tidy(kind)
+  if redis.call('SET', key(kind, 'counted'), 1, 'NX', 'EX', RECOUNT_SECONDS) then
+    redis.call('UNLINK', key(kind, 'usage'))
+    for _, owner in ipairs(redis.call('ZRANGE', key(kind, 'owners'), 0, -1)) do
+      local expiry, records, nbytes = key(kind, 'expiry', owner), 0, 0
+      for _, id in ipairs(redis.call('ZRANGE', expiry, 0, -1)) do
+        local record, body = key(kind, 'record', owner, id), key(kind, 'body', owner, id)
+        if redis.call('EXISTS', record, body) == 2 then
+          records, nbytes = records + 1, nbytes + redis.call('HGET', record, 'nbytes')
+        else
+          redis.call('ZREM', expiry, id)
+          redis.call('UNLINK', record, body)
+        end
       end
+      count(kind, owner, records, nbytes)
     end
-    if held[1] > 0 then count(kind, owner, held) end
   end
+  sweep(kind)
 end
 
-local function drop_oldest(kind, owner)
-  local oldest = redis.call('ZRANGE', key(kind, 'ends', owner), 0, 0)
-  return oldest[1] and drop(kind, owner, oldest[1])
-end
-
--- Drops what was used longest ago by whoever has the largest share, until there is room.
-local function drop_of_largest(kind, owner, wanted, all, most)
-  local held, heap = {}, {}
-  local fields = redis.call('HGETALL', key(kind, 'amounts'))
-  for i = 1, #fields, 2 do
-    local whose = string.sub(fields[i], 2)
-    if whose ~= '' then
-      if not held[whose] then
-        held[whose] = {0, 0}
-        heap[#heap + 1] = whose
-      end
-      held[whose][string.sub(fields[i], 1, 1) == 'r' and 1 or 2] = tonumber(fields[i + 1])
-    end
+-- Drops the old record of an id, and as many of the owner's oldest records and bytes as the caller
+-- says. If that is not enough for the limits of the owner and of all, each records and bytes, drops
+-- nothing and returns what the owner and all use beside the old record, and nbytes.
+local function make_room(kind, owner, id, nbytes, records, bytes, limits)
+  local old = {size(kind, owner, id)}
+  local used = redis.call('HMGET', key(kind, 'usage'), 'r' .. owner, 'b' .. owner, 'r', 'b')
+  local added, fits = {1 - records, nbytes - bytes}, true
+  for i = 1, 4 do
+    local which = 2 - i % 2
+    used[i] = (used[i] or 0) - old[which]
+    fits = fits and used[i] + added[which] <= tonumber(limits[i])
   end
-  local function share(whose)
-    local taken = whose == owner and plus(held[whose], wanted) or held[whose]
-    return math.max(taken[1] / math.max(most[1], 1), taken[2] / math.max(most[2], 1))
-  end
-  local shares = {}
-  for _, whose in ipairs(heap) do shares[whose] = share(whose) end
-  local function before(one, other)
-    return shares[one] > shares[other] or shares[one] == shares[other] and one < other
-  end
-  local function sink(i)
-    while true do
-      local first = i
-      for child = 2 * i, 2 * i + 1 do
-        if heap[child] and before(heap[child], heap[first]) then first = child end
-      end
-      if first == i then return end
-      heap[i], heap[first] = heap[first], heap[i]
-      i = first
-    end
-  end
-  for i = math.floor(#heap / 2), 1, -1 do sink(i) end
-  while heap[1] and not within(plus(all, wanted), most) do
-    local largest = heap[1]
-    -- Who has nothing, against what was counted, is counted anew the next time.
-    local dropped = drop_oldest(kind, largest)
-    if not dropped then
-      redis.call('UNLINK', key(kind, 'counted'))
-      dropped = held[largest]
-    end
-    all, held[largest] = minus(all, dropped), minus(held[largest], dropped)
-    if held[largest][1] > 0 then
-      shares[largest] = share(largest)
-    else
-      heap[1] = heap[#heap]
-      heap[#heap] = nil
-    end
-    sink(1)
-  end
-end
-
--- Drops what has to make room for a record, or gives whose quota has none, and what it would be.
-local function make_room(kind, owner, id, nbytes, policy)
-  local wanted, replaced = {1, nbytes}, {0, 0}
-  local old = redis.call('HGET', key(kind, 'meta', owner, id), 'nbytes')
-  if old and redis.call('ZSCORE', key(kind, 'ends', owner), id) then
-    replaced = {1, tonumber(old)}
-  end
-  local mine, all = minus(amount(kind, owner), replaced), minus(amount(kind, ''), replaced)
-  for _, bound in ipairs({{'owned', mine}, {'all', all}}) do
-    local after, most = plus(bound[2], wanted), policy[bound[1]]
-    if not within(after, most) and not (policy.yields and within(wanted, most)) then
-      return {bound[1], after[1], after[2]}
-    end
+  if not fits or records > used[1] or bytes > used[2] then
+    return {{used[1], used[2]}, {used[3], used[4]}, nbytes}
   end
   drop(kind, owner, id)
-  while not within(plus(mine, wanted), policy.owned) do
-    local dropped = drop_oldest(kind, owner)
-    if not dropped then
+  while records > 0 or bytes > 0 do
+    local oldest = redis.call('ZRANGE', key(kind, 'expiry', owner), 0, 0)[1]
+    if not oldest then  -- Redis has dropped what was counted
       redis.call('UNLINK', key(kind, 'counted'))
-      dropped = mine
+      return
     end
-    mine, all = minus(mine, dropped), minus(all, dropped)
-  end
-  if not within(plus(all, wanted), policy.all) then
-    drop_of_largest(kind, owner, wanted, all, policy.all)
+    local _, freed = drop(kind, owner, oldest)
+    records, bytes = records - 1, bytes - freed
   end
 end
 
--- Holds a record whose body, where there is any, is in the key 'from'.
-local function hold(kind, owner, id, record, from)
-  if record.length > 0 then redis.call('RENAME', from, key(kind, 'body', owner, id)) end
-  redis.call('HSET', key(kind, 'meta', owner, id),
-    'head', record.head, 'nbytes', record.nbytes, 'length', record.length, 'by', record.by)
-  enlist(kind, owner, id, record.nbytes, record.ends)
-  let_end(kind, owner, id, record.ends)
+local function save(kind, owner, id, head, nbytes, expires)
+  redis.call('HSET', key(kind, 'record', owner, id), 'head', head, 'nbytes', nbytes)
+  index(kind, owner, id, nbytes, expires)
 end
 
 local calls = {}
 
--- Given also: head, bytes of both, length of the body, the key that the body is in, the policy.
-function calls.put(kind, owner, id, head, nbytes, length, from)
-  recount(kind)
-  sweep(kind)
-  local kept = policy(11)
-  local ends = now + kept.ttl
-  nbytes, length = tonumber(nbytes), tonumber(length)
-  if length > 0 and redis.call('EXISTS', from) == 0 then return {'lost'} end
-  local refused = make_room(kind, owner, id, nbytes, kept)
-  if refused then
-    redis.call('UNLINK', from)
-    return refused
-  end
-  local record = {head = head, nbytes = nbytes, length = length, by = '', ends = ends}
-  hold(kind, owner, id, record, from)
-  return {'held', written(ends)}
+-- The key 'upload' has the body, and becomes the record's. After 'ttl' come the records and bytes
+-- to drop, and the four limits.
+function calls.put(kind, owner, id, head, nbytes, upload, ttl, records, bytes, ...)
+  tidy(kind)
+  if redis.call('EXISTS', upload) == 0 then return 'lost' end
+  nbytes, records, bytes = tonumber(nbytes), tonumber(records), tonumber(bytes)
+  local over = make_room(kind, owner, id, nbytes, records, bytes, {...})
+  if over then return over end
+  redis.call('RENAME', upload, key(kind, 'body', owner, id))
+  save(kind, owner, id, head, nbytes, now + ttl)
+  return exact(now + ttl)
 end
 
--- Given also: how many seconds it is kept from now on.
+-- Moves the expiry on; if Redis cannot be written to, it stays.
 function calls.find(kind, owner, id, ttl)
-  local record = found(kind, owner, id)
-  if record then
-    if record.ends ~= math.huge then
-      local ends = now + tonumber(ttl)
-      local moved = redis.pcall('ZADD', key(kind, 'ends', owner), ends, id)
-      if type(moved) == 'number' then
-        record.ends = ends
-        let_end(kind, owner, id, ends)
-      end
-    end
-    return {record.head, record.length, written(record.ends)}
+  local used, head, nbytes, expires = 0, lookup(kind, owner, id)
+  if not head then
+    used, head, nbytes, expires = 1, lookup('used', owner, kind .. ' ' .. id)
+  elseif pcall(index, kind, owner, id, nbytes, now + ttl) then
+    expires = now + ttl
   end
-  record = found('used', owner, kind .. ' ' .. id)
-  return record and {record.head, record.length, written(record.ends), record.by}
+  return head and {head, exact(expires), used}
 end
 
--- Gives ids and when they end, one after the other.
-function calls.listed(kind, owner)
-  return redis.call('ZRANGEBYSCORE', key(kind, 'ends', owner), '(' .. written(now), '+inf',
-    'WITHSCORES')
-end
-
--- Given also: the ids.
-function calls.heads(kind, owner)
+-- The head and expiry of each id.
+function calls.heads(kind, owner, ...)
   local heads = {}
-  for i = 6, #ARGV do
-    local record = found(kind, owner, ARGV[i])
-    heads[#heads + 1] = record and record.head or false
+  for i, id in ipairs({...}) do
+    local head, _, expires = lookup(kind, owner, id)
+    heads[i] = head and {head, exact(expires)} or false
   end
   return heads
 end
 
--- Given also: by whom, or nothing, and the policy of what is used up.
-function calls.consume(kind, owner, id, by)
-  recount('used')
+-- Keeps the 'whole' record, headed by who used it, or a 'mark' that it was used, or 'nothing'.
+function calls.consume(kind, owner, id, by, kept, ttl, records, bytes, ...)
+  tidy('used')
   sweep(kind)
-  sweep('used')
-  local used, record = kind .. ' ' .. id, found(kind, owner, id)
-  if not record then
-    local before = found('used', owner, used)
-    return (before and by ~= '' and before.by == by) and 1 or 0
+  local used, head, nbytes = kind .. ' ' .. id, lookup(kind, owner, id)
+  if not head then
+    local before = by ~= '' and lookup('used', owner, used)
+    return before and string.sub(before, 1, #by + 1) == by .. ' ' and 1 or 0
   end
-  local kept = policy(8)
-  record.by, record.ends = by, now + kept.ttl
-  -- What is told of by whom takes as much as in other stores: the word and a space.
-  record.nbytes = record.nbytes + #by + 1
-  if by == '' or make_room('used', owner, used, record.nbytes, kept) then
-    record.head, record.by, record.nbytes, record.length = '', '', 0, 0
-    if make_room('used', owner, used, 0, kept) then record = nil end
+  if kept == 'nothing' then
+    drop(kind, owner, id)
+    return 1
   end
-  if record then hold('used', owner, used, record, key(kind, 'body', owner, id)) end
-  drop(kind, owner, id)
+  head, nbytes = by .. ' ' .. head, nbytes + #by + 1
+  if kept == 'mark' then head, nbytes = '', 0 end
+  local over = make_room('used', owner, used, nbytes, tonumber(records), tonumber(bytes), {...})
+  if over then return over end
+  local body = key('used', 'body', owner, used)
+  drop(kind, owner, id, kept == 'whole' and body)
+  if kept == 'mark' then redis.call('SET', body, '') end
+  save('used', owner, used, head, nbytes, now + ttl)
   return 1
 end
 
 function calls.remove(kind, owner, id)
-  redis.call('UNLINK', prefix .. ':')  -- nothing, but what fails where nothing can be written
   local used = kind .. ' ' .. id
-  local there = found(kind, owner, id) or found('used', owner, used)
+  local there = lookup(kind, owner, id) or lookup('used', owner, used)
   drop(kind, owner, id)
   drop('used', owner, used)
   return there and 1 or 0
 end
 
-function calls.amounts(kind, owner)
-  recount(kind)
-  sweep(kind)
-  return amount(kind, owner)
+function calls.usage(kind, owner)
+  tidy(kind)
+  return redis.call('HMGET', key(kind, 'usage'), 'r' .. owner, 'b' .. owner)
 end
 
--- Ids and policies may be many: who is given these reads them from ARGV.
-return calls[ARGV[3]](unpack(ARGV, 4, math.min(#ARGV, 10)))
+return calls[ARGV[3]](unpack(ARGV, 4))

@@ -1,4 +1,4 @@
-"""The seam: records by kind, owner and id, wherever they are kept, and how many of them."""
+"""The interface of stores: records by kind, owner and id, and the quotas that all stores apply."""
 
 from __future__ import annotations
 
@@ -10,27 +10,39 @@ from typing import Literal, NamedTuple, TypeAlias
 from gradwire_service.problems import Refusal
 from gradwire_service.settings.starting import NotStarted
 
-#: What is kept: a tape's recipe, a program's source, what an owner calls a program, an array, and
-#: what was used up, which may be asked for again by whoever did that.
+#: A tape's recipe, a program's source, an owner's name for a program, an array, and a record that
+#: was consumed, which the request that consumed it may repeat.
 Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "used"]
-#: How long it is remembered that a record was used up.
+#: How long a store remembers that a record was consumed.
 CONSUMED_SECONDS = 60.0
 
 
 class Unavailable(Refusal):
-    """The store cannot do now what it may do later."""
+    """The store cannot answer now; the client may retry."""
 
     def __init__(self, detail: str) -> None:
         hint = "retry after the time in the Retry-After header"
         super().__init__("store_unavailable", detail, hint=hint, retry_after_seconds=1)
 
 
+class OverQuota(Refusal):
+    """A quota has no room for a record."""
+
+    def __init__(self, whose: str, kind: Kind, after: Amount, limit: Amount) -> None:
+        super().__init__(
+            "over_budget",
+            f"{whose} {kind} would be {after.records} with {after.nbytes} bytes; the limit is "
+            f"{limit.records} with {limit.nbytes}",
+            hint=f"delete {kind} that are not needed any more, or wait until they expire",
+        )
+
+
 class NotOpened(NotStarted):
-    """A store that a service cannot start with; its text says why, and what it needs."""
+    """The service cannot start with this store; the text says why, and what it needs."""
 
 
 class Key(NamedTuple):
-    """Under what a record is held: to all but its owner there is none of its id."""
+    """The address of a record. Other owners do not see that it exists."""
 
     kind: Kind
     owner: str
@@ -38,12 +50,12 @@ class Key(NamedTuple):
 
     @property
     def used(self) -> Key:
-        """Where a record is remembered once it is used up."""
+        """The address of the record once it is consumed."""
         return Key("used", self.owner, f"{self.kind} {self.id}")
 
 
 class Record(NamedTuple):
-    """A small head, which is listed and read by itself, and a body."""
+    """A body, and a small head that can be listed and read without it."""
 
     head: str
     body: bytes
@@ -53,11 +65,10 @@ class Record(NamedTuple):
         return len(self.head.encode()) + len(self.body)
 
 
-class Held(NamedTuple):
-    """A record that is held, or was until it was ``used_by`` somebody.
+class StoredRecord(NamedTuple):
+    """A record in the store, or one that was consumed by the request ``used_by``.
 
-    ``body`` is None where it was not asked for. Of what nobody used by a name, only that it was
-    used is known.
+    ``body`` is None if it was not asked for. A record that was consumed without a name is empty.
     """
 
     head: str
@@ -65,9 +76,15 @@ class Held(NamedTuple):
     expires_at: float
     used_by: str | None = None
 
+    @classmethod
+    def consumed(cls, head: str, body: bytes | None, expires_at: float) -> StoredRecord:
+        """A consumed record: the head begins with the consumer's name and a space."""
+        used_by, _, head = head.partition(" ")
+        return cls(head, body, expires_at, used_by)
 
-class Listed(NamedTuple):
-    """A record among others of its kind and owner."""
+
+class ListedRecord(NamedTuple):
+    """A record of a listing, without its body."""
 
     id: str
     head: str
@@ -86,35 +103,55 @@ class Amount(NamedTuple):
     def minus(self, other: Amount) -> Amount:
         return Amount(self.records - other.records, self.nbytes - other.nbytes)
 
-    def within(self, most: Amount) -> bool:
-        return self.records <= most.records and self.nbytes <= most.nbytes
-
-    def share(self, most: Amount) -> float:
-        """The part of ``most`` that this takes: of the records or the bytes, whichever is more."""
-        return max(self.records / max(most.records, 1), self.nbytes / max(most.nbytes, 1))
+    def within(self, limit: Amount) -> bool:
+        return self.records <= limit.records and self.nbytes <= limit.nbytes
 
 
 NOTHING = Amount(0, 0)
 
 
-class Policy(NamedTuple):
-    """How much of one kind is held, and how long.
+class Usage(NamedTuple):
+    """What one owner and all owners store of a kind, not counting the record to be replaced."""
 
-    ``owned`` bounds what one owner has, ``all`` what all have. What is not used for ``ttl_seconds``
-    expires. Where there is no room, a kind that ``yields`` drops what was used longest ago; of any
-    other kind no more is taken.
+    own: Amount
+    total: Amount
+
+
+class Policy(NamedTuple):
+    """Quotas and expiry of one kind.
+
+    A record expires ``ttl_seconds`` after its last use. If a kind ``evicts``, an owner's least
+    recently used records make room for its new ones; otherwise a record over quota is refused. No
+    record is ever evicted for another owner.
     """
 
-    owned: Amount
-    all: Amount
+    per_owner: Amount
+    total: Amount
     ttl_seconds: float = math.inf
-    yields: bool = False
+    evicts: bool = False
+
+    def evicted(self, kind: Kind, new: Amount, usage: Usage) -> Amount:
+        """How much of the owner's oldest records has to be dropped for ``new``.
+
+        Raises: ``OverQuota`` where that would not be enough, or is not allowed.
+        """
+        dropped = NOTHING
+        for whose, used, limit in (
+            ("your", usage.own, self.per_owner),
+            ("all", usage.total, self.total),
+        ):
+            after = used.plus(new)
+            if not after.within(limit):
+                dropped = Amount(*map(max, dropped, after.minus(limit)))
+                if not (self.evicts and dropped.within(usage.own)):
+                    raise OverQuota(whose, kind, after, limit)
+        return dropped
 
 
 class Store(ABC):
     """Records of all kinds. Thread-safe; times are in seconds since 1970.
 
-    Every call may wait, and raises ``Unavailable`` where the store cannot be had.
+    Every call may block, and raises ``Unavailable`` if the store does not answer.
     """
 
     def __init__(self, policies: Mapping[Kind, Policy]) -> None:
@@ -122,55 +159,37 @@ class Store(ABC):
 
     @abstractmethod
     def put(self, key: Key, record: Record) -> float:
-        """Keep ``record``, in place of what ``key`` held; gives when it expires.
+        """Store ``record`` in place of any other under ``key``; returns when it expires.
 
-        Raises: ``Refusal`` (over_budget).
+        Raises: ``OverQuota``.
         """
 
     @abstractmethod
-    def find(self, key: Key, *, body: bool = True) -> Held | None:
-        """What is held under ``key``, which from now on is held for its whole time again."""
+    def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
+        """The record of ``key``; this use moves its expiry on."""
 
     @abstractmethod
-    def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
-        """The first ``most`` of an owner's records whose ids follow ``after``, by their ids."""
+    def list_records(
+        self, kind: Kind, owner: str, after: str, limit: int
+    ) -> Sequence[ListedRecord]:
+        """The first ``limit`` of an owner's records with ids greater than ``after``, by id."""
 
     @abstractmethod
     def consume(self, key: Key, by: str = "") -> bool:
-        """Use up what is held; true for the one caller who did.
+        """Use a record up; true for the one caller that did.
 
-        One who is called ``by``, a word, may do so again: for ``CONSUMED_SECONDS`` the record is
-        found, as used by that caller, unless it has to make room. To all others it is used up.
+        A caller that names itself ``by``, one word, may do so again: for ``CONSUMED_SECONDS`` the
+        record is found, marked as used by that caller, unless it was evicted.
         """
 
     @abstractmethod
     def remove(self, key: Key) -> bool:
-        """Forget ``key``; whether there was something to forget."""
+        """Delete the record of ``key``; whether there was one."""
 
     @abstractmethod
-    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
-        """How much there is of a kind, of one owner's or of all together."""
+    def usage(self, kind: Kind, owner: str | None = None) -> Amount:
+        """How much one owner, or all owners together, store of a kind."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what the store has open."""
-
-
-def over_budget(whose: str, kind: Kind, after: Amount, most: Amount) -> Refusal:
-    """How a record is refused for which there is no room."""
-    return Refusal(
-        "over_budget",
-        f"{whose} would be {after.records} with {after.nbytes} bytes: {most.records} and "
-        f"{most.nbytes} are kept",
-        hint=f"delete {kind} that are not needed any more, or wait until they expire",
-    )
-
-
-def whose_own(kind: Kind) -> str:
-    """What one owner has of a kind, as refusals call it."""
-    return f"your {kind}"
-
-
-def whose_all(kind: Kind) -> str:
-    """What all owners have of a kind, as refusals call it."""
-    return f"all {kind}"
+        """Release files, connections and threads."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha1
 from importlib.resources import files
 from typing import Any
@@ -13,35 +14,38 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from gradwire_service.settings.keeping import told_address
-from gradwire_service.store.circuit import Circuit
+from gradwire_service.store.circuit import CircuitBreaker
 from gradwire_service.store.records import (
+    CONSUMED_SECONDS,
+    NOTHING,
     Amount,
-    Held,
     Key,
     Kind,
-    Listed,
+    ListedRecord,
+    OverQuota,
     Policy,
     Record,
     Store,
+    StoredRecord,
     Unavailable,
-    over_budget,
-    whose_all,
-    whose_own,
+    Usage,
 )
 
-#: How long a body may wait for the call that puts it where it belongs.
-_COMING_SECONDS = 60
-#: Bytes that are read at a time: of 4 KiB to 1 MiB what reads bodies of megabytes fastest.
+#: How long an uploaded body waits for the call that moves it to its place.
+_UPLOAD_SECONDS = 60
+#: Of reads of 4 KiB to 1 MiB, the size that is fastest for bodies of megabytes.
 _READ_BYTES = 1 << 18
-#: Heads that one call reads, so that others of Redis' clients need not wait for long.
+#: Heads that one script call reads, so that it does not block Redis for long.
 _HEADS = 1000
+#: How often a write is tried while others take the room that it has found.
+_ATTEMPTS = 100
 _UNREACHABLE = "the store cannot be reached"
-#: What a client may wait for to end, by the client's errors, the more precise ones first.
-_TROUBLES: Mapping[type[exceptions.RedisError], str] = {
+#: Failures that may end, by the client's errors; subclasses first.
+_FAILURES: Mapping[type[exceptions.RedisError], str] = {
     exceptions.AuthenticationError: "the store refuses this service",
     exceptions.AuthorizationError: "the store refuses this service",
     exceptions.NoPermissionError: "the store refuses this service",
-    exceptions.BusyLoadingError: "the store is loading what it holds",
+    exceptions.BusyLoadingError: "the store is loading its data",
     exceptions.OutOfMemoryError: "the store is full",
     exceptions.ReadOnlyError: "the store cannot be written to",
     exceptions.MasterDownError: "the store has lost its primary",
@@ -49,22 +53,24 @@ _TROUBLES: Mapping[type[exceptions.RedisError], str] = {
     exceptions.ConnectionError: _UNREACHABLE,
     exceptions.InvalidResponse: _UNREACHABLE,
 }
-#: The same of errors without a class of their own, by the word that they begin with.
-_TROUBLES_BY_WORD = {
+#: Failures without a class of their own, by the first word of the error.
+_FAILURES_BY_WORD = {
     "BUSY": "the store is busy",
     "MISCONF": "the disk of the store fails",
     "NOREPLICAS": "the store has lost its replicas",
 }
-#: After these Redis is asked nothing more until it answers again.
+#: After these, calls are refused until Redis answers again.
 _LOST = exceptions.ConnectionError, exceptions.TimeoutError, exceptions.InvalidResponse
 
 
 class RedisStore(Store):
-    """Records in one Redis, version 6.2 or later; a cluster's keys would be in several places.
+    """Records in one Redis, version 6.2 or later; a cluster would spread its keys.
 
-    Each call is one step of ``records.lua``, so processes need not trust one another's clocks;
-    only a test gives it a ``clock``. Bodies pass by the script, which would copy them: one that is
-    put comes under a name of its own and is renamed. Source: Redis' documentation, EVAL scripts.
+    Each call is one run of ``records.lua``, by the clock of Redis (only tests set ``clock``). The
+    policy is decided here: a script refuses a write that exceeds the limits it is given, and the
+    next attempt says how much of the owner's it drops. Bodies bypass the script, which would copy
+    them: they are uploaded to a key of their own, which is renamed. Source: Redis' documentation,
+    Scripting with Lua.
     """
 
     def __init__(
@@ -88,86 +94,106 @@ class RedisStore(Store):
             socket_connect_timeout=connect_seconds,
             socket_timeout=timeout_seconds,
             socket_read_size=_READ_BYTES,
-            retry=Retry(NoBackoff(), 0),  # to use a record up is nothing to repeat unasked
+            retry=Retry(NoBackoff(), 0),  # consume is not idempotent
         )
-        self._circuit = Circuit(told_address(url), self._probed)
-        if (trouble := self._probed()) is not None:
-            self._circuit.open(trouble, "at the start")
+        self._circuit = CircuitBreaker(told_address(url), self._probe)
+        if (failure := self._probe()) is not None:
+            self._circuit.open(failure, "at the start")
 
     def put(self, key: Key, record: Record) -> float:
-        coming = f"{self._prefix}::{secrets.token_hex(12)}" if record.body else ""
-        policy = self.policies[key.kind]
-        call = self._call(
-            "put", *key, record.head, record.nbytes, len(record.body), coming, *_flat(policy)
-        )
-        before = [("SET", coming, record.body, "EX", _COMING_SECONDS)] if record.body else []
-        told, *about = self._asked(*before, call)[-1]
-        if told == b"held":
-            return float(about[0])
-        if told == b"lost":
+        ttl_seconds = self.policies[key.kind].ttl_seconds
+        upload = f"{self._prefix}::{secrets.token_hex(12)}"
+        command = "SET", upload, record.body, "EX", _UPLOAD_SECONDS
+        call = "put", *key, record.head, record.nbytes, upload, ttl_seconds
+        try:
+            expires_at = self._write(key.kind, call, command)
+        except OverQuota:
+            with suppress(Unavailable):  # it expires anyway
+                self._send(("UNLINK", upload))
+            raise
+        if expires_at == b"lost":
             raise Unavailable("the store lost the record while it was written")
-        whose, most = {
-            b"owned": (whose_own(key.kind), policy.owned),
-            b"all": (whose_all(key.kind), policy.all),
-        }[told]
-        raise over_budget(whose, key.kind, Amount(*about), most)
+        return float(expires_at)
 
-    def find(self, key: Key, *, body: bool = True) -> Held | None:
+    def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
         call = self._call("find", *key, self.policies[key.kind].ttl_seconds)
-        replies = self._asked(call, *[self._body_of(key)] * body)
-        if replies[0] is None:
+        found, *bodies = self._send(call, *[self._body_of(key)] * body)
+        if found is None:
             return None
-        head, length, expires_at, *by = replies[0]
-        used_by = by[0].decode() if by else None
-        found = None
-        if body:
-            found = replies[1]
-            if used_by is not None and length:
-                (found,) = self._asked(self._body_of(key.used))
-            found = found if length else b""
-            if found is None:  # it has ended, or made room, in between
-                return None
-        return Held(head.decode(), found, float(expires_at), used_by)
+        head, expires_at, used = found
+        if used and body:
+            bodies = self._send(self._body_of(key.used))
+        if bodies == [None]:  # expired or evicted in between
+            return None
+        stored = StoredRecord.consumed if used else StoredRecord
+        return stored(head.decode(), bodies[0] if body else None, float(expires_at))
 
-    def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
-        (flat,) = self._asked(self._call("listed", kind, owner))
-        ends = {id.decode(): float(end) for id, end in zip(flat[::2], flat[1::2], strict=True)}
-        ids = sorted(id for id in ends if id > after)
-        found: list[Listed] = []
-        while len(found) < most and ids:
-            many = min(most - len(found), _HEADS)
-            asked, ids = ids[:many], ids[many:]
-            (heads,) = self._asked(self._call("heads", kind, owner, *asked))
-            found += [
-                Listed(id, head.decode(), ends[id])
-                for id, head in zip(asked, heads, strict=True)
-                if head is not None
+    def list_records(
+        self, kind: Kind, owner: str, after: str, limit: int
+    ) -> Sequence[ListedRecord]:
+        (all_ids,) = self._send(("ZRANGE", self._name(kind, "expiry", owner), 0, -1))
+        ids = sorted(id for id in map(bytes.decode, all_ids) if id > after)
+        listed: list[ListedRecord] = []
+        while len(listed) < limit and ids:
+            many = min(limit - len(listed), _HEADS)
+            page, ids = ids[:many], ids[many:]
+            (heads,) = self._send(self._call("heads", kind, owner, *page))
+            listed += [
+                ListedRecord(id, found[0].decode(), float(found[1]))
+                for id, found in zip(page, heads, strict=True)
+                if found is not None
             ]
-        return found
+        return listed
 
     def consume(self, key: Key, by: str = "") -> bool:
-        call = self._call("consume", *key, by, *_flat(self.policies["used"]))
-        return bool(self._asked(call)[0])
+        for kept in ("whole", "mark") if by else ("mark",):
+            try:
+                return bool(self._write("used", ("consume", *key, by, kept, CONSUMED_SECONDS)))
+            except OverQuota:
+                continue
+        call = self._call("consume", *key, by, "nothing", 0, *NOTHING)
+        return bool(self._send(call)[0])
 
     def remove(self, key: Key) -> bool:
-        return bool(self._asked(self._call("remove", *key))[0])
+        return bool(self._send(self._call("remove", *key))[0])
 
-    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
-        return Amount(*self._asked(self._call("amounts", kind, owner or ""))[0])
+    def usage(self, kind: Kind, owner: str | None = None) -> Amount:
+        (usage,) = self._send(self._call("usage", kind, owner or ""))
+        return Amount(*(int(number or 0) for number in usage))
 
     def close(self) -> None:
         self._circuit.close()
         self._redis.close()
 
+    def _write(self, kind: Kind, call: tuple[Any, ...], *upload: tuple[Any, ...]) -> Any:
+        """Run a call that adds a record of ``kind``, evicting others as its policy says.
+
+        Raises: ``OverQuota``.
+        """
+        policy, evicted = self.policies[kind], NOTHING
+        for _ in range(_ATTEMPTS):
+            limits = *policy.per_owner, *policy.total
+            reply = self._send(*upload, self._call(*call, *evicted, *limits))[-1]
+            if not isinstance(reply, list):
+                return reply
+            own, total, nbytes = reply
+            usage = Usage(Amount(*own), Amount(*total))
+            evicted = policy.evicted(kind, Amount(1, nbytes), usage)
+            upload = ()
+        raise Unavailable("the store is busy")
+
     def _call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
-        """A call of the script's."""
+        """The command that runs a call of the script."""
         now = "" if self._clock is None else repr(self._clock())
         return ("EVALSHA", self._digest, 0, self._prefix, now, name, *arguments)
 
-    def _body_of(self, key: Key) -> tuple[Any, ...]:
-        return ("GET", ":".join((self._prefix, key.kind, "body", key.owner, key.id)))
+    def _name(self, *parts: str) -> str:
+        return ":".join((self._prefix, *parts))
 
-    def _asked(self, *commands: tuple[Any, ...]) -> list[Any]:
+    def _body_of(self, key: Key) -> tuple[Any, ...]:
+        return ("GET", self._name(key.kind, "body", key.owner, key.id))
+
+    def _send(self, *commands: tuple[Any, ...]) -> list[Any]:
         """The replies to commands that are sent together.
 
         Raises: ``Unavailable``.
@@ -175,52 +201,48 @@ class RedisStore(Store):
         self._circuit.check()
         try:
             try:
-                return self._sent(commands)
-            except exceptions.NoScriptError:  # it was never given, or lost with a restart
+                return self._replies(commands)
+            except exceptions.NoScriptError:  # not loaded yet, or lost in a restart
                 self._redis.script_load(self._script)
-                return self._sent(commands)
+                return self._replies(commands)
         except exceptions.RedisError as error:
-            trouble = _trouble_of(error)
-            if trouble is None:
+            failure = _failure(error)
+            if failure is None:
                 raise
-            # What was a primary may be none now: to connect anew may find the one that is.
+            # The primary may have changed: a new connection finds the present one.
             self._redis.connection_pool.disconnect(inuse_connections=False)
             if isinstance(error, _LOST):
-                raise self._circuit.open(trouble, error) from error
-            self._circuit.tell(trouble, error)
-            raise Unavailable(trouble) from error
+                raise self._circuit.open(failure, error) from error
+            self._circuit.log(failure, error)
+            raise Unavailable(failure) from error
 
-    def _sent(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def _replies(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
         if len(commands) == 1:
             return [self._redis.execute_command(*commands[0])]  # type: ignore[no-untyped-call]
         pipeline = self._redis.pipeline(transaction=False)
         for command in commands:
             pipeline.execute_command(*command)  # type: ignore[no-untyped-call]
-        # Raised by redis-py, an error would show the command, and so what clients have sent.
+        # An error raised by redis-py would quote the command, and so what clients have sent.
         replies = pipeline.execute(raise_on_error=False)
         for reply in replies:
             if isinstance(reply, exceptions.RedisError):
                 raise reply
         return replies
 
-    def _probed(self) -> str | None:
-        """The trouble that Redis has."""
+    def _probe(self) -> str | None:
+        """Ping Redis; returns how that failed, if it did."""
         try:
             self._redis.ping()
         except exceptions.RedisError as error:
             self._redis.connection_pool.disconnect(inuse_connections=False)
-            trouble = _trouble_of(error) or _UNREACHABLE
-            self._circuit.tell(trouble, error)
-            return trouble
+            failure = _failure(error) or _UNREACHABLE
+            self._circuit.log(failure, error)
+            return failure
         return None
 
 
-def _flat(policy: Policy) -> tuple[float, ...]:
-    return (*policy.owned, *policy.all, policy.ttl_seconds, int(policy.yields))
-
-
-def _trouble_of(error: exceptions.RedisError) -> str | None:
-    """What a client may wait for to end; none where it is our mistake."""
-    by_class = (trouble for kind, trouble in _TROUBLES.items() if isinstance(error, kind))
-    by_word = _TROUBLES_BY_WORD.get(str(error).partition(" ")[0])
+def _failure(error: exceptions.RedisError) -> str | None:
+    """A failure that may end; None if the error is a bug of ours."""
+    by_class = (failure for kind, failure in _FAILURES.items() if isinstance(error, kind))
+    by_word = _FAILURES_BY_WORD.get(str(error).partition(" ")[0])
     return next(by_class, by_word)

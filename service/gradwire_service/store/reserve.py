@@ -1,4 +1,4 @@
-"""Room on a disk that is kept for what makes room when the disk is full."""
+"""Disk space in reserve, so that records can be deleted when the disk is full."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-#: What a few deletions write, and more.
+#: More than a few deletions write.
 RESERVE_BYTES = 1 << 20
 
 
 class Reserve:
-    """A file of noise beside another one, given up while the disk is full.
+    """A file of random bytes beside another one, truncated while the disk is full.
 
-    Noise, since some file systems take no room for zeros.
+    Random, since some file systems do not allocate zeros.
     """
 
     def __init__(self, beside: str) -> None:
@@ -24,28 +24,28 @@ class Reserve:
 
     @property
     def free_bytes(self) -> int:
-        """What the disk has free beside the reserve, whether that is taken or not."""
-        with suppress(OSError):  # of which SQLite tells
-            missing = RESERVE_BYTES - self._taken_bytes
+        """Free space of the disk without the reserve, whether that is allocated or not."""
+        with suppress(OSError):  # SQLite reports it
+            missing = RESERVE_BYTES - self._allocated_bytes
             return shutil.disk_usage(self._path.parent).free - missing
         return sys.maxsize
 
-    def keep(self) -> None:
-        """Take the room, or none of it where there is too little."""
+    def allocate(self) -> None:
+        """Allocate the space, or none of it if there is too little."""
         with suppress(OSError):
-            if self._taken_bytes < RESERVE_BYTES:
+            if self._allocated_bytes < RESERVE_BYTES:
                 self._write()
 
     @contextmanager
-    def given_up(self) -> Iterator[None]:
-        """The room is free within, and is taken again where that is possible."""
+    def released(self) -> Iterator[None]:
+        """Free the space for the time of the context; afterwards allocate it again if possible."""
         with suppress(OSError):
             os.truncate(self._path, 0)
         yield
-        self.keep()
+        self.allocate()
 
     @property
-    def _taken_bytes(self) -> int:
+    def _allocated_bytes(self) -> int:
         return self._path.stat().st_size if self._path.exists() else 0
 
     def _write(self) -> None:

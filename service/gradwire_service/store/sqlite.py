@@ -1,4 +1,4 @@
-"""Records in a file of SQLite's, shared by all processes of one machine."""
+"""Records in an SQLite file, shared by all processes of one machine."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ from zlib import crc32
 
 from gradwire_service.store.records import (
     Amount,
-    Held,
     Key,
     Kind,
-    Listed,
+    ListedRecord,
     Policy,
     Record,
+    StoredRecord,
     Unavailable,
 )
-from gradwire_service.store.room import OrderedStore
-from gradwire_service.store.sqlite_file import BUSY_SECONDS, Damaged, Failed, SqliteFile, Trouble
+from gradwire_service.store.sqlite_file import (
+    BUSY_SECONDS,
+    Damaged,
+    Failure,
+    FileUnavailable,
+    SqliteFile,
+)
+from gradwire_service.store.transactional import TransactionalStore
 
-#: Of the tables; one more with each change of them.
+#: The version of the schema.
 _VERSION = 5
-#: Heads and bodies apart: what moves an expiry on would write all of its row anew. SQLite does not
-#: see that bytes of its file have changed, so each has a checksum.
+#: Bodies have a table of their own, since a new expiry rewrites its row. Checksums find changed
+#: bytes, which SQLite does not.
 _SCHEMA = (
     """
 CREATE TABLE IF NOT EXISTS records (
@@ -54,13 +60,13 @@ _EXPIRED = "DELETE FROM records WHERE expires_at <= ?"
 _OF_KEY = " WHERE kind = ?", " AND owner = ?", " AND id = ?"
 
 
-class SqliteStore(OrderedStore):
-    """Records that outlive a restart. One connection, one transaction for each call.
+class SqliteStore(TransactionalStore):
+    """Records that survive a restart. One connection, one transaction per call.
 
-    The write-ahead log lets readers and one writer work at once, and a lost process loses nothing
-    that was committed. A lost machine may lose the last commits, but for those of what never
-    expires: these wait for the disk. Source: SQLite's documentation, Write-Ahead Logging and
-    PRAGMA synchronous.
+    With the write-ahead log, readers and one writer work at once, and a killed process loses
+    nothing that was committed. A power failure may lose the last commits, except those of kinds
+    that never expire: these wait for the disk. Source: SQLite's documentation, Write-Ahead Logging
+    and PRAGMA synchronous.
     """
 
     def __init__(
@@ -74,44 +80,45 @@ class SqliteStore(OrderedStore):
         self._file = SqliteFile(path, _create, busy_seconds)
 
     def put(self, key: Key, record: Record) -> float:
-        self._file.make_room(record.nbytes, self._drop_expired)
+        self._file.require_space(record.nbytes, self._drop_expired)
         return super().put(key, record)
 
     def consume(self, key: Key, by: str = "") -> bool:
-        return self._file.freeing(partial(super().consume, key, by))
+        return self._file.with_reserve(partial(super().consume, key, by))
 
     def remove(self, key: Key) -> bool:
-        return self._file.freeing(partial(super().remove, key))
+        return self._file.with_reserve(partial(super().remove, key))
 
-    def find(self, key: Key, *, body: bool = True) -> Held | None:
+    def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
         with self._transaction(writes=False) as now:
-            row = self._row(key, now)
-            of = key.kind if row is not None else key.used.kind
-            row = self._row(key.used, now) if row is None else row
+            row, used = self._row(key, now), False
+            if row is None:
+                row, used = self._row(key.used, now), True
             if row is None:
                 return None
             number, head, expires_at = row
             found = self._body(number) if body else None
-        if of == "used":
-            by, _, head = head.partition(" ")
-            return Held(head, found, expires_at, by)
+        if used:
+            return StoredRecord.consumed(head, found, expires_at)
         if expires_at != math.inf:
-            expires_at = self._moved_on(number, key.kind, expires_at)
-        return Held(head, found, expires_at)
+            expires_at = self._touch(number, key.kind, expires_at)
+        return StoredRecord(head, found, expires_at)
 
-    def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
+    def list_records(
+        self, kind: Kind, owner: str, after: str, limit: int
+    ) -> Sequence[ListedRecord]:
         with self._transaction(writes=False) as now:
             rows = self._execute(
                 "SELECT id, head, expires_at, checksum FROM records WHERE kind = ? AND owner = ?"
                 " AND id > ? AND expires_at > ? ORDER BY id LIMIT ?",
-                (kind, owner, after, now, most),
+                (kind, owner, after, now, limit),
             )
             return [
-                Listed(id, _whole(Key(kind, owner, id), head, checksum), end)
+                ListedRecord(id, _checked(Key(kind, owner, id), head, checksum), end)
                 for id, head, end, checksum in rows
             ]
 
-    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
+    def usage(self, kind: Kind, owner: str | None = None) -> Amount:
         given = [kind] if owner is None else [kind, owner]
         query = _AMOUNT + "".join(_OF_KEY[: len(given)]) + " AND expires_at > ?"
         with self._transaction(writes=False) as now:
@@ -124,14 +131,14 @@ class SqliteStore(OrderedStore):
         return self._file.connection.execute(statement, given)
 
     def _one(self, statement: str, given: Sequence[Any]) -> Any:
-        """The row that there is of a file that is sound."""
+        """The first row; an undamaged file has one."""
         row = self._execute(statement, given).fetchone()
         if row is None:
             raise Damaged("a row is missing")
         return row
 
     def _row(self, key: Key, now: float) -> tuple[int, str, float] | None:
-        """Number, head and end of what is held under ``key``."""
+        """Number, head and expiry of the record of ``key``."""
         found = self._execute(
             "SELECT number, head, expires_at, checksum FROM records"
             " WHERE kind = ? AND owner = ? AND id = ? AND expires_at > ?",
@@ -140,24 +147,24 @@ class SqliteStore(OrderedStore):
         if found is None:
             return None
         number, head, expires_at, checksum = found
-        return number, _whole(key, head, checksum), expires_at
+        return number, _checked(key, head, checksum), expires_at
 
     def _body(self, number: int) -> bytes:
         body, checksum = self._one("SELECT body, checksum FROM bodies WHERE number = ?", (number,))
         if type(body) is not bytes or checksum not in (None, crc32(body, number)):
-            raise Damaged("a body is not what was written")
+            raise Damaged("the checksum of a body does not match")
         return body
 
-    def _moved_on(self, number: int, kind: Kind, expires_at: float) -> float:
-        """When a record ends that was used now: as before, where nothing can be written."""
+    def _touch(self, number: int, kind: Kind, expires_at: float) -> float:
+        """Move the expiry of a record on; as it was if the file cannot be written to."""
         try:
             with self._transaction() as now:
-                end = self._expiry(kind, now)
-                moved = "UPDATE records SET expires_at = ? WHERE number = ? AND kind = ?"
-                self._execute(moved, (end, number, kind))
+                moved_on = self._expiry(kind, now)
+                update = "UPDATE records SET expires_at = ? WHERE number = ? AND kind = ?"
+                self._execute(update, (moved_on, number, kind))
         except Unavailable:
             return expires_at
-        return end
+        return moved_on
 
     def _head(self, key: Key) -> str | None:
         row = self._row(key, -math.inf)
@@ -169,7 +176,7 @@ class SqliteStore(OrderedStore):
         insert = "INSERT INTO records VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
         number = self._execute(insert, row).lastrowid
         assert number is not None
-        # Written by itself: a statement keeps what it was given until it is given something else.
+        # Not as a parameter: a cached statement keeps its last parameters in memory.
         insert = "INSERT INTO bodies VALUES (?, zeroblob(?), ?)"
         self._execute(insert, (number, len(body), crc32(body, number)))
         with self._file.connection.blobopen("bodies", "body", number) as blob:
@@ -187,14 +194,6 @@ class SqliteStore(OrderedStore):
         given = [text for text in (kind, owner, id) if text is not None]
         return Amount(*self._one(_AMOUNT + "".join(_OF_KEY[: len(given)]), given))
 
-    def _amounts_of_owners(self, kind: Kind) -> dict[str, Amount]:
-        rows = self._execute(
-            "SELECT owner, count(nbytes), coalesce(sum(nbytes), 0) FROM records"
-            " WHERE kind = ? GROUP BY owner",
-            (kind,),
-        )
-        return {owner: Amount(records, nbytes) for owner, records, nbytes in rows}
-
     def _drop(self, key: Key) -> None:
         self._execute("DELETE FROM records WHERE kind = ? AND owner = ? AND id = ?", key)
 
@@ -207,7 +206,7 @@ class SqliteStore(OrderedStore):
         return Amount(1, nbytes)
 
     @contextmanager
-    def _alone(self, kind: Kind) -> Iterator[float]:
+    def _exclusive(self, kind: Kind) -> Iterator[float]:
         durable = self.policies[kind].ttl_seconds == math.inf
         with self._transaction(durable=durable) as now:
             self._execute(_EXPIRED, (now,))
@@ -219,21 +218,21 @@ class SqliteStore(OrderedStore):
 
     @contextmanager
     def _transaction(self, *, writes: bool = True, durable: bool = False) -> Iterator[float]:
-        """One transaction of the file; gives the time."""
+        """One transaction of the file; yields the time."""
         with self._file.transaction(writes=writes, durable=durable):
             yield self._clock()
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    """Make the tables. Those of versions before 3 held tapes alone, which end soon anyway."""
+    """Create or migrate the tables. Versions before 3 had only tapes, which expire soon anyway."""
     if _version(connection) == _VERSION:
         return
     execute = connection.execute
-    with connection:  # committed at its end
+    with connection:  # commits
         execute("BEGIN IMMEDIATE")
         version = _version(connection)  # another process may have been first
         if 3 <= version < _VERSION:
-            execute("DELETE FROM records WHERE nbytes IS NULL")  # what version 3 calls used up
+            execute("DELETE FROM records WHERE nbytes IS NULL")  # consumed, in version 3
             for table in "records", "bodies":
                 execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
         execute("DROP TABLE IF EXISTS tapes")
@@ -243,14 +242,14 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    """Of the tables that are there.
+    """The version of the schema in the file.
 
-    Raises: ``Failed`` for those of a later version of the service.
+    Raises: ``FileUnavailable`` if it is later than ours.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > _VERSION:
-        newer = f"the store is of version {version}, newer than {_VERSION}"
-        raise Failed(Trouble(newer, "start the version of the service that has made it"))
+        newer = f"the store has schema version {version}, newer than {_VERSION}"
+        raise FileUnavailable(Failure(newer, "run the version of the service that created it"))
     return int(version)
 
 
@@ -258,8 +257,8 @@ def _checksum(key: Key, head: str) -> int:
     return crc32("\0".join((*key, head)).encode())
 
 
-def _whole(key: Key, head: Any, checksum: int | None) -> str:
-    """A head that is what was written; of those of older versions that is not known."""
+def _checked(key: Key, head: Any, checksum: int | None) -> str:
+    """A head whose checksum matches; rows of older versions have none."""
     if type(head) is not str or checksum not in (None, _checksum(key, head)):
-        raise Damaged("a head is not what was written")
+        raise Damaged("the checksum of a head does not match")
     return head

@@ -1,4 +1,4 @@
-"""A file of SQLite's: transactions, the troubles that it may have, and a disk that is full."""
+"""One SQLite file: transactions, how it may fail, and full disks."""
 
 from __future__ import annotations
 
@@ -15,40 +15,42 @@ from gradwire_service.store.reserve import Reserve
 
 logger = logging.getLogger("gradwire")
 
-#: How long to wait for another process that writes: less than what a request has.
+#: How long to wait for another process that writes; shorter than a request's time limit.
 BUSY_SECONDS = 5.0
-#: Where the disk has less free than this, no record is written before there is surely room.
+#: With less free space than this, a record is written only if it certainly fits.
 _SCARCE_BYTES = 16 << 20
-#: What a record takes on the disk beside its bytes: pages of tables and indices.
-_BESIDE_BYTES = 1 << 16
+#: What a record takes on the disk beyond its bytes: pages of tables and indices.
+_OVERHEAD_BYTES = 1 << 16
 
 Result = TypeVar("Result")
 
 
-class Trouble(NamedTuple):
-    """What is wrong with a file, as clients and as operators are told."""
+class Failure(NamedTuple):
+    """How the file fails: the detail for clients, and a hint for operators."""
 
     detail: str
     hint: str
 
 
-BUSY = Trouble("the store is busy", "another process has written to it for long")
-FULL = Trouble(
+BUSY = Failure("the store is busy", "another process holds its lock")
+FULL = Failure(
     "the disk of the store is full",
-    "free some of it, or delete programs, tensors and tapes, which a full disk allows",
+    "free some space, or delete programs, tensors and tapes, which works on a full disk",
 )
-DAMAGED = Trouble(
+DAMAGED = Failure(
     "the file of the store is damaged",
-    "move it away with those beside it (-wal, -shm), and a new one is made without a restart; "
-    "or put a sound copy in its place; `sqlite3 FILE .recover` prints what can still be read",
+    "move it away with its -wal and -shm files, and a new one is created without a restart; or "
+    "restore a backup in its place; `sqlite3 FILE .recover` prints what can still be read",
 )
-_OPENING = Trouble(
-    "the store cannot be opened", "its folder has to be there, and this user has to write both"
+_OPENING = Failure(
+    "the store cannot be opened", "its folder must exist, and this user must be able to write both"
 )
-_FAILING = Trouble("the disk of the store fails", "look what the system's log says of the disk")
-_READ_ONLY = Trouble("the store cannot be written to", "this user has to write file and folder")
-#: By SQLite's primary result code. Our statements break no constraint of a file that is sound.
-_TROUBLES = {
+_FAILING = Failure("the disk of the store fails", "see the system log for errors of the disk")
+_READ_ONLY = Failure(
+    "the store cannot be written to", "this user must be able to write the file and its folder"
+)
+#: By SQLite's primary result code. Our statements break no constraint of an undamaged file.
+_FAILURES = {
     sqlite3.SQLITE_BUSY: BUSY,
     sqlite3.SQLITE_CANTOPEN: _OPENING,
     sqlite3.SQLITE_CONSTRAINT: DAMAGED,
@@ -60,32 +62,32 @@ _TROUBLES = {
     sqlite3.SQLITE_PROTOCOL: BUSY,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
 }
-#: How SQLite and Python begin to say that of what it read nothing can be made.
+#: How messages of SQLite and Python about an unreadable file begin.
 _UNREADABLE = "no such table", "no such column", "Could not decode to UTF-8"
 
 
 class Damaged(sqlite3.DatabaseError):
-    """What was read is not what was written."""
+    """The file does not contain what was written."""
 
     sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
-class Failed(Unavailable):
-    """The file cannot do now what it may do later, for that ``trouble``."""
+class FileUnavailable(Unavailable):
+    """The file fails now, and may work later."""
 
-    def __init__(self, trouble: Trouble) -> None:
-        super().__init__(trouble.detail)
-        self.trouble = trouble
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.trouble,)
+        return type(self), (self.failure,)
 
 
 class SqliteFile:
-    """One connection to a file, made anew after the file was found damaged: it may be another then.
+    """One connection to a file; opened again after damage was found, as the file may be replaced.
 
-    ``create`` makes the tables, as far as they are not there.
-    Raises: ``NotOpened``; but not for a damaged file, which is told at each transaction.
+    ``create`` creates the tables where they are missing.
+    Raises: ``NotOpened``; but not for a damaged file, where each transaction fails.
     """
 
     def __init__(
@@ -99,28 +101,28 @@ class SqliteFile:
         self._reserve = Reserve(path)
         try:
             self._open_first()
-        except Failed as error:
-            if error.trouble is not DAMAGED:
+        except FileUnavailable as error:
+            if error.failure is not DAMAGED:
                 raise NotOpened(
-                    f"the store sqlite:{path} cannot be opened: {error.__cause__ or error}; it has "
-                    "to be such a file, or none yet, in a folder that is there, and this user has "
-                    "to be able to write both"
+                    f"the store sqlite:{path} cannot be opened: {error.__cause__ or error}; it "
+                    "must be an SQLite file or not exist yet, in a folder that exists, and this "
+                    "user must be able to write both"
                 ) from error
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """Within a transaction."""
+        """The connection of the current transaction."""
         assert self._connection is not None
         return self._connection
 
     @contextmanager
     def transaction(self, *, writes: bool = True, durable: bool = False) -> Iterator[None]:
-        """One transaction, which ends on the disk if it is ``durable``.
+        """One transaction; if it is ``durable``, its commit waits for the disk.
 
-        Raises: ``Failed`` where it failed for what may end.
+        Raises: ``FileUnavailable``.
         """
-        with self._lock, self._troubles():
-            connection = self._opened()
+        with self._lock, self._failures():
+            connection = self._open()
             try:
                 if writes:
                     connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -128,44 +130,44 @@ class SqliteFile:
                 yield
                 connection.execute("COMMIT")
             finally:
-                if connection.in_transaction:  # some failures have ended it
-                    with suppress(sqlite3.Error):  # which is told by the first one
+                if connection.in_transaction:  # some errors end it
+                    with suppress(sqlite3.Error):  # the first error is raised
                         connection.execute("ROLLBACK")
 
-    def freeing(self, work: Callable[[], Result]) -> Result:
-        """Do what makes room, on a full disk too: by what is kept in reserve for that."""
+    def with_reserve(self, work: Callable[[], Result]) -> Result:
+        """Do work that frees space; on a full disk, with the space in reserve."""
         try:
             return work()
-        except Failed as error:
-            if error.trouble is not FULL:
+        except FileUnavailable as error:
+            if error.failure is not FULL:
                 raise
-        with self._reserve.given_up():
-            wipes = self._pragma("secure_delete")
-            self._pragma("secure_delete = 0")  # else as much is written as is deleted
+        with self._reserve.released():
+            secure = self._pragma("secure_delete")
+            self._pragma("secure_delete = 0")  # which writes as much as it deletes
             try:
                 return work()
             finally:
-                self._pragma(f"secure_delete = {wipes}")
+                self._pragma(f"secure_delete = {secure}")
                 self._checkpoint()
 
-    def make_room(self, nbytes: int, free: Callable[[], object]) -> None:
-        """Refuse so much that the disk could not take it twice, in the log and in the file.
+    def require_space(self, nbytes: int, free: Callable[[], object]) -> None:
+        """Refuse a record that does not fit on the disk twice, in the log and in the file.
 
-        Else what is in the log could never leave it, and the disk would stay full. Where it is
-        nearly full, ``free`` drops what need not be kept, and the log is emptied.
+        Otherwise the log could not be checkpointed, and the disk would stay full. On a nearly full
+        disk, ``free`` first deletes what it can, and the log is emptied.
 
-        Raises: ``Failed``.
+        Raises: ``FileUnavailable``.
         """
         if self._path == ":memory:" or self._reserve.free_bytes > 2 * nbytes + _SCARCE_BYTES:
             return
-        self.freeing(free)
+        self.with_reserve(free)
         self._checkpoint()
-        self._reserve.keep()
+        self._reserve.allocate()
         unused = self._pragma("freelist_count") * self._pragma("page_size")
-        needed = nbytes + _BESIDE_BYTES
+        needed = nbytes + _OVERHEAD_BYTES
         if self._reserve.free_bytes < needed + max(0, needed - unused):
-            self._tell(FULL, f"{nbytes} bytes are to be written")
-            raise Failed(FULL)
+            self._log(FULL, f"no room for {nbytes} bytes")
+            raise FileUnavailable(FULL)
 
     def close(self) -> None:
         """Close the connection, if there is one."""
@@ -175,19 +177,19 @@ class SqliteFile:
                 connection.close()
 
     def _open_first(self) -> None:
-        """Open the file; on a full disk too, where those beside it take a few pages."""
+        """Open the file; on a full disk, with the reserve for its -wal and -shm files."""
         try:
             self._pragma("user_version")
-        except Failed as error:
-            if error.trouble not in (FULL, _FAILING):
+        except FileUnavailable as error:
+            if error.failure not in (FULL, _FAILING):
                 raise
-            with self._reserve.given_up():
+            with self._reserve.released():
                 self._pragma("user_version")
 
-    def _opened(self) -> sqlite3.Connection:
-        """The connection, made where there is none."""
+    def _open(self) -> sqlite3.Connection:
+        """The connection, opened if there is none."""
         if self._connection is None:
-            _keep_to_ourselves(self._path)
+            _create_private(self._path)
             connection = sqlite3.connect(
                 self._path,
                 timeout=self._busy_seconds,
@@ -201,48 +203,48 @@ class SqliteFile:
                 connection.close()
                 raise
             if self._path != ":memory:":
-                self._reserve.keep()
+                self._reserve.allocate()
             self._connection = connection
         return self._connection
 
     def _checkpoint(self) -> None:
-        """Have what is in the log in the file, and give back what the log takes."""
-        with suppress(Failed):  # what is left in it is there nevertheless
+        """Write the log to the file, and truncate it."""
+        with suppress(FileUnavailable):  # nothing is lost: it stays in the log
             self._pragma("wal_checkpoint(TRUNCATE)")
 
     def _pragma(self, pragma: str) -> int:
-        with self._lock, self._troubles():
-            row = self._opened().execute(f"PRAGMA {pragma}").fetchone()
+        with self._lock, self._failures():
+            row = self._open().execute(f"PRAGMA {pragma}").fetchone()
         return int(row[0]) if row else 0
 
     @contextmanager
-    def _troubles(self) -> Iterator[None]:
-        """Raise ``Failed`` for what may end. A damaged file is left."""
+    def _failures(self) -> Iterator[None]:
+        """Raise ``FileUnavailable`` for errors that may end. A damaged file is closed."""
         try:
             yield
         except sqlite3.Error as error:
-            trouble = _trouble_of(error)
-            if trouble is None:
+            failure = _failure_of(error)
+            if failure is None:
                 raise
-            if trouble is DAMAGED:
+            if failure is DAMAGED:
                 self.close()
-            self._tell(trouble, error)
-            raise Failed(trouble) from error
+            self._log(failure, error)
+            raise FileUnavailable(failure) from error
 
-    def _tell(self, trouble: Trouble, detail: object) -> None:
-        logger.error("%s (sqlite:%s): %s; %s", trouble.detail, self._path, detail, trouble.hint)
+    def _log(self, failure: Failure, detail: object) -> None:
+        logger.error("%s (sqlite:%s): %s; %s", failure.detail, self._path, detail, failure.hint)
 
 
-def _trouble_of(error: sqlite3.Error) -> Trouble | None:
-    """What ails the file; None where the mistake is ours."""
-    trouble = _TROUBLES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-    if trouble is None and str(error).startswith(_UNREADABLE):
+def _failure_of(error: sqlite3.Error) -> Failure | None:
+    """How the file fails; None if the error is a bug of ours."""
+    failure = _FAILURES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    if failure is None and str(error).startswith(_UNREADABLE):
         return DAMAGED
-    return trouble
+    return failure
 
 
-def _keep_to_ourselves(path: str) -> None:
-    """Make the file, where there is none, one that no other user reads; those beside it follow."""
+def _create_private(path: str) -> None:
+    """Create a missing file readable by this user only; its -wal and -shm files follow."""
     if path != ":memory:":
-        with suppress(OSError):  # of which SQLite tells
+        with suppress(OSError):  # SQLite reports it
             Path(path).touch(mode=0o600)

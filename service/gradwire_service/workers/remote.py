@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradwire_service.settings import Settings
-from gradwire_service.store import Held, Key, Kind, Record, Store, policies
-from gradwire_service.store.records import Amount, Listed
+from gradwire_service.store import Key, Kind, Record, Store, StoredRecord, policies
+from gradwire_service.store.records import Amount, ListedRecord
 from gradwire_service.wire.shared import Body, Packed, packed, unpacked
 from gradwire_service.workers.channel import Channel
 from gradwire_service.workers.messages import Raised, Returned, StoreCall
@@ -24,12 +24,14 @@ class RemoteStore(Store):
         expires_at: float = self._call("put", key, Record(record.head, _sent(record.body)))
         return expires_at
 
-    def find(self, key: Key, *, body: bool = True) -> Held | None:
-        held: Held | None = self._call("find", key, body=body)
+    def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
+        held: StoredRecord | None = self._call("find", key, body=body)
         return held if held is None or held.body is None else held._replace(body=_here(held.body))
 
-    def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
-        found: Sequence[Listed] = self._call("listed", kind, owner, after, most)
+    def list_records(
+        self, kind: Kind, owner: str, after: str, limit: int
+    ) -> Sequence[ListedRecord]:
+        found: Sequence[ListedRecord] = self._call("list_records", kind, owner, after, limit)
         return found
 
     def consume(self, key: Key, by: str = "") -> bool:
@@ -38,8 +40,8 @@ class RemoteStore(Store):
     def remove(self, key: Key) -> bool:
         return bool(self._call("remove", key))
 
-    def amounts(self, kind: Kind, owner: str | None = None) -> Amount:
-        amount: Amount = self._call("amounts", kind, owner)
+    def usage(self, kind: Kind, owner: str | None = None) -> Amount:
+        amount: Amount = self._call("usage", kind, owner)
         return amount
 
     def close(self) -> None:
@@ -62,7 +64,7 @@ def served(store: Store, call: StoreCall) -> Returned | Raised:
     except Exception as error:  # noqa: BLE001 - it is raised where the store was asked
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return Raised(error)
-    if isinstance(value, Held) and value.body is not None:
+    if isinstance(value, StoredRecord) and value.body is not None:
         value = value._replace(body=_sent(value.body))
     return Returned(value)
 

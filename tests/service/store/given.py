@@ -1,4 +1,4 @@
-"""Policies and records that the tests of stores share, and what these ask of a store."""
+"""Policies, records and helpers of the tests of stores."""
 
 import secrets
 from contextlib import contextmanager
@@ -14,11 +14,11 @@ POLICIES: dict[Kind, Policy] = {
     "tapes": Policy(OWNED, ALL, TTL),
     "programs": Policy(OWNED, ALL),
     "names": Policy(OWNED, ALL),
-    "tensors": Policy(OWNED, ALL, TTL, yields=True),
-    "used": Policy(OWNED, ALL, CONSUMED_SECONDS, yields=True),
+    "tensors": Policy(OWNED, ALL, TTL, evicts=True),
+    "used": Policy(OWNED, ALL, CONSUMED_SECONDS, evicts=True),
 }
 KINDS: tuple[Kind, ...] = ("tapes", "programs", "names", "tensors")
-#: Policies under which there is room for all that tests put.
+#: Quotas that the tests do not reach.
 MANY = Amount(10_000, 1 << 30)
 PLENTY = {kind: Policy(MANY, MANY, *policy[2:]) for kind, policy in POLICIES.items()}
 #: Of 100 bytes.
@@ -35,23 +35,23 @@ def of_size(nbytes):
 
 
 def in_redis(url, policies, clock=None):
-    """A store in a part of its own of a Redis that others use."""
+    """A store with a prefix of its own in a shared Redis."""
     prefix = f"test-{secrets.token_hex(8)}"
     return RedisStore(url, policies, prefix=prefix, timeout_seconds=10, clock=clock)
 
 
 def kept(store, key):
-    """Head and body of what is held."""
+    """Head and body of a stored record."""
     held = store.find(key)
     return held and held[:2]
 
 
 def ids(store, kind, owner=ME):
-    return [record.id for record in store.listed(kind, owner, "", 100)]
+    return [record.id for record in store.list_records(kind, owner, "", 100)]
 
 
 def unavailable(work):
-    """How work is refused that may be repeated."""
+    """The detail of a refusal that the client may retry."""
     with pytest.raises(Refusal) as refusal:
         work()
     assert refusal.value.code == "store_unavailable"

@@ -59,7 +59,7 @@ def test_connections_that_died_are_made_anew(server):
     """Of a Redis that was restarted while nobody asked it, nobody is refused."""
     with opened(server.url) as store:
         with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda _: store.amounts("tapes"), range(40)))
+            list(pool.map(lambda _: store.usage("tapes"), range(40)))
         server.stop()
         server.start().ready()
         assert [store.find(key()) for _ in range(10)] == [None] * 10
@@ -142,6 +142,6 @@ def test_a_redis_that_reads_its_file_is_waited_for(tmp_path):
                 except Unavailable as refusal:
                     troubles.add(refusal.detail)
                     time.sleep(0.01)
-        assert "the store is loading what it holds" in troubles
+        assert "the store is loading its data" in troubles
     finally:
         again.stop()

@@ -1,4 +1,4 @@
-"""A file of SQLite's that is damaged: never a wrong record, never an error without a type."""
+"""A damaged SQLite file: never a wrong record, never an untyped error."""
 
 import sqlite3
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_whatever_is_damaged_records_are_right_or_refused(
     if store is None:
         return
     if running:
-        store.amounts("tapes")
+        store.usage("tapes")
         with path.open("r+b") as written:
             written.write(file)
             written.truncate()
@@ -100,7 +100,7 @@ def test_whatever_is_damaged_records_are_right_or_refused(
             with refusals():
                 assert {*ids(store, kind)} <= {at.id for at in RECORDS}
             with refusals():
-                store.amounts(kind)
+                store.usage(kind)
             with refusals():
                 store.put(key("new", kind=kind), RECORD)
         for at in [*RECORDS][::3]:
@@ -141,7 +141,7 @@ def test_a_damaged_file_is_no_reason_not_to_start(tmp_path, caplog):
         lambda: store.find(key()),
         lambda: store.remove(key()),
         lambda: store.consume(key()),
-        lambda: store.amounts("tapes"),
+        lambda: store.usage("tapes"),
     ):
         assert unavailable(work) == WHAT
     assert path.read_bytes() == b"garbage" * 1000

@@ -1,4 +1,4 @@
-"""A disk that is full, and a real one: what is deleted is deleted, and then there is room again."""
+"""A full disk, a real one: records can be deleted, and then there is room again."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A file of SQLite's is shared by processes, outlives them, and says what it cannot do."""
+"""An SQLite file is shared by processes, survives them, and reports failures."""
 
 import math
 import signal
@@ -44,7 +44,7 @@ def test_processes_share_a_file(tmp_path):
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
     assert sum(used_up.get() for _ in processes) == len(shared)
-    assert len(first.listed("tapes", ME, "", 1000)) == 150
+    assert len(first.list_records("tapes", ME, "", 1000)) == 150
     first.close()
 
 
@@ -165,7 +165,7 @@ def test_a_file_of_version_3_is_used_on(tmp_path, clock):
     assert kept(again, key(kind="programs")) == RECORD
     assert again.find(key("used")) is None
     again.put(key("used"), RECORD)
-    assert again.amounts("tapes") == (1, RECORD.nbytes)
+    assert again.usage("tapes") == (1, RECORD.nbytes)
     again.close()
 
 

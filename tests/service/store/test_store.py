@@ -1,4 +1,4 @@
-"""Every store keeps what the seam promises."""
+"""Every store does what the interface says."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import CONSUMED_SECONDS, Listed
+from gradwire_service.store.records import CONSUMED_SECONDS, ListedRecord
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -81,7 +81,7 @@ def test_who_used_a_record_up_may_do_so_again(store, clock):
     store.put(key(), RECORD)
     end = clock.now + CONSUMED_SECONDS
     assert store.consume(key(), "first")
-    assert store.amounts("tapes") == (0, 0)
+    assert store.usage("tapes") == (0, 0)
     for _ in range(3):
         clock.now += CONSUMED_SECONDS / 4
         assert store.consume(key(), "first")
@@ -120,11 +120,11 @@ def test_records_are_listed_by_id_in_pages(store, clock):
     for id in "cab":
         store.put(key(id, kind="programs"), Record(f"head of {id}", b""))
     store.put(key("bb", YOU, "programs"), RECORD)
-    first = store.listed("programs", ME, "", 2)
-    assert first == [Listed(id, f"head of {id}", math.inf) for id in "ab"]
-    assert [record.id for record in store.listed("programs", ME, "b", 2)] == ["c"]
-    assert store.listed("programs", ME, "c", 2) == []
-    assert store.listed("programs", ME, "", 0) == []
+    first = store.list_records("programs", ME, "", 2)
+    assert first == [ListedRecord(id, f"head of {id}", math.inf) for id in "ab"]
+    assert [record.id for record in store.list_records("programs", ME, "b", 2)] == ["c"]
+    assert store.list_records("programs", ME, "c", 2) == []
+    assert store.list_records("programs", ME, "", 0) == []
 
 
 def test_records_are_counted_until_they_end(store, clock):
@@ -149,17 +149,17 @@ def test_bytes_are_counted_until_they_end(store):
 
 
 def test_all_that_is_held_is_told(store, clock):
-    assert store.amounts("tapes") == (0, 0)
+    assert store.usage("tapes") == (0, 0)
     store.put(key("a"), of_size(10))
     store.put(key("a", YOU), of_size(20))
     store.put(key(kind="tensors"), of_size(40))
-    assert store.amounts("tapes") == (2, 30)
-    of_each = [store.amounts("tapes", owner) for owner in (ME, YOU, "nobody")]
+    assert store.usage("tapes") == (2, 30)
+    of_each = [store.usage("tapes", owner) for owner in (ME, YOU, "nobody")]
     assert of_each == [(1, 10), (1, 20), (0, 0)]
     assert store.consume(key("a"))
-    assert store.amounts("tapes") == (1, 20)
+    assert store.usage("tapes") == (1, 20)
     clock.now += TTL
-    assert store.amounts("tapes") == store.amounts("tensors") == (0, 0)
+    assert store.usage("tapes") == store.usage("tensors") == (0, 0)
 
 
 def test_what_one_owner_has_is_unknown_to_others(store):
@@ -197,7 +197,7 @@ KEYS = st.builds(Key, st.sampled_from(KINDS), st.sampled_from(OWNERS), st.sample
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("put"), KEYS, st.integers(0, 320)),
-        st.tuples(st.sampled_from(["find", "look", "remove", "listed"]), KEYS),
+        st.tuples(st.sampled_from(["find", "look", "remove", "list"]), KEYS),
         st.tuples(st.just("consume"), KEYS, st.sampled_from(["", "first", "second"])),
         st.tuples(st.just("wait"), st.sampled_from([1, TTL / 2, TTL, CONSUMED_SECONDS])),
     ),
@@ -218,16 +218,16 @@ def test_all_stores_do_the_same(new_clock, every_redis, steps):
         else:
             told = [outcome(store, *step) for store in stores]
             assert told == told[:1] * len(stores)
-    used = [store.amounts("used") for store in stores]
+    used = [store.usage("used") for store in stores]
     assert used == used[:1] * len(stores)
     for kind in KINDS:
         policy = POLICIES[kind]
-        held = [[store.listed(kind, owner, "", 100) for owner in OWNERS] for store in stores]
+        held = [[store.list_records(kind, owner, "", 100) for owner in OWNERS] for store in stores]
         assert held == held[:1] * len(stores)
-        amounts = [store.amounts(kind) for store in stores]
+        amounts = [store.usage(kind) for store in stores]
         assert amounts == amounts[:1] * len(stores)
-        assert max(map(len, held[0])) <= policy.owned.records
-        assert sum(map(len, held[0])) <= policy.all.records
+        assert max(map(len, held[0])) <= policy.per_owner.records
+        assert sum(map(len, held[0])) <= policy.total.records
     for store in stores:
         store.close()
 
@@ -241,8 +241,8 @@ def outcome(store, step, key, further=None):
             return store.consume(key, further)
         if step == "look":
             return store.find(key, body=False)
-        if step == "listed":
-            return store.listed(key.kind, key.owner, key.id, 2)
+        if step == "list":
+            return store.list_records(key.kind, key.owner, key.id, 2)
         return getattr(store, step)(key)
     except Refusal as refusal:
         return refusal.detail
@@ -258,9 +258,9 @@ def test_the_settings_name_the_store_and_what_it_keeps(tmp_path):
         assert store.policies == policies(settings)
         store.close()
     assert store.policies["tensors"].ttl_seconds == 5
-    assert store.policies["programs"].all.records == 7
-    assert store.policies["tapes"].owned.records == 2
-    assert [kind for kind, policy in store.policies.items() if policy.yields] == [
+    assert store.policies["programs"].total.records == 7
+    assert store.policies["tapes"].per_owner.records == 2
+    assert [kind for kind, policy in store.policies.items() if policy.evicts] == [
         "used",
         "tensors",
     ]

@@ -1,17 +1,22 @@
-"""Who makes room for what is put, and what is refused."""
+"""Quotas: which records are evicted for a new one, and which are refused."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 
 import pytest
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import Amount, Policy
+from gradwire_service.store.records import Amount, OverQuota, Policy
 from gradwire_service.store.sqlite import SqliteStore
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.service.store.given import (
     ALL,
+    ME,
     OWNED,
+    POLICIES,
     RECORD,
     YOU,
     ids,
@@ -48,27 +53,44 @@ def test_what_was_used_longest_ago_makes_room(store, clock):
     assert len(ids(store, "tensors")) == 2
 
 
-def test_who_has_the_largest_share_makes_room(store, clock):
-    for id, nbytes in ("a", 100), ("b", 100), ("c", 100):
-        clock.now += 1
-        store.put(key(id, kind="tensors"), of_size(nbytes))
+def test_only_an_owners_own_records_are_evicted(store, clock):
+    for id in "abc":
+        store.put(key(id, kind="tensors"), of_size(100))
     store.put(key("d", YOU, "tensors"), of_size(90))
+    clock.now += 1
     store.put(key("e", YOU, "tensors"), of_size(60))
-    assert ids(store, "tensors") == ["b", "c"]
-    assert ids(store, "tensors", YOU) == ["d", "e"]
-    store.put(key("f", YOU, "tensors"), of_size(51))
-    assert ids(store, "tensors") == ["b", "c"], "you would have more than I"
+    assert ids(store, "tensors") == ["a", "b", "c"]
+    assert ids(store, "tensors", YOU) == ["e"]
+    detail = refused(store, key("f", YOU, "tensors"), of_size(101))
+    assert detail == "all tensors would be 5 with 461 bytes; the limit is 5 with 400"
+    store.put(key("f", YOU, "tensors"), of_size(40))
+    assert "all tensors would be 6" in refused(store, key("g", "third", "tensors"), of_size(0))
+    assert ids(store, "tensors") == ["a", "b", "c"]
     assert ids(store, "tensors", YOU) == ["e", "f"]
 
 
-def test_nobody_loses_more_than_others_keep(store, clock):
-    """However much one asks for, the other keeps half of everything, or all it has."""
+def test_nobody_loses_anything_to_others(store, clock):
+    """However much others store, and however many they are."""
     store.put(key("small", kind="tensors"), of_size(199))
     for number in range(20):
         clock.now += 0.1
         store.put(key(str(number), YOU, "tensors"), of_size(100))
+        refused(store, key(str(number), f"owner {number}", "tensors"), of_size(150))
     assert ids(store, "tensors") == ["small"]
-    assert len(ids(store, "tensors", YOU)) == 2
+    assert ids(store, "tensors", YOU) == ["18", "19"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("mnop"), st.integers(0, 9), st.integers(0, 320))))
+def test_a_put_leaves_the_records_of_other_owners(puts):
+    """In memory; all stores do the same."""
+    store = MemoryStore(POLICIES, lambda: 1000.0)
+    for owner, number, nbytes in puts:
+        before = {other: ids(store, "tensors", other) for other in "mnop" if other != owner}
+        with suppress(OverQuota):
+            store.put(key(str(number), owner, "tensors"), of_size(nbytes))
+        assert {other: ids(store, "tensors", other) for other in before} == before
+        assert store.usage("tensors").within(ALL)
+        assert store.usage("tensors", owner).within(OWNED)
 
 
 def test_what_is_refused_drops_nothing(store, clock):
@@ -92,7 +114,7 @@ def test_what_is_used_up_makes_room_for_what_is_to_come(store, clock):
         assert store.consume(key(id), "first")
     held = [id for id in "abcdef" if store.find(key(id))]
     assert held == ["e", "f"], "of 300 bytes each takes 106"
-    assert store.amounts("used") == (2, 2 * (100 + len("first ")))
+    assert store.usage("used") == (2, 2 * (100 + len("first ")))
 
 
 def test_what_has_no_room_once_it_is_used_up_is_only_known_to_be(store):
@@ -103,17 +125,20 @@ def test_what_has_no_room_once_it_is_used_up_is_only_known_to_be(store):
 
 
 @pytest.mark.parametrize("kind_of_store", [MemoryStore, partial(SqliteStore, ":memory:")])
-def test_room_among_many_owners_is_made_in_one_pass(kind_of_store, clock):
-    """To drop 75 records of 2,000 owners takes little more than to drop one."""
+def test_many_records_are_evicted_in_one_pass(kind_of_store, clock):
+    """To evict 75 of 2,000 records takes little more for each than to evict one."""
     most = Amount(2000, 2000 * 100)
-    store = kind_of_store({"tensors": Policy(most, most, 1e9, yields=True)}, clock)
-    owners = sorted(f"owner {number}" for number in range(most.records))
-    for owner in owners:
-        store.put(key(owner=owner, kind="tensors"), of_size(100))
-    one = calls_and_steps(store, key("b", "z", "tensors"), of_size(100))
-    many = calls_and_steps(store, key("c", kind="tensors"), of_size(7500))
-    assert [owner for owner in owners if not ids(store, "tensors", owner)] == owners[:76]
-    assert all(after <= 1.5 * before for before, after in zip(one, many, strict=True))
+    store = kind_of_store({"tensors": Policy(most, most, 1e9, evicts=True)}, clock)
+    names = sorted(f"tensor {number}" for number in range(most.records))
+    for name in names:
+        clock.now += 0.1
+        store.put(key(name, kind="tensors"), of_size(100))
+    one = calls_and_steps(store, key("z", kind="tensors"), of_size(100))
+    many = calls_and_steps(store, key("zz", kind="tensors"), of_size(7500))
+    left = [record.id for record in store.list_records("tensors", ME, "", 3000)]
+    assert left == [*names[76:], "z", "zz"]
+    for before, after in zip(one, many, strict=True):
+        assert after <= before + 75 * before / 2
     store.close()
 
 
@@ -139,6 +164,6 @@ def test_threads_keep_to_the_quotas(store):
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(put, range(200)))
-    held = [store.listed("tensors", f"owner {n}", "", 100) for n in range(3)]
+    held = [store.list_records("tensors", f"owner {n}", "", 100) for n in range(3)]
     assert all(len(records) <= OWNED.records for records in held)
     assert sum(map(len, held)) <= ALL.records

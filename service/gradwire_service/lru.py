@@ -1,0 +1,83 @@
+"""A cache bounded by bytes that evicts what was used least recently."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Generic, TypeVar
+
+from gradwire_engine.room import Room, Share
+
+from gradwire_service.store import Key, Kind
+
+Value = TypeVar("Value")
+
+
+class ByteBoundedLRU(Generic[Value]):
+    """Values by the keys of their records. Thread-safe.
+
+    The least recently used values are evicted: of all owners or, if ``per_owner``, of the owner
+    with the most bytes. Each owner then costs a little memory for ever.
+    """
+
+    def __init__(self, max_bytes: int, *, per_owner: bool = False) -> None:
+        self._room = Room(max_bytes)
+        self._per_owner = per_owner
+        self._partitions: dict[str, _Partition[Value]] = {}
+
+    def peek(self, key: tuple[Kind, str, str]) -> Value | None:
+        """The cached value of ``key``, without counting as a use."""
+        partition = self._partitions.get(key[1] if self._per_owner else "")
+        found = None if partition is None else partition.values.get(key)
+        return None if found is None else found[0]
+
+    def get(self, key: Key) -> Value | None:
+        """The cached value of ``key``, which becomes the most recently used."""
+        partition = self._partition(key)
+        with self._room.lock:
+            found = partition.values.get(key)
+            if found is None:
+                return None
+            partition.values.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Key, value: Value, nbytes: int) -> None:
+        """Cache ``value`` in place of any other under ``key``, unless it alone is too large."""
+        partition = self._partition(key)
+        with self._room.lock:
+            partition.discard(key)
+            if nbytes <= self._room.most:
+                partition.values[key] = value, nbytes
+                partition.take(nbytes)
+
+    def discard(self, key: Key) -> None:
+        """Remove ``key`` from the cache."""
+        partition = self._partition(key)
+        with self._room.lock:
+            partition.discard(key)
+
+    def _partition(self, key: Key) -> _Partition[Value]:
+        owner = key.owner if self._per_owner else ""
+        partition = self._partitions.get(owner)
+        if partition is None:
+            partition = self._partitions.setdefault(owner, _Partition(self._room))
+        return partition
+
+
+class _Partition(Share, Generic[Value]):
+    """The values of one owner, or of all, with their sizes."""
+
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
+        self.values: OrderedDict[tuple[Kind, str, str], tuple[Value, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def drop_oldest(self) -> int:
+        return self.values.popitem(last=False)[1][1]
+
+    def discard(self, key: Key) -> None:
+        """Remove one value. The caller holds the lock."""
+        found = self.values.pop(key, None)
+        if found is not None:
+            self.take(-found[1])
