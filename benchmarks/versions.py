@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from measure import Figures, Row, compared, interleave
+from measure import Row, compared, interleave
 from peers.workloads import ROSENBROCK
 from servers import GRADWIRE, Server, running
 from sharing import BUSY, answered_in, long_request
@@ -77,12 +77,13 @@ def _long(what: str, servers: tuple[Server, Server], rounds: int) -> Row:
 
     for server in servers:
         measured(server)(0)  # compiles
-    figures: list[Figures] = interleave(max(rounds, 1), *map(measured, servers))
-    return Row.of(f"long programs of {what}, {BUSY} clients", *figures, "req/s")
+    ours, theirs = interleave(max(rounds, 1), *map(measured, servers))
+    return Row.of(f"long programs of {what}, {BUSY} clients", ours, theirs, "req/s")
 
 
 def _memory(what: str, servers: tuple[Server, Server]) -> Row:
-    return Row.of(what, *([_proportional_mib(server)] for server in servers), "MiB")
+    ours, theirs = map(_proportional_mib, servers)
+    return Row.of(what, [ours], [theirs], "MiB")
 
 
 def _proportional_mib(server: Server) -> float:
