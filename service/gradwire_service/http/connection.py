@@ -218,7 +218,7 @@ class Connection(asyncio.Protocol):
         if self.write_rate.is_late(now, unsent_bytes):
             self.cut()
         elif self._lingers:
-            if now >= self._since + LINGER_SECONDS:
+            if now >= self._since + LINGER_SECONDS and not unsent_bytes:
                 self.transport.abort()
         elif self._closed_for_reading:
             pass

@@ -112,11 +112,11 @@ class Cycle:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.expects_continue = False
         await self._news.wait()
-        self._news.clear()
         if self._disconnected or self._complete:
             return {"type": "http.disconnect"}
         if self._refusal is not None:
             raise self._refusal
+        self._news.clear()
         body = b"".join(self._body)
         self._body.clear()
         self._body_bytes = 0

@@ -37,12 +37,13 @@ class Served:
         self._stack = stack
         routes = [
             Route("/echo", self.echo, methods=["POST"]),
-            Route("/large", self.large),
+            Route("/large", self.large, methods=["GET", "POST"]),
             Route("/pieces", self.pieces),
             Route("/nothing", self.nothing),
             Route("/slow", self.slow, methods=["GET", "POST"]),
             Route("/unread", self.nothing, methods=["POST"]),
             Route("/broken", self.broken),
+            Route("/gone", self.gone),
         ]
         app = Starlette(routes=routes, exception_handlers={Exception: _pass_on})
         config = uvicorn.Config(
@@ -109,6 +110,11 @@ class Served:
         self.asked.append("slow")
         await asyncio.sleep(0.3)
         return Response(b"slow")
+
+    async def gone(self, request: Request) -> Response:
+        """Wait for the client to go, asking once more than needed."""
+        self.asked += [(await request.receive())["type"] for _ in range(3)]
+        return Response()
 
     async def broken(self, request: Request) -> Response:
         return Response(headers={"broken": "a\r\nb: c"})

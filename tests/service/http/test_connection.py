@@ -9,6 +9,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
+from gradwire_service.http import connection as module
 from gradwire_service.http.connection import MAX_PIPELINED
 from gradwire_service.http.limiter import MAX_REFUSED
 from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE, Refusal
@@ -155,6 +156,25 @@ def test_an_early_answer_reaches_a_client_that_is_still_sending(serving):
     connection.sendall(b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n")
     connection.sendall(bytes(30_000_000))
     assert statuses(everything(connection)) == [204]
+
+
+def test_a_long_early_answer_is_not_cut(serving, monkeypatch):
+    monkeypatch.setattr(module, "LINGER_SECONDS", 0.1)
+    client = serving().connect()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+    client.sendall(b"POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n")
+    time.sleep(0.7)
+    assert everything(client).endswith(LARGE)
+
+
+def test_a_client_that_has_gone_stays_gone(serving):
+    served = serving()
+    client = served.connect()
+    client.sendall(b"GET /gone HTTP/1.1\r\nHost: a\r\n\r\n")
+    awaited(lambda: served.server.server_state.tasks)
+    client.close()
+    awaited(lambda: not served.server.server_state.tasks)
+    assert served.asked == ["http.request", "http.disconnect", "http.disconnect"]
 
 
 def test_a_body_goes_on_after_upgrade_never(serving):
