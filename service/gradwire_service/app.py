@@ -18,8 +18,8 @@ from gradwire_service import __version__, documents
 from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
-from gradwire_service.edge.origins import RefusingPreflights, answering_pages_of
 from gradwire_service.engines import open_engines
+from gradwire_service.http.cors import RefusingPreflights, answering_pages_of
 from gradwire_service.library import Library
 from gradwire_service.parts import Parts
 from gradwire_service.routes import (

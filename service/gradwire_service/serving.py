@@ -20,9 +20,9 @@ from gradwire_service import __version__
 from gradwire_service.access.exposure import refuse_exposed
 from gradwire_service.allocation import MAPPED_BY_FRONT_BYTES, keep_freed_memory
 from gradwire_service.app import create_app
-from gradwire_service.edge.connection import Connection
-from gradwire_service.edge.files import allow_connections
-from gradwire_service.edge.gate import Gate
+from gradwire_service.http.connection import Connection
+from gradwire_service.http.limiter import ConnectionLimiter
+from gradwire_service.http.rlimit import allow_connections
 from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.settings.keeping import told_address
@@ -107,7 +107,7 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
         "off" if keyring is None else f"by API key ({len(keyring.keys)} keys)",
         told_address(settings.store),
     )
-    connection = partial(Connection, gate=Gate(settings, app.state.ledger))
+    limiter = ConnectionLimiter(settings, app.state.ledger)
     # What is made by now stays: the collector need not walk through it again and again.
     gc.collect()
     gc.freeze()
@@ -116,7 +116,7 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
         host=settings.host,
         port=settings.port,
         workers=1,
-        http=cast("type[Connection]", connection),
+        http=cast("type[Connection]", partial(Connection, limiter=limiter)),
         access_log=False,
         forwarded_allow_ips=list(settings.proxies),
         log_config=None,

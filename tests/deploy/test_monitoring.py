@@ -10,7 +10,7 @@ import httpx
 import pytest
 import yaml
 from gradwire_service.app import create_app
-from gradwire_service.edge.gate import Gate
+from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -25,7 +25,7 @@ async def series() -> dict[str, set[str]]:
     """The names of all series, each with its labels as far as samples show them."""
     settings = Settings()
     app = create_app(settings)
-    Gate(settings, app.state.ledger)  # whose figures are those of connections
+    ConnectionLimiter(settings, app.state.ledger)  # whose figures are those of connections
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),

@@ -17,8 +17,8 @@ import uvicorn
 from gradwire_service.access.entries import KeyEntry, write_entries
 from gradwire_service.access.tokens import new_token
 from gradwire_service.app import create_app
-from gradwire_service.edge.connection import Connection
-from gradwire_service.edge.gate import Gate
+from gradwire_service.http.connection import Connection
+from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
 
 from tests.effort import share
@@ -74,16 +74,16 @@ def keys():
 
 @asynccontextmanager
 async def served(settings):
-    """The service at a port of its own, in this event loop: the application and its gate."""
+    """The service at a port of its own, in this event loop: the application and its limiter."""
     app = create_app(settings)
-    gate = Gate(settings, app.state.ledger)
-    http = cast("type[Connection]", partial(Connection, gate=gate))
+    limiter = ConnectionLimiter(settings, app.state.ledger)
+    http = cast("type[Connection]", partial(Connection, limiter=limiter))
     server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, log_config=None, ws="none"))
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn tells in no other way
         await asyncio.sleep(0.01)
     try:
-        yield app, gate, server.servers[0].sockets[0].getsockname()[1]
+        yield app, limiter, server.servers[0].sockets[0].getsockname()[1]
     finally:
         server.should_exit = True
         await serving
@@ -127,13 +127,13 @@ async def ask(port, chosen, token):
         await writer.wait_closed()
 
 
-def taken(app, gate, keyring):
+def taken(app, limiter, keyring):
     """All that requests take: by name, how much of it is not given back."""
     capacity = app.state.capacity
     found = {
         "requests in flight": capacity.in_flight,
-        "connections": len(gate),
-        "arriving bytes": gate.arriving_bytes,
+        "connections": len(limiter),
+        "arriving bytes": limiter.arriving_bytes,
         "requests of keys": sum(key.meter.in_flight for key in keyring.keys.values()),
     }
     queue = capacity.queue
@@ -172,7 +172,7 @@ async def test_whatever_becomes_of_requests_nothing_stays_taken(processes, seed)
         body_timeout_seconds=0.3,
         header_timeout_seconds=0.3,
     )
-    async with served(settings) as (app, gate, port):
+    async with served(settings) as (app, limiter, port):
         keyring = app.state.keyring
         counts = app.state.ledger.metrics._requests.counts
         tasks = len(asyncio.all_tasks())
@@ -185,10 +185,10 @@ async def test_whatever_becomes_of_requests_nothing_stays_taken(processes, seed)
             await asyncio.sleep(chosen.choice((0, 0, 0.002, 0.01)))
         await asyncio.gather(*clients)
         while monotonic() < end:
-            if not taken(app, gate, keyring) and len(asyncio.all_tasks()) <= tasks:
+            if not taken(app, limiter, keyring) and len(asyncio.all_tasks()) <= tasks:
                 break
             await asyncio.sleep(0.02)
-        assert taken(app, gate, keyring) == {}
+        assert taken(app, limiter, keyring) == {}
         assert len(asyncio.all_tasks()) <= tasks
         assert len(active_children()) <= processes
         assert 500 not in outcomes(counts), [c for c in counts.items() if c[0][2] == 500]

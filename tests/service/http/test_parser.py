@@ -4,10 +4,10 @@ import asyncio
 import re
 
 import uvicorn
-from gradwire_service.edge.connection import Connection
-from gradwire_service.edge.gate import Gate
+from gradwire_service.http.connection import Connection
+from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Ledger, Metrics
+from gradwire_service.telemetry import Ledger, Metrics, Problems, RequestScope
 from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.server import ServerState
@@ -70,10 +70,12 @@ async def echo(scope, receive, send):
 
 async def answered(pieces):
     """The transport after all of these pieces were read, each by itself."""
-    config = uvicorn.Config(echo, log_config=None, access_log=False, ws="none")
+    ledger = Ledger(Metrics())
+    app = RequestScope(Problems(echo, ledger.metrics), ledger)
+    config = uvicorn.Config(app, log_config=None, access_log=False, ws="none")
     config.load()
-    gate = Gate(Settings(), Ledger(Metrics()))
-    connection = Connection(config, ServerState(), {}, gate=gate)
+    limiter, state = ConnectionLimiter(Settings(), ledger), ServerState()
+    connection = Connection(config, state, {}, limiter=limiter)
     transport = Written()
     connection.connection_made(transport)
     for piece in pieces:
@@ -81,13 +83,13 @@ async def answered(pieces):
             break
         connection.data_received(piece)
         await asyncio.sleep(0)
-    for _ in range(20):
+    for _ in range(40):
         await asyncio.sleep(0)
     connection.connection_lost(None)
     for _ in range(3):
         await asyncio.sleep(0)
-    assert not connection.server_state.tasks
-    assert (len(gate), gate.arriving_bytes) == (0, 0)
+    assert not state.tasks
+    assert (len(limiter), limiter.arriving_bytes) == (0, 0)
     return transport
 
 

@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import pytest
 import uvicorn
-from gradwire_service.edge.connection import Connection
-from gradwire_service.edge.gate import Gate
+from gradwire_service.http.connection import Connection
+from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Account, Ledger, Metrics
+from gradwire_service.telemetry import Account, Ledger, Metrics, Problems, RequestScope
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -29,24 +29,27 @@ class Served:
 
     def __init__(self, settings: Settings, stack: ExitStack, loop: LoopFactoryType) -> None:
         self.metrics = Metrics()
-        self.told: list[Account] = []
-        self.gate = Gate(settings, Ledger(self.metrics, [self.told.append]))
+        self.recorded: list[Account] = []
+        ledger = Ledger(self.metrics, [self.recorded.append])
+        self.limiter = ConnectionLimiter(settings, ledger)
         self.asked: list[str] = []
         self.headers: list[list[tuple[bytes, bytes]]] = []
         self._stack = stack
         routes = [
             Route("/echo", self.echo, methods=["POST"]),
-            Route("/large", self.large),
+            Route("/large", self.large, methods=["GET", "POST"]),
             Route("/pieces", self.pieces),
             Route("/nothing", self.nothing),
             Route("/slow", self.slow, methods=["GET", "POST"]),
             Route("/unread", self.nothing, methods=["POST"]),
             Route("/broken", self.broken),
+            Route("/gone", self.gone),
         ]
+        app = Starlette(routes=routes, exception_handlers={Exception: _pass_on})
         config = uvicorn.Config(
-            Starlette(routes=routes),
+            RequestScope(Problems(app, self.metrics), ledger),
             port=0,
-            http=cast("type[Connection]", partial(Connection, gate=self.gate)),
+            http=cast("type[Connection]", partial(Connection, limiter=self.limiter)),
             log_config=None,
             loop=loop,
             ws="none",
@@ -108,8 +111,17 @@ class Served:
         await asyncio.sleep(0.3)
         return Response(b"slow")
 
+    async def gone(self, request: Request) -> Response:
+        """Wait for the client to go, asking once more than needed."""
+        self.asked += [(await request.receive())["type"] for _ in range(3)]
+        return Response()
+
     async def broken(self, request: Request) -> Response:
         return Response(headers={"broken": "a\r\nb: c"})
+
+
+async def _pass_on(request: Request, error: Exception) -> Response:
+    raise error
 
 
 def everything(connection: socket.socket) -> bytes:

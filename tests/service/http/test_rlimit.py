@@ -9,7 +9,7 @@ resource = pytest.importorskip("resource")
 
 PROGRAM = """
 import resource
-from gradwire_service.edge.files import allow_connections
+from gradwire_service.http.rlimit import allow_connections
 resource.setrlimit(resource.RLIMIT_NOFILE, {limits})
 allow_connections({number})
 print(*resource.getrlimit(resource.RLIMIT_NOFILE))

@@ -1,7 +1,7 @@
 """What the head of a request must be (RFC 9112), beyond what the parser asks for.
 
-What two servers might read in two ways is refused: of such differences requests are smuggled.
-The parser itself refuses lengths that are double, signed, listed or beside a transfer coding,
+What two servers might read in two ways is refused: such differences let requests be smuggled.
+The parser itself refuses lengths that are repeated, signed, listed or beside a transfer coding,
 folded lines, line ends without CR, spaces before colons, and control characters.
 """
 
@@ -14,45 +14,41 @@ from string import ascii_letters, digits
 from urllib.parse import unquote_to_bytes
 
 from gradwire_service.problems import Refusal
+from gradwire_service.wire.protection import Header
 
-Header = tuple[bytes, bytes]
-
-_VERSIONS = ("1.1", "1.0")
 _HOST = (ascii_letters + digits + "._~!$&'()*+;=%:[]-").encode()
 _ABSOLUTE = re.compile(rb"https?://[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]+(?=[/?]|$)", re.IGNORECASE)
-#: Escapes that mean nothing, or what a path cannot hold: slashes are what it is made of.
+#: Escapes that are invalid, or of control characters and slashes, which no path contains.
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%(?:[01][0-9A-Fa-f]|7[Ff]|2[Ff]|5[Cc])")
 
 
 @lru_cache(maxsize=256)
 def read_target(method: str, target: bytes) -> tuple[str, bytes, bytes]:
-    """The path, read and raw, and the query of a target that is one or a URL (RFC 9112, 3.2).
+    """The path, decoded and raw, and the query of a path or an absolute URL (RFC 9112, 3.2).
 
     Raises: ``Refusal`` (malformed_request).
     """
+    if method == "CONNECT":  # what follows it is another protocol's
+        raise malformed("CONNECT is for proxies")
     if target[:1] != b"/":
-        if target == b"*" and method == "OPTIONS":
-            return "*", target, b""
         found = _ABSOLUTE.match(target)
-        if found is None or method == "CONNECT":
-            raise malformed("the target is no path: this is no proxy")
+        if found is None:
+            raise malformed("the target is neither a path nor an http URL")
         target = target[found.end() :]
         if target[:1] != b"/":
             target = b"/" + target
-    elif method == "CONNECT":
-        raise malformed("CONNECT is for proxies")
     if b"#" in target:
-        raise malformed("the target has a fragment, which is for clients alone")
+        raise malformed("the target has a fragment, which is for clients only")
     raw_path, _, query = target.partition(b"?")
     path = _unescaped(raw_path) if b"%" in raw_path else raw_path.decode("ascii")
     if "/." in path and not {".", ".."}.isdisjoint(path.split("/")):
-        raise malformed("the path has a segment of dots alone")
+        raise malformed("the path has a segment . or ..")
     return path, raw_path, query
 
 
 def _unescaped(raw_path: bytes) -> str:
     if _BAD_ESCAPE.search(raw_path):
-        raise malformed("the path has an escape of no character, or of one no path may have")
+        raise malformed("the path has an invalid escape, or one of a control character or slash")
     try:
         return unquote_to_bytes(raw_path).decode()
     except UnicodeDecodeError:
@@ -64,40 +60,34 @@ def check_headers(version: str, named: Mapping[bytes, bytes], lines: Sequence[He
 
     Raises: ``Refusal`` (malformed_request, expectation_failed).
     """
-    if version not in _VERSIONS:
+    if version not in ("1.1", "1.0"):
         raise malformed("unsupported HTTP version", hint="use HTTP/1.1")
     host = named.get(b"host")
     if host is None:
         if version == "1.1":
             raise malformed("the Host header is missing", hint="RFC 9112, section 3.2")
     elif host.translate(None, _HOST):
-        raise malformed("the Host header is invalid")
-    if len(named) < len(lines) and [name for name, _ in lines].count(b"host") > 1:
-        raise malformed("the Host header is repeated", hint="RFC 9112, section 3.2")
+        raise malformed("the Host header is invalid or repeated", hint="RFC 9112, section 3.2")
     coding = named.get(b"transfer-encoding")
     if coding is not None and (version != "1.1" or coding.strip().lower() != b"chunked"):
         raise malformed(
-            "chunked is the one transfer coding that is read, in HTTP/1.1",
+            "chunked is the only supported transfer coding, in HTTP/1.1",
             hint="the header Content-Encoding says how a body is compressed",
         )
-    if b"expect" in named and version == "1.1" and not waits_to_go_on(version, named):
+    if b"expect" in named and version == "1.1" and not expects_continue(version, named):
         raise Refusal("expectation_failed", "only Expect: 100-continue is supported")
-    if b"upgrade" in named and has_body(named):
+    if b"upgrade" in named and (
+        coding is not None or named.get(b"content-length", b"0").strip() != b"0"
+    ):
         # The parser would read it as what follows the upgrade: the next request.
         raise malformed("a request with a body must not upgrade the protocol", "send no Upgrade")
 
 
-def waits_to_go_on(version: str, named: Mapping[bytes, bytes]) -> bool:
-    """Whether the client sends the body once it is told to."""
-    expected = named.get(b"expect")
-    return expected is not None and version == "1.1" and expected.strip().lower() == b"100-continue"
-
-
-def has_body(named: Mapping[bytes, bytes]) -> bool:
-    """Whether a body follows a head."""
-    return b"transfer-encoding" in named or named.get(b"content-length", b"0").strip() != b"0"
+def expects_continue(version: str, named: Mapping[bytes, bytes]) -> bool:
+    """Whether the client waits for ``100 Continue`` before it sends the body."""
+    return version == "1.1" and named.get(b"expect", b"").strip().lower() == b"100-continue"
 
 
 def malformed(detail: str, hint: str | None = None) -> Refusal:
-    """The refusal of what is no request."""
+    """The refusal of a malformed request."""
     return Refusal("malformed_request", detail, hint=hint)

@@ -1,0 +1,105 @@
+"""What the connections of a process share: their number, their sizes, and one timer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.types import Receive, Scope, Send
+
+from gradwire_service.problems import Refusal
+from gradwire_service.settings import Settings
+from gradwire_service.telemetry import Ledger, Problems, RequestScope
+
+if TYPE_CHECKING:
+    from gradwire_service.http.connection import Connection
+
+#: How often connections are checked: no request starts or stops a timer.
+INTERVAL_SECONDS = 0.25
+#: Connections beyond the most that are refused with a response; others are cut.
+MAX_REFUSED = 64
+_LIST_SECONDS = 0.02
+
+
+class ConnectionLimiter:
+    """Checks all connections, and ends some where they are too many or hold too much."""
+
+    def __init__(self, settings: Settings, ledger: Ledger) -> None:
+        self.settings = settings
+        #: Bytes of bodies that are not complete.
+        self.arriving_bytes = 0
+        #: Answers what is refused before it is a request.
+        self.refused = RequestScope(Problems(_refused, ledger.metrics), ledger)
+        self._connections: set[Connection] = set()
+        #: Idle connections, the longest idle last; listed only so often.
+        self._idle: list[Connection] = []
+        self._list_from = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        ledger.metrics.watch_connections(self.__len__)
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def enter(self, connection: Connection) -> None:
+        """Take in a connection, in the place of the longest idle one if there are too many."""
+        loop = asyncio.get_running_loop()
+        self._connections.add(connection)
+        if self._timer is None:
+            self._timer = loop.call_later(INTERVAL_SECONDS, self._check, loop)
+        most = self.settings.max_connections
+        if len(self) <= most or self._end_idle(connection, loop.time()):
+            return
+        if len(self) > most + MAX_REFUSED:
+            connection.cut()
+        else:
+            detail = f"all {most} connections are in use"
+            connection.refuse(Refusal("overloaded", detail, retry_after_seconds=1))
+
+    def leave(self, connection: Connection) -> None:
+        """Forget a connection; without any there is no timer either."""
+        self._connections.discard(connection)
+        if not self._connections and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _end_idle(self, new: Connection, now: float) -> bool:
+        if not self._idle and now >= self._list_from:
+            self._list_from = now + _LIST_SECONDS
+            since = [(one.idle_since, one) for one in self._connections if one is not new]
+            idle = [(at, one) for at, one in since if at is not None]
+            self._idle = [one for _, one in sorted(idle, key=lambda pair: -pair[0])]
+        while self._idle:
+            longest = self._idle.pop()
+            if longest.idle_since is not None:
+                longest.transport.close()
+                return True
+        return False
+
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = loop.call_later(INTERVAL_SECONDS, self._check, loop)
+        now = loop.time()
+        for connection in tuple(self._connections):
+            connection.check(now)
+        self._cut_slowest()
+        self._idle.clear()
+
+    def _cut_slowest(self) -> None:
+        """Where responses hold too much, cut the clients that read theirs most slowly."""
+        unsent = sum(one.write_rate.unsent_bytes for one in self._connections)
+        if unsent <= self.settings.max_leaving_bytes:
+            return
+        waiting = [one for one in self._connections if one.write_rate.unsent_bytes]
+        for one in sorted(waiting, key=_share_taken):
+            one.cut()
+            unsent -= one.write_rate.unsent_bytes
+            if unsent <= self.settings.max_leaving_bytes:
+                return
+
+
+def _share_taken(connection: Connection) -> float:
+    rate = connection.write_rate
+    return rate.taken_bytes / rate.unsent_bytes
+
+
+async def _refused(scope: Scope, receive: Receive, send: Send) -> None:
+    raise scope["refusal"]
