@@ -94,13 +94,14 @@ _NEEDLESS: Mapping[str, str] = {
     "pin_memory": _NO_DEVICE,
     "requires_grad": "leave it out: the request names the sources",
 }
-#: For names in requests that end in the number of an element.
+#: For sources and other names of requests that end in the number of an element.
 OF_ELEMENTS = (
     "name the whole array and pick elements of its derivative, or send the elements as variables "
     "of their own"
 )
+OF_NAMED_ELEMENTS = "assign the element in the program, y0 = y[0], and name that"
 #: For requests that are over a limit.
-OF_LIMITS = "send less at once; /v1/limits lists what a request may use"
+OF_LIMITS = "use smaller arrays, or fewer examples at once; /v1/limits lists the limits"
 #: For values that are not arrays where an array is needed, by what they are.
 _OF_KINDS: Mapping[str, str] = {
     "None": "does a function end without return?",

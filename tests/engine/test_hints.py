@@ -94,3 +94,12 @@ def test_an_element_is_not_a_source_and_the_hint_says_what_to_ask_for(ask, sourc
     assert caught.value.hint == hints.OF_ELEMENTS
     whole = ask.answer("x * sum(v**2) + sum(m)", VALUES, sources=["v"])
     assert whole.gradients[0][0] == 4.0
+
+
+@pytest.mark.parametrize("asked", [{"target": "y[0]"}, {"target": "y", "outputs": ["y[1]"]}])
+def test_elements_of_results_are_named_in_the_program(ask, asked):
+    with pytest.raises(errors.UnknownName) as caught:
+        ask.answer("y = v**2", VALUES, sources=["v"], **asked)
+    assert caught.value.hint == hints.OF_NAMED_ELEMENTS
+    found = ask.answer("y = v**2\ny0 = y[0]", VALUES, sources=["v"], target="y0")
+    assert found.gradients[0].tolist() == [2, 0, 0]
