@@ -152,7 +152,7 @@ $(TOOLS)/.made: tests/generators/requirements.txt tests/generators/package-lock.
 	@$(PYTHON) -m venv --clear $(TOOLS)
 	@cp tests/generators/package.json tests/generators/package-lock.json $(TOOLS)
 	@$(TOOLS)/bin/python -m pip --disable-pip-version-check --quiet install --requirement tests/generators/requirements.txt \
-	&& npm ci --prefix $(TOOLS) --silent --no-audit --no-fund && touch $@ \
+	&& (cd $(TOOLS) && npm ci --silent --no-audit --no-fund) && touch $@ \
 	|| echo "Some tools of others could not be installed: tests that need them are skipped."
 
 $(SDK_VENV)/.test: clients/python/pyproject.toml pyproject.toml

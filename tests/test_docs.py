@@ -1,9 +1,10 @@
-"""What the documentation shows is what the service answers."""
+"""The documentation shows what the service answers."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -145,6 +146,17 @@ def test_clients_in_python_run(service_url):
     for block in blocks:
         program = block.replace("http://127.0.0.1:8000", service_url)
         subprocess.run([sys.executable, "-c", program], check=True, timeout=60, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_clients_in_javascript_run(service_url):
+    page = (DOCS / "protocol.md").read_text(encoding="utf-8")
+    (program,) = [body for language, body in FENCE.findall(page) if language == "javascript"]
+    shown = re.findall(r"; // (.*)$", program, re.MULTILINE)
+    program = program.replace("http://127.0.0.1:8000", service_url)
+    command = ["node", "--input-type=module", "--eval", program]
+    done = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
+    assert done.stdout.splitlines() == shown
 
 
 def test_every_page_has_examples():

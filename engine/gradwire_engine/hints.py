@@ -1,4 +1,4 @@
-"""What to write instead: the one table of mistakes that people bring from elsewhere."""
+"""Hints: what to write instead of names and notation of other languages and libraries."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-#: How like a name must be to be suggested, and how many are compared.
+#: How similar a name must be to be suggested, and how many are compared.
 _ALIKE = 0.75
 _COMPARED = 2000
 
+_NO_DEVICE = "leave it out: the service chooses where programs run"
+_NO_INPUT = "send the data with the request, in variables"
 #: Functions and constants of other languages, and what they are called here.
 _RENAMED: Mapping[str, str] = {
     "arcsec": "arccos(1 / x)",
@@ -36,11 +38,24 @@ _RENAMED: Mapping[str, str] = {
     "tg": "tan(x)",
     "π": "pi",
 }
-#: What no program can have, and what to do instead.
+#: Names that no program can have, and what to do instead.
 _ABSENT: Mapping[str, str] = {
+    "backward": "name the sources in the request, or write grad(y, [x])",
+    "cpu": _NO_DEVICE,
+    "cuda": _NO_DEVICE,
+    "detach": "write stop_gradient(x)",
+    "eval": "a program runs no text: write the expression itself",
+    "exec": "a program runs no text: write the statements themselves",
+    "input": _NO_INPUT,
+    "item": "leave it out: an array of one element is a number",
     "math": "names need no prefix: sqrt(x), pi",
+    "numpy": "leave it out: arrays are NumPy's",
+    "open": _NO_INPUT,
     "print": "name what you want to see in outputs",
     "random": "draws take a key: random.normal(key, shape)",
+    "requires_grad_": "leave it out: the request names the sources",
+    "tolist": "leave it out: lists and arrays are used alike",
+    "zero_grad": "leave it out: gradients do not accumulate",
 }
 #: Parameters, and fields of requests, of other libraries.
 _PARAMETERS: Mapping[str, str] = {
@@ -71,12 +86,30 @@ _PARAMETERS: Mapping[str, str] = {
     "with_respect_to": "sources",
     "wrt": "sources",
 }
-#: What names in requests cannot end in.
+#: Parameters of other libraries that have no counterpart here.
+_NEEDLESS: Mapping[str, str] = {
+    "device": _NO_DEVICE,
+    "inplace": "leave it out: functions return new arrays",
+    "out": "leave it out: assign the result to a name",
+    "pin_memory": _NO_DEVICE,
+    "requires_grad": "leave it out: the request names the sources",
+}
+#: For sources and other names of requests that end in the number of an element.
 OF_ELEMENTS = (
-    "name the whole of it and take the elements of its derivative, or send its parts as variables "
+    "name the whole array and pick elements of its derivative, or send the elements as variables "
     "of their own"
 )
-#: What is meant by text that does not parse, by the line at which the parser stopped.
+OF_NAMED_ELEMENTS = "assign the element in the program, y0 = y[0], and name that"
+#: For requests that are over a limit.
+OF_LIMITS = "use smaller arrays, or fewer examples at once; /v1/limits lists the limits"
+#: For values that are not arrays where an array is needed, by what they are.
+_OF_KINDS: Mapping[str, str] = {
+    "None": "does a function end without return?",
+    "a function": "call it: f(x)",
+    "a nested variable": 'its members are written p.w or p["w"]',
+    "a string": 'numbers are sent without quotes: 3, not "3"',
+}
+#: The notation that is meant by text that does not parse, by the line at which the parser stopped.
 _NOTATION: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
@@ -112,7 +145,7 @@ _NOTATION: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def for_name(name: str, known: Iterable[str]) -> str | None:
-    """A hint at what is meant by a name that nothing has."""
+    """A hint at what is meant by an unknown name."""
     for part in name.split("."):
         if part in _ABSENT:
             return _ABSENT[part]
@@ -124,13 +157,22 @@ def for_name(name: str, known: Iterable[str]) -> str | None:
 
 def for_parameter(name: str, known: Iterable[str]) -> str | None:
     """A hint at the parameter, or the field of a request, that is meant."""
+    if name in _NEEDLESS:
+        return _NEEDLESS[name]
     names = list(known)
     meant = _PARAMETERS.get(name.lower())
     return f"did you mean {meant}?" if meant in names else like(name, names)
 
 
+def for_value(value: object, kind: str) -> str | None:
+    """A hint at what to do with a value that is not an array; ``kind`` says what it is."""
+    if isinstance(value, Mapping) and value and all(map(str.isdigit, value)):
+        return "send a typed array of JavaScript as Array.from(x)"
+    return _OF_KINDS.get(kind)
+
+
 def for_notation(line: str) -> str | None:
-    """A hint at how what the line says is written here; the line does not parse."""
+    """A hint at how a line that does not parse is written here."""
     for pattern, hint in _NOTATION:
         if pattern.search(line[:1000]):
             return hint
@@ -138,7 +180,7 @@ def for_notation(line: str) -> str | None:
 
 
 def like(name: str, known: Iterable[str]) -> str | None:
-    """A hint at the name that is meant, where one is much like it, but for capitals."""
+    """A hint at a known name that is similar, whatever its capitals."""
     names = {other[:60].casefold(): other[:60] for other in islice(known, _COMPARED)}
     close = difflib.get_close_matches(name[:60].casefold(), names, 1, _ALIKE)
     return f"did you mean {names[close[0]]}?" if close else None

@@ -1,4 +1,4 @@
-"""The first thing that goes wrong says what to do about it."""
+"""The first errors that a newcomer meets say what to do."""
 
 import gradwire
 import httpx
@@ -69,6 +69,14 @@ def test_a_missing_or_wrong_key_is_told_where_keys_come_from(key, monkeypatch):
         pytest.raises(gradwire.Unauthenticated, match="set GRADWIRE_API_KEY"),
     ):
         client.evaluate("1")
+
+
+def test_a_body_that_is_too_large_says_who_sets_the_limit():
+    with (
+        gradwire.Client.local(max_body_bytes=1000) as client,
+        pytest.raises(gradwire.BodyTooLarge, match="GRADWIRE_MAX_BODY_BYTES"),
+    ):
+        client.evaluate("sum(x)", {"x": [0.5] * 1000})
 
 
 @pytest.mark.parametrize("key", ["of two\nlines", "schlüssel", " ", 3, b"key"])

@@ -264,7 +264,7 @@ def test_over_budget_is_refused_before_anything_is_allocated(text, limits, numbe
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5_000_000
-    assert number is None or str(number) in caught.value.message
+    assert number is None or f"{number:,}" in caught.value.message
     assert any(character.isdigit() for character in caught.value.message)
 
 
@@ -292,7 +292,7 @@ def test_the_answers_size_is_known_each_array_counted_as_often_as_it_is_named(te
     exactly = Engine(Limits(answer_bytes=call.answer_bytes))
     exactly.call(exactly.parse(text), given, query).replay(nothing)
     less = Engine(Limits(answer_bytes=call.answer_bytes - 1))
-    with pytest.raises(OverBudget, match=f"the answer has {call.answer_bytes} bytes"):
+    with pytest.raises(OverBudget, match=f"the answer has {call.answer_bytes:,} bytes"):
         less.call(less.parse(text), given, query).replay(nothing)
 
 

@@ -1,10 +1,10 @@
-"""What people bring from elsewhere is refused, and what the hint says to write instead is right."""
+"""Mistakes from other languages get a hint, and what it says to write instead is right."""
 
 import pytest
 from gradwire_engine import errors, hints
 
 VALUES = {"x": 2.0, "y": 3.0, "n": 3.0, "v": [1.0, 2.0, 3.0], "m": [[2.0, 1.0], [1.0, 3.0]]}
-#: What is sent, what the hint says, and the same as it should have been written.
+#: A mistake, its hint, and the same program written correctly.
 MISTAKES = [
     ("ln(x)", "did you mean log(x)?", "log(x)"),
     ("squareroot(x)", "did you mean sqrt(x)?", "sqrt(x)"),
@@ -29,7 +29,7 @@ MISTAKES = [
     ("2 x", "is an operator missing?", "2 * x"),
     ("x y", "is an operator missing?", "x * y"),
     ("sum v", "is an operator missing?", "sum(v)"),
-    ("x^2", "** is the power", "x**2"),
+    ("x^2", "a power is written", "x**2"),
     ("x²", "x**2", "x**2"),
     ("x > 0 && y > 0", "and is written", "x > 0 and y > 0"),
     ("x < 0 || y > 0", "or is written", "x < 0 or y > 0"),
@@ -44,13 +44,25 @@ MISTAKES = [
     ("v' @ v", "x.T", "v.T @ v"),
     ("|x|", "abs(x)", "abs(x)"),
     ("||v||", "norm(x)", "norm(v)"),
+    ("torch.zeros(3, device='cuda')", "leave it out", "torch.zeros(3)"),
+    ("torch.ones(3, requires_grad=True)", "the request names the sources", "torch.ones(3)"),
+    ("F.relu(v, inplace=True)", "functions return new arrays", "F.relu(v)"),
+    ("np.exp(v, out=v)", "assign the result", "v = np.exp(v)"),
+    ("v.detach()", "write stop_gradient(x)", "stop_gradient(v)"),
+    ("v.cuda()", "leave it out", "v"),
+    ("sum(v).item()", "leave it out", "sum(v)"),
+    ("v.numpy()", "leave it out", "v"),
+    ("(x * y).backward()", "write grad(y, [x])", "z = x * y\ngrad(z, [x])"),
+    ("input('x')", "in variables", "x"),
+    ("open('x.csv')", "in variables", "x"),
+    ("eval('x + 1')", "write the expression itself", "x + 1"),
     ("x × y", "*", "x * y"),
     ("x − y", "minus is written with -", "x - y"),
 ]
 
 
 @pytest.mark.parametrize(("mistake", "hint", "right"), MISTAKES)
-def test_a_mistake_from_elsewhere_is_told_what_to_write(ask, mistake, hint, right):
+def test_a_mistake_from_elsewhere_has_a_hint_that_works(ask, mistake, hint, right):
     with pytest.raises(errors.EngineError) as caught:
         ask.value(mistake, VALUES)
     assert hint in (caught.value.hint or "")
@@ -58,9 +70,9 @@ def test_a_mistake_from_elsewhere_is_told_what_to_write(ask, mistake, hint, righ
 
 
 @pytest.mark.parametrize("name", sorted(hints._RENAMED))
-def test_what_is_suggested_for_a_name_of_elsewhere_can_be_written(ask, name):
-    told = hints.for_name(name, ()) or ""
-    suggested = told.removeprefix("did you mean ").removesuffix("?")
+def test_suggestions_for_names_from_elsewhere_can_be_written(ask, name):
+    hint = hints.for_name(name, ()) or ""
+    suggested = hint.removeprefix("did you mean ").removesuffix("?")
     for alternative in suggested.split(", or "):
         ask.value(f"z = {alternative}\nx", {**VALUES, "x": VALUES["m"]})
 
@@ -76,9 +88,18 @@ def test_nothing_is_suggested_where_nothing_is_known(ask, fault):
 
 
 @pytest.mark.parametrize("sources", ["v[0]", "v.0", ["x", "v[0]"], {"a": "m[0, 1]"}])
-def test_an_element_is_no_source_and_the_hint_says_what_to_ask_for(ask, sources):
+def test_an_element_is_not_a_source_and_the_hint_says_what_to_ask_for(ask, sources):
     with pytest.raises(errors.UnknownName) as caught:
         ask.answer("x * sum(v**2) + sum(m)", VALUES, sources=sources)
     assert caught.value.hint == hints.OF_ELEMENTS
     whole = ask.answer("x * sum(v**2) + sum(m)", VALUES, sources=["v"])
     assert whole.gradients[0][0] == 4.0
+
+
+@pytest.mark.parametrize("asked", [{"target": "y[0]"}, {"target": "y", "outputs": ["y[1]"]}])
+def test_elements_of_results_are_named_in_the_program(ask, asked):
+    with pytest.raises(errors.UnknownName) as caught:
+        ask.answer("y = v**2", VALUES, sources=["v"], **asked)
+    assert caught.value.hint == hints.OF_NAMED_ELEMENTS
+    found = ask.answer("y = v**2\ny0 = y[0]", VALUES, sources=["v"], target="y0")
+    assert found.gradients[0].tolist() == [2, 0, 0]

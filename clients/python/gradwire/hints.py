@@ -1,4 +1,4 @@
-"""What to do about the mistakes that are made most: the one table of the SDK's advice."""
+"""Hints of the SDK: what to do about the most common mistakes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ NO_KEY: Final = "set GRADWIRE_API_KEY, or give api_key to the client"
 TEXT_FOR_FUNCTION: Final = (
     "gradwire.program(text, *names) makes a function of program text, and the methods of clients "
     "(client.gradient(text, variables)) take the text itself"
+)
+TOO_LARGE: Final = (
+    "send fewer examples at once, or arrays of float32; the operator of the service sets the limit "
+    "by GRADWIRE_MAX_BODY_BYTES"
 )
 FUNCTION_FOR_TEXT: Final = (
     "a Python function has its derivatives by gradwire.grad, value_and_grad, jacobian, hessian, "
@@ -73,7 +77,7 @@ _IN_VERSION = re.compile(r"^(https?://.+?)/v1(?:/[\w/.-]*)?$")
 
 
 def instead_of(called: Iterable[str]) -> tuple[str, str] | None:
-    """The first of the functions, by their full names, that is known, and what to write instead."""
+    """The first function or module, by its full name, that the table has, and its hint."""
     for name in called:
         package, *rest = name.split(".")
         public = ".".join([package, *rest[:1], *rest[-1:]])
@@ -88,9 +92,11 @@ def instead_of(called: Iterable[str]) -> tuple[str, str] | None:
 
 
 def of_refusal(status: int, code: str | None, base_url: str) -> str | None:
-    """What the caller of a client can do about a refusal, where that is more than is said."""
+    """A hint at a refusal that tells a caller of the SDK more than the service's own hint."""
     if status == 401:
         return NO_KEY
+    if code == "body_too_large":
+        return TOO_LARGE
     if status not in (404, 405):
         return None
     if code is None:

@@ -34,7 +34,8 @@ def jacobian(
     nbytes = target.type.size * columns * target.dtype.itemsize
     if nbytes > b.limits.array_bytes:
         raise OverBudget(
-            f"the Jacobian would be {target.type.size} by {columns}: {nbytes} bytes",
+            f"the Jacobian would be {target.type.size} by {columns}: {nbytes:,} bytes, "
+            f"more than the {b.limits.array_bytes:,} allowed",
             hint="differentiate a part of it, or take products with jvp and grad",
         )
     if not target.type.differentiable:

@@ -158,7 +158,8 @@ def _check_products(b: Builder, count: int, shape: Shape) -> None:
     nbytes = count * max(shape) * np.dtype(float).itemsize
     if nbytes > b.limits.array_bytes:
         raise OverBudget(
-            f"a derivative of {shape[0]} by {shape[1]} needs {count} products: {nbytes} bytes",
+            f"a derivative of {shape[0]} by {shape[1]} needs {count} products: {nbytes:,} bytes, "
+            f"more than the {b.limits.array_bytes:,} allowed",
             hint="take products with jvp and grad",
         )
 

@@ -1,4 +1,4 @@
-"""The names of a request: what they mean in a recorded program, as values and as sources."""
+"""The names of a request: their values in a recorded program, and the sources that they are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradwire_engine import hints
 from gradwire_engine.answer import Leaf, Notice
 from gradwire_engine.errors import BadArgument, EngineError, InputError, Place, UnknownName
 from gradwire_engine.ops.builder import Var, describe
@@ -66,6 +67,8 @@ class Names:
             return member(value, path) if path else value
         except EngineError as error:
             error.at = Place(id=name[:80], pointer=at)
+            if error.hint == hints.OF_ELEMENTS and not at.startswith("/sources"):
+                error.hint = hints.OF_NAMED_ELEMENTS
             raise
 
     def sources(self, names: Any, at: str) -> Sources:

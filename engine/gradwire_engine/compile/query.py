@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.numpy.executable import Executable
@@ -122,14 +123,18 @@ def new_recorder(
 
 def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
     """Refuse what would need more than is allowed, or would give more where that ``answers``."""
-    nbytes = executable.peak_bytes + executable.constant_bytes
-    if nbytes > limits.total_bytes:
-        raise OverBudget(f"the program needs {nbytes} bytes at once")
-    if answers and executable.output_bytes > limits.answer_bytes:
+    nbytes, given = executable.peak_bytes + executable.constant_bytes, executable.output_bytes
+    _refuse_more(limits.total_bytes, nbytes, f"the program needs {nbytes:,} bytes at once")
+    if answers:
         hint = "name fewer outputs, or parts of them"
-        raise OverBudget(f"the answer has {executable.output_bytes} bytes", hint=hint)
-    if executable.flops > limits.flops:
-        raise OverBudget(f"the program needs {executable.flops} arithmetic operations")
+        _refuse_more(limits.answer_bytes, given, f"the answer has {given:,} bytes", hint)
+    flops = executable.flops
+    _refuse_more(limits.flops, flops, f"the program needs {flops:,} arithmetic operations")
+
+
+def _refuse_more(most: int, needed: int, message: str, hint: str = hints.OF_LIMITS) -> None:
+    if needed > most:
+        raise OverBudget(f"{message}: more than the {most:,} allowed", hint=hint)
 
 
 class _Query:
@@ -255,5 +260,7 @@ class _Query:
         if isinstance(value, list | tuple | range):
             return [self._returned(item) for item in self.r.items(value)]
         if not isinstance(value, Var | bool | int | float | complex):
-            raise BadArgument(f"{describe(value)} is not a value that can be returned")
+            kind = describe(value)
+            message = f"{kind} is not a value that can be returned"
+            raise BadArgument(message, hint=hints.for_value(value, kind))
         return self.b.array(value)

@@ -52,35 +52,50 @@ OPERATORS: dict[type[ast.AST], str] = {
 PREFIXES = frozenset(
     "np numpy jnp jax lax scipy special linalg fft random sparse tf torch torchdiffeq F".split()
 )
-#: What people call the constructs that the language leaves out, and what to do instead.
-ABSENT: dict[type[ast.AST], tuple[str, str | None]] = {
-    ast.Import: ("an import", "names need none: sin, np.sin and scipy.special.erf are known"),
-    ast.ImportFrom: ("an import", "names need none: sin, np.sin and scipy.special.erf are known"),
+_IMPORT = ("an import", "names need none: sin, np.sin and scipy.special.erf are known")
+_SCOPE = "a function returns what it computes"
+_TRY = ("try", "nothing is raised: decide with if, or choose with where(condition, a, b)")
+_ASYNC = ("async", "nothing is awaited: call the function")
+_YIELD = ("yield", "append to a list and return it")
+_SET = ("a set", "use a list")
+_PARAMETERS = "parameters are positional, with or without defaults"
+_COMPREHENSION = ("this form of comprehension", "a comprehension has one for")
+#: The constructs that the language leaves out, as people call them, and what to do instead.
+ABSENT: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Import: _IMPORT,
+    ast.ImportFrom: _IMPORT,
     ast.ClassDef: ("a class", "a dict holds named values"),
-    ast.Try: ("try", None),
-    ast.Raise: ("raise", None),
+    ast.Try: _TRY,
+    ast.TryStar: _TRY,
+    ast.Raise: ("raise", "return a value that shows it, such as nan"),
     ast.With: ("this form of with", "with stop_recording(): computes constants"),
-    ast.Assert: ("assert", None),
-    ast.Delete: ("del", None),
-    ast.Global: ("global", "a function returns what it computes"),
-    ast.Nonlocal: ("nonlocal", "a function returns what it computes"),
-    ast.JoinedStr: ("an f-string", None),
-    ast.Set: ("a set", "use a list"),
-    ast.SetComp: ("a set", "use a list"),
+    ast.Assert: ("assert", "name the condition in outputs and check it in the answer"),
+    ast.Delete: ("del", "leave it out: memory is freed without it"),
+    ast.Global: ("global", _SCOPE),
+    ast.Nonlocal: ("nonlocal", _SCOPE),
+    ast.JoinedStr: ("an f-string", "programs return numbers: format them in the client"),
+    ast.Set: _SET,
+    ast.SetComp: _SET,
     ast.NamedExpr: (":=", "assign on a line of its own"),
     ast.Match: ("match", "use if and elif"),
-    ast.Yield: ("yield", "append to a list and return it"),
-    ast.Starred: ("a star", None),
-    ast.Attribute: ("assigning to an attribute", None),
-    ast.Subscript: ("assigning to this element", None),
-    ast.FunctionDef: ("this form of def", None),
-    ast.Lambda: ("this form of lambda", None),
-    ast.Call: ("this form of call", None),
-    ast.Dict: ("this form of dict", None),
-    ast.ListComp: ("this form of comprehension", None),
-    ast.GeneratorExp: ("this form of comprehension", None),
-    ast.Constant: ("this literal", None),
-    ast.AnnAssign: ("an annotation without a value", None),
+    ast.AsyncFor: _ASYNC,
+    ast.AsyncFunctionDef: _ASYNC,
+    ast.AsyncWith: _ASYNC,
+    ast.Await: _ASYNC,
+    ast.Yield: _YIELD,
+    ast.YieldFrom: _YIELD,
+    ast.Starred: ("a star", "write out the items one by one"),
+    ast.Attribute: ("assigning to an attribute", "assign to a name"),
+    ast.Subscript: ("assigning to this element", "assign to an element of a plain name"),
+    ast.FunctionDef: ("this form of def", _PARAMETERS),
+    ast.Lambda: ("this form of lambda", _PARAMETERS),
+    ast.Call: ("this form of call", "write out the arguments one by one"),
+    ast.Dict: ("this form of dict", "the keys of a dict are strings, written out one by one"),
+    ast.ListComp: _COMPREHENSION,
+    ast.GeneratorExp: _COMPREHENSION,
+    ast.DictComp: _COMPREHENSION,
+    ast.Constant: ("this literal", "literals are numbers and text"),
+    ast.AnnAssign: ("an annotation without a value", "assign a value: x = 0.0"),
 }
 #: Deepest nesting of expressions and statements; chains of one operator do not count.
 MAX_DEPTH = 100
@@ -174,7 +189,7 @@ class ExpressionReader(Writer):
         if node.keywords:
             named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
             if len(named) < len(node.keywords):
-                raise self.refused(node, "arguments are not unpacked with a star")
+                raise self.refused(node)
             names = tuple(sorted(named))
             arguments = [*arguments, *[named[name] for name in names]]
         name = self._operation(function)
@@ -231,7 +246,7 @@ class ExpressionReader(Writer):
     def dictionary(self, node: ast.Dict) -> int:
         keys = tuple([k.value if isinstance(k, ast.Constant) else None for k in node.keys])
         if not all(isinstance(key, str) for key in keys):
-            raise self.refused(node, "the keys of a dict are strings")
+            raise self.refused(node)
         values = [self.expression(value) for value in node.values]
         return self.write(at(node), "dict", tuple(values), keys)
 
@@ -246,7 +261,7 @@ class ExpressionReader(Writer):
     ) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The defaults, written, and the names of a function's parameters."""
         if spec.vararg or spec.kwarg or spec.kwonlyargs:
-            raise self.refused(node, "parameters are positional, with or without defaults")
+            raise self.refused(node)
         defaults = tuple([self.expression(default) for default in spec.defaults])
         names = tuple([a.arg for a in (*spec.posonlyargs, *spec.args)])
         if len(set(names)) < len(names):
@@ -256,7 +271,7 @@ class ExpressionReader(Writer):
 
     def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> int:
         if len(node.generators) != 1 or node.generators[0].is_async:
-            raise self.refused(node, "a comprehension has one for")
+            raise self.refused(node)
         (generator,) = node.generators
         iterable = self.expression(generator.iter)
         names = self.target(generator.target)

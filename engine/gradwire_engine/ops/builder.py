@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradwire_engine import hints
 from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op
@@ -152,7 +153,7 @@ class Builder:
             kind = op.infer(*[v.type for v in operands])
         if kind is not first:
             if not 0 < kind.nbytes <= self.limits.array_bytes:
-                refuse_too_large(op.name, kind, self.limits.array_bytes)
+                refuse_too_large(kind, self.limits.array_bytes)
             kind = self._types.setdefault(kind, kind)
         return self.again(op, args, kind)
 
@@ -252,14 +253,16 @@ class Builder:
         Asked before each that is not a ``table``. It looks at the deadline, too.
         """
         for kind in kinds:
-            refuse_too_large("recording this", kind, self.limits.array_bytes, hint)
+            refuse_too_large(kind, self.limits.array_bytes, hint)
         self._check_constants(sum([kind.nbytes for kind in kinds]), hint)
         self.poll()
 
     def _check_constants(self, more_bytes: int = 0, hint: str | None = None) -> None:
         nbytes = self._constant_bytes + more_bytes
         if nbytes > self.limits.total_bytes:
-            raise OverBudget(f"recording this takes {nbytes} bytes", hint=hint)
+            most = self.limits.total_bytes
+            message = f"recording this takes {nbytes:,} bytes: more than the {most:,} allowed"
+            raise OverBudget(message, hint=hint or hints.OF_LIMITS)
 
     def scalar(self, value: Scalar, dtype: DType) -> Var:
         """A 0-d constant that no program names, so that one slot serves all its uses."""
@@ -299,7 +302,8 @@ class Builder:
             if len(x) > _MOST_NESTED:
                 raise OverBudget(f"a range of {len(x)} items as an array", hint="arange makes one")
             return self.constant(x, weak=True)
-        raise BadArgument(f"expected an array, got {describe(x)}")
+        kind = describe(x)
+        raise BadArgument(f"expected an array, got {kind}", hint=hints.for_value(x, kind))
 
     def promote(
         self, *operands: Any, rule: Callable[[tuple[Kind, ...]], Kind] = promoted
@@ -400,13 +404,14 @@ def describe(x: Any) -> str:
     return names.get(type(x), "a dtype" if isinstance(x, np.dtype) else "a function")
 
 
-def refuse_too_large(name: str, kind: Type, most_bytes: int, hint: str | None = None) -> None:
-    """Raise ``OverBudget`` for an array too large, also if one of its axes is empty."""
+def refuse_too_large(kind: Type, most_bytes: int, hint: str | None = None) -> None:
+    """Raise ``OverBudget`` for an array that is too large, even if one of its axes is empty."""
     items = kind.items if isinstance(kind, TupleType) else (kind,)
     lengths = [[length or 1 for length in item.shape] for item in items]
     size = sum(math.prod(n) * i.dtype.itemsize for n, i in zip(lengths, items, strict=True))
     if size > most_bytes:
-        raise OverBudget(f"{name} would make {kind}: {size} bytes", hint=hint)
+        message = f"this would make {kind}: {size:,} bytes, more than the {most_bytes:,} allowed"
+        raise OverBudget(message, hint=hint or hints.OF_LIMITS)
 
 
 def _kind(x: Var | Scalar) -> Kind:

@@ -163,6 +163,8 @@ class Recorder:
         whole = np.isfinite(found) & (found == np.rint(found))
         if variable.dtype.kind != "f" or not whole.all():
             return "make it one: int(round(x))" if value.type.size == 1 else "use astype"
+        if np.abs(found).max(initial=0) >= 2**63:
+            return "integers have at most 64 bits"
         numbers = int(found.item()) if found.size == 1 else "[…]"
         leaf = f'{{"value": {numbers}, "dtype": "int64"}}'
         return f"JSON numbers are float64; send {owners[variable.slot][0]} as {leaf}"

@@ -115,5 +115,5 @@ def _no_member(value: Any, part: str) -> UnknownName:
         known = value if isinstance(value, dict) else map(str, range(len(value)))
         message = f"there is no '{part[:40]}' in this nested value"
         return UnknownName(message, hint=hints.like(part, known))
-    message = f"{describe(value)} has no members, and '{part[:40]}' would be one"
+    message = f"{describe(value)} has no member '{part[:40]}'"
     return UnknownName(message, hint=hints.OF_ELEMENTS)

@@ -39,7 +39,9 @@ def test_a_function_shows_what_was_recorded_and_its_graph(client):
 def test_derivatives_of_functions_are_shown_alike(client):
     f = gradwire.grad(Function(loss, client))
     f({"a": np.ones(2), "b": 0.5}, np.ones((4, 2)), np.ones(4))
-    assert "grad(" in Page(f._repr_html_()).text
+    text = Page(f._repr_html_()).text
+    assert text.startswith("grad(loss) (w, x, y) recorded once")
+    assert "grad(v" in text
 
 
 def test_without_a_service_there_is_the_text(client):

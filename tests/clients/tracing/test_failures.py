@@ -1,4 +1,4 @@
-"""What cannot be recorded is told with the user's line, and what to write instead."""
+"""Code that cannot be recorded: the error has the user's line, and what to write instead."""
 
 import fractions
 import math
@@ -86,6 +86,21 @@ def test_errors_of_the_user_s_own_are_not_taken_for_those_of_recording(client):
     with pytest.raises(KeyError) as missing:
         client.grad(lambda x: {}[x.ndim])(X)
     assert type(missing.value) is KeyError
+
+
+@pytest.mark.parametrize("name", ["torch", "jax.numpy"])
+def test_functions_of_other_libraries_in_c_say_whose_they_are(client, name):
+    module = pytest.importorskip(name)
+    with pytest.raises(gradwire.NotTraceable, match="a recorded array cannot be used") as caught:
+        client.grad(lambda x: 2 * module.sin(x))(1.0)
+    assert caught.value.hint.startswith("write the function with NumPy")
+
+
+@pytest.mark.parametrize("argument", ["3", None, object()])
+def test_only_numbers_and_arrays_are_differentiated(client, argument):
+    with pytest.raises(gradwire.UsageError, match=r"argument 1 is a \w+: a number or an array"):
+        client.grad(lambda x, y: x * 2, argnums=1)(1.0, argument)
+    assert client.grad(lambda p: 1.0)({}) == {}
 
 
 def test_frames_are_arguments_and_their_arrays_results(client):

@@ -69,7 +69,7 @@ def test_s35_target_is_one_array(ask, target):
 
 
 def test_a_jacobian_too_large_is_refused_with_its_size(ask_within):
-    with pytest.raises(OverBudget, match="1000 by 1000: 8000000 bytes"):
+    with pytest.raises(OverBudget, match="1000 by 1000: 8,000,000 bytes, more than the 1,000,000"):
         ask_within(array_bytes=10**6).answer("x**2", {"x": np.ones(1000)}, kind="jacobian")
 
 

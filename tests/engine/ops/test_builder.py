@@ -59,11 +59,11 @@ def test_constants_are_counted_together_as_long_as_they_are_kept():
         with b.aside():
             b.numbers(10_000)
     b.numbers(10_000)
-    with pytest.raises(OverBudget, match="takes 160000 bytes"):
+    with pytest.raises(OverBudget, match="takes 160,000 bytes"):
         b.numbers(10_000)
-    with pytest.raises(OverBudget, match="takes 160000 bytes"):
+    with pytest.raises(OverBudget, match="takes 160,000 bytes"):
         b.afford(ArrayType(INT64, (10_000,)))
-    with pytest.raises(OverBudget, match="takes 160000 bytes"):
+    with pytest.raises(OverBudget, match="takes 160,000 bytes"):
         b.constant(np.zeros(10_000))
 
 

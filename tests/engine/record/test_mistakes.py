@@ -1,4 +1,4 @@
-"""What beginners get wrong is answered with what to do."""
+"""Mistakes of beginners are answered with what to do."""
 
 import re
 
@@ -7,11 +7,24 @@ import pytest
 from gradwire_engine import errors
 from gradwire_engine.record.language import LANGUAGE
 
-VALUES = {"x": [[1.0, 2.0], [3.0, 4.0]], "v": [1.0, 2.0, 3.0], "s": 2.0, "layer": {"weight": 3.0}}
+VALUES = {
+    "x": [[1.0, 2.0], [3.0, 4.0]],
+    "v": [1.0, 2.0, 3.0],
+    "s": 2.0,
+    "n": 2.0**64,
+    "word": "3",
+    "layer": {"weight": 3.0},
+    "typed": {"0": 1.0, "1": 2.0},  # what JSON.stringify makes of a Float64Array
+}
 MISTAKES = [
     ("import numpy as np", errors.ProgramSyntaxError, "an import", "names need none"),
     ("class A: pass", errors.ProgramSyntaxError, "a class", "a dict"),
-    ("f'{s}'", errors.ProgramSyntaxError, "an f-string", None),
+    ("f'{s}'", errors.ProgramSyntaxError, "an f-string", "format them in the client"),
+    ("try:\n  y = s\nexcept: y = 1", errors.ProgramSyntaxError, "try is not", "decide with if"),
+    ("del y", errors.ProgramSyntaxError, "del is not", "leave it out"),
+    ("raise y", errors.ProgramSyntaxError, "raise is not", "such as nan"),
+    ("assert s > 0", errors.ProgramSyntaxError, "assert is not", "in outputs"),
+    ("async def f(): pass", errors.ProgramSyntaxError, "async is not", "nothing is awaited"),
     ("[y := s]", errors.ProgramSyntaxError, ":=", "a line of its own"),
     ("sine(s)", errors.UnknownOperation, "'sine'", "did you mean sin?"),
     ("notequal(s)", errors.UnknownOperation, "'notequal'", "did you mean not_equal?"),
@@ -25,17 +38,33 @@ MISTAKES = [
     ("layer.weight = 3", errors.ProgramSyntaxError, "an attribute", "assign to a name"),
     ("x[0][1] = 3", errors.ProgramSyntaxError, "this element", "a plain name"),
     ("def f(*a): return a", errors.ProgramSyntaxError, "this form of def", "positional"),
-    ("sin(*v)", errors.ProgramSyntaxError, "a star", None),
+    ("sin(*v)", errors.ProgramSyntaxError, "a star", "one by one"),
     ("[layer] + s", errors.BadArgument, "not a list of numbers", None),
     ("qqq", errors.UnknownName, "'qqq'", "send it in variables, or assign it first"),
     ("v.sum", errors.BadArgument, "no attribute 'sum'", "call it: .sum()"),
     ("v.length", errors.BadArgument, "no attribute 'length'", "arrays have T, mT, real, imag"),
     ("x.T()", errors.UnknownOperation, "no method 'T'", "without parentheses"),
     ("x.summ()", errors.UnknownOperation, "no method 'summ'", "did you mean sum?"),
-    ("s^2", errors.DtypeMismatch, "bitwise_xor does not take float64", "** is the power"),
+    ("s^2", errors.DtypeMismatch, "bitwise_xor does not take float64", "a power is written x**2"),
     ("s > 0 & s < 3", errors.DtypeMismatch, "bitwise_and", "(x > 0) & (y > 0)"),
     ("range(s)", errors.BadArgument, "an integer is needed", '{"value": 2, "dtype": "int64"}'),
     ("1 if v > 0 else 2", errors.BadArgument, "one element", "where(c, a, b)"),
+    ("x[n]", errors.BadArgument, "an integer is needed", "at most 64 bits"),
+    ("s + word", errors.BadArgument, "got a string", 'without quotes: 3, not "3"'),
+    ("word", errors.BadArgument, "a string is not a value that", "without quotes"),
+    ("s + layer", errors.BadArgument, "got a nested variable", 'p.w or p["w"]'),
+    ("s + typed", errors.BadArgument, "got a nested variable", "Array.from(x)"),
+    ("s + None", errors.BadArgument, "got None", "does a function end without return?"),
+    ("lambda x: x", errors.BadArgument, "a function is not a value that", "call it: f(x)"),
+    ("x @ v", errors.ShapeMismatch, "equal inner sizes", "sums over the last axis of x"),
+    ("v @ ones((2, 3))", errors.ShapeMismatch, "equal inner sizes", "transpose the second"),
+    ("ones((3, 2)) @ v", errors.ShapeMismatch, "equal inner sizes", "transpose the first"),
+    (
+        "zeros(10**10)",
+        errors.OverBudget,
+        "80,000,000,000 bytes, more than the 1,073,",
+        "/v1/limits",
+    ),
     ("s @ s", errors.ShapeMismatch, "at least 1 axis", "multiply scalars with *"),
 ]
 
@@ -48,6 +77,28 @@ def test_a_mistake_is_explained(ask, program, kind, message, hint):
     assert caught.value.at is not None
     assert caught.value.at.line == 2
     assert caught.value.hint is None if hint is None else hint in (caught.value.hint or "")
+
+
+#: Programs of all constructs of Python that the language leaves out.
+LEFT_OUT = [
+    "import numpy", "from math import sqrt", "class A: pass", "raise s", "assert s", "del s",
+    "try: y = s\nfinally: y = 1", "try: y = s\nexcept* A: y = 1", "with s: pass", "global s",
+    "def f():\n  nonlocal s", "f'{s}'", "{s, s}", "{y for y in v}", "(y := s)",
+    "match s:\n  case 1: y = 1", "async def f(): pass", "async for y in v: pass",
+    "async with s: pass", "await s", "yield s", "yield from v", "[*v]", "y, *z = v",
+    "layer.weight = 1", "layer.w[0] = 1", "v[0], v[1] = v", "def f(*a): return a",
+    "def f(*, a): return a", "lambda **a: a", "sin(**layer)", "{**layer}", "{1: s}",
+    "[x * y for x in v for y in v]", "{y: x for x in v for y in v}", "b'x'", "y: float",
+    "@jit\ndef f(): return s", "break", "continue",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", LEFT_OUT)
+def test_what_the_language_leaves_out_has_a_name_and_a_hint(ask, program):
+    with pytest.raises(errors.ProgramSyntaxError) as caught:
+        ask.value(program, VALUES)
+    assert re.fullmatch(r"[a-z:=][a-z:= -]* is not part of the language here", caught.value.message)
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["F", "np", "special", "fft", "linalg", "tf", "torch"])

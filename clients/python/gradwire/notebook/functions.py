@@ -31,7 +31,7 @@ def function_card(function: Function[..., Any]) -> str:
     told = f"recorded {len(recorded):,} times" if len(recorded) > 1 else "recorded once"
     head = row(
         "div",
-        element("span", getattr(function, "__name__", "function"), class_="gw-title"),
+        element("span", function.title, class_="gw-title"),
         element("span", _signature(function), class_="gw-type"),
         element("span", told if recorded else "not recorded yet", class_="gw-quiet"),
         class_="gw-head",

@@ -1,7 +1,7 @@
-"""What a function raises while it is recorded: the user's own errors, and those of recording.
+"""Errors of functions while they are recorded: the user's own, and those of recording.
 
-Libraries that are given recorded arrays fail as they happen to: by recursion without end, by
-``TypeError``, by an error of C's. Who called what is in the traceback.
+Libraries that are given recorded arrays fail in ways of their own: by endless recursion, by
+``TypeError``, by an error in C. The traceback says which function was called.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from traceback import walk_tb
-from types import FrameType, FunctionType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ _LOOKED_INTO = 30
 
 
 def explained(error: Exception) -> Exception:
-    """What is to leave the SDK for what a function has raised while it was recorded."""
+    """The error to raise for one that a function has raised while it was recorded."""
     frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)][1:]
     if isinstance(error.__cause__, NotTraceable):  # NumPy, or C, says less than what it was told
         error = error.__cause__
@@ -50,9 +50,10 @@ def explained(error: Exception) -> Exception:
     if below and _is_ours(below[0]):
         return UsageError(f"{error}" or said, place=place)
     if isinstance(error, (TypeError, AttributeError)) and Tracer.__name__ in f"{error}":
-        return NotTraceable(
-            f"a recorded array cannot be used here: {error}", place=place, hint=hint
-        )
+        # A function in C leaves no frame: its module is named by the one that called it.
+        _, hint = known or hints.instead_of(_modules(frames[-1:])) or ("", hint)
+        problem = f"a recorded array cannot be used here: {error}"
+        return NotTraceable(problem, place=place, hint=hint)
     return error
 
 
@@ -63,6 +64,15 @@ def _called(frames: Iterable[FrameType]) -> Iterator[str]:
             yield f"{_module(frame)}.{frame.f_code.co_name}"
         elif (original := frame.f_locals.get("original")) is not None:  # what has a substitute
             yield f"{original.__module__}.{original.__name__}"
+
+
+def _modules(frames: Iterable[tuple[FrameType, int]]) -> Iterator[str]:
+    """The modules that the code of frames reads."""
+    for frame, _ in frames:
+        known = [frame.f_globals.get(name) for name in frame.f_code.co_names]
+        for value in (*frame.f_locals.values(), *known):
+            if isinstance(value, ModuleType):
+                yield value.__name__
 
 
 def _below_user(frames: Sequence[tuple[FrameType, int]]) -> tuple[Place | None, list[FrameType]]:

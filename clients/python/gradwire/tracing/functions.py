@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from gradwire.steps import Answerable, Fetch, Steps, Work
@@ -74,7 +74,17 @@ class Function(Generic[P, T]):
         self.derived: dict[Any, Function[..., Any]] = {}
 
     def __repr__(self) -> str:
-        return f"<gradwire function {getattr(self, '__name__', '?')}>"
+        return f"<gradwire function {self.title}>"
+
+    @property
+    def title(self) -> str:
+        """Its name with the transforms that made it: ``value_and_grad(loss)``."""
+        python = self._python
+        name: str = python.title if isinstance(python, Function) else _name(python)
+        transform, args = self._again or (None, ())
+        if not isinstance(transform, partial) or args != (python,):
+            return name
+        return f"{transform.func.__name__}({name})"
 
     def _repr_html_(self) -> str:
         from gradwire.notebook.functions import function_card
@@ -208,6 +218,10 @@ def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, 
     and recorded as it was decided.
     """
     return Function(python, client)
+
+
+def _name(python: Any) -> str:
+    return str(getattr(python, "__name__", "function"))
 
 
 def _made_again(

@@ -1,8 +1,8 @@
-"""Where a function is differentiated: copies of its arguments, and derivatives in them."""
+"""The point at which a function is differentiated: copies of its arguments, and derivatives."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -35,8 +35,14 @@ class Point:
         chosen = [argnums] if isinstance(argnums, int) else list(argnums)
         chosen = [position + len(args) if position < 0 else position for position in chosen]
         if any(not 0 <= position < len(args) for position in chosen):
-            raise UsageError(f"argnums {argnums} is out of range for {len(args)} arguments")
+            given = f"{len(args)} positional arguments"
+            raise UsageError(f"argnums {argnums} is out of range for {given}")
         leaves, self._structure = flatten([args[position] for position in chosen], is_number)
+        for position in () if leaves else chosen:
+            if not isinstance(args[position], (Mapping, list, tuple)):
+                kind = type(args[position]).__name__
+                message = f"argument {position} is a {kind}: a number or an array is differentiated"
+                raise UsageError(message, hint="argnums says which arguments these are")
         self.leaves: list[Tracer] = [_copy(leaf, self._trace) for leaf in leaves]
         copies = unflatten(self._structure, iter(self.leaves))
         by_position = dict(zip(chosen, copies, strict=True))

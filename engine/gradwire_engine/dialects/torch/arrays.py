@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 @TORCH.macro("flatten")
 def flatten(b: Builder, input: Any, start_dim: Static = 0, end_dim: Static = -1) -> Any:
     """The axes from ``start_dim`` to ``end_dim``, inclusive, as one."""
-    x = b.array(input)
-    if not x.ndim:
-        return recorded("reshape")(b, x, (1,))
+    x = recorded("atleast_1d")(b, input)
     first, last = (axis_of(axis, x.ndim, "flatten") for axis in (start_dim, end_dim))
     if first > last:
         raise ShapeMismatch(f"flatten goes from an axis to a later one, not {first} to {last}")

@@ -9,6 +9,7 @@ from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, choice, flag, integer
 from gradwire_engine.ops.base import Static
+from gradwire_engine.ops.builder import describe
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -29,7 +30,7 @@ def largest_element(
     """The largest element; with another array the elementwise maximum; along ``dim`` a list of the
     largest elements and their indices, the first of equals.
     """
-    return _extreme(b, "max", input, dim if other is None else other, keepdim)
+    return _extreme(b, "max", input, dim, keepdim, other)
 
 
 @TORCH.macro("min")
@@ -39,14 +40,17 @@ def smallest_element(
     """The smallest element; with another array the elementwise minimum; along ``dim`` a list of the
     smallest elements and their indices, the first of equals.
     """
-    return _extreme(b, "min", input, dim if other is None else other, keepdim)
+    return _extreme(b, "min", input, dim, keepdim, other)
 
 
-def _extreme(b: Builder, name: str, x: Any, dim: Any, keepdim: Any) -> Any:
-    if dim is None:
+def _extreme(b: Builder, name: str, x: Any, dim: Any, keepdim: Any, other: Any) -> Any:
+    if other is None and dim is None:
         return recorded(name)(b, x)
-    if not isinstance(dim, int) or isinstance(dim, bool):
-        return recorded(f"{name}imum")(b, x, dim)
+    if other is None and isinstance(dim, list | tuple) and all(type(axis) is int for axis in dim):
+        message = f"{name} takes one axis or another array, got {describe(dim)} of integers"
+        raise BadArgument(message, hint=f"torch.a{name}(x, dim) takes several axes")
+    if other is not None or type(dim) is not int:
+        return recorded(f"{name}imum")(b, x, dim if other is None else other)
     index = recorded(f"arg{name}")(b, x, dim, keepdims=True)
     return _with_index(b, x, index, dim, keepdim)
 

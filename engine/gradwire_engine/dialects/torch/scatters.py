@@ -173,6 +173,8 @@ def index_reduce(
 def index_copy(b: Builder, input: Any, dim: Static, index: Any, source: Any) -> Any:
     """The array with its parts at ``index`` along ``dim`` replaced by those of ``source``."""
     x, places, axis = _rows(b, input, dim, index, "index_copy")
+    if x.ndim == 1:  # its parts have no axes, and neither has a single one
+        source = recorded("atleast_1d")(b, source)
     values = recorded("moveaxis")(b, source, axis, 0)
     return recorded("moveaxis")(b, _update(b, "update", x, places, values), 0, axis)
 

@@ -40,9 +40,11 @@ class MatMul(Op):
                 f"matmul needs at least 1 axis, got {x} and {y}", hint="multiply scalars with *"
             )
         if x.shape[-1] != y.shape[max(-2, -len(y.shape))]:
-            hint = None
+            hint = "x @ y sums over the last axis of x and the last but one, or only one, of y"
             if len(y.shape) > 1 and x.shape[-1] == y.shape[-1]:
                 hint = "transpose the second operand"
+            elif len(x.shape) > 1 and x.shape[-2] == y.shape[max(-2, -len(y.shape))]:
+                hint = "transpose the first operand"
             raise ShapeMismatch(
                 f"matmul needs equal inner sizes, got {x.shape} and {y.shape}", hint=hint
             )

@@ -157,7 +157,7 @@ class BitwiseXor(BinaryBits):
     """Bits set in exactly one: ``z = x ^ y``."""
 
     template = "{0} ^ {1}"
-    advice = "** is the power"
+    advice = "a power is written x**2"
     ufunc = "bitwise_xor"
     scalar_dtypes = "?"
 

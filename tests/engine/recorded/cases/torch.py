@@ -1,6 +1,7 @@
 """Expressions in the names of PyTorch, with their variables; most of them are in ``torch.txt``."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -129,6 +130,29 @@ TEXTS += [
     for name in PAIRS_OF_SCALARS.split()
     for axis in (0, -1)
     for part in (0, 1)
+]
+#: Calls of others that take such an array along an axis.
+CALLS_OF_SCALARS = """
+argsort(point, {}) msort(point) var(point, {}, correction=0) var_mean(point, {}, correction=0)[0]
+std_mean(point, {}, correction=0)[1] aminmax(point, dim={})[0] linalg.vector_norm(point, 3, {})
+linalg.norm(point, 2, {}) norm(point, 1, {}, True) linalg.vecdot(point, spot, dim={})
+masked.var(point, {}, unbiased=False) masked.norm(point, 2.0, {})
+kthvalue(point, 1, {}, True)[0] topk(point, 1, {})[1] quantile(point, 0.3, {})
+nanquantile(point, 0.3, {}, True)
+gather(point, {}, origin_index) index_select(point, {}, first_index)
+index_add(point, {}, origin_index, spot) index_copy(point, {}, origin_index, spot)
+index_fill(point, {}, origin_index, 3.0) index_reduce(point, {}, first_index, spot, 'mean')
+scatter(point, {}, origin_index, spot) scatter_add(point, {}, origin_index, spot)
+scatter_reduce(point, {}, origin_index, spot, 'prod') swapaxes(point, {}, 0) swapdims(point, 0, {})
+transpose(point, {}, -1) movedim(point, {}, 0) moveaxis(point, -1, {}) unsqueeze(point, {})
+stack([point, spot], {}) flatten(point, {}) squeeze(point, ({},)) logsumexp(point, [{}], True)
+sum(point, ({},), True) amax(point, [{}]) any(yes, {}, True) sort(point, {}, True)[1]
+sort(point, stable=True, dim={})[0]
+"""
+TEXTS += [
+    f"torch.{call}"
+    for calls in re.split(r"(?<=[)\]])\s+", CALLS_OF_SCALARS.strip())
+    for call in dict.fromkeys(calls.format(axis) for axis in (0, -1))
 ]
 LINES = (Path(__file__).with_suffix(".txt")).read_text().splitlines()
 TEXTS += [line for line in LINES if line and not line.startswith("#")]
