@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from gradwire_service.drawings.layers import Box, Link, arrange
+from gradwire_service.graphs.layers import Box, Link, arrange
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +22,7 @@ def graphs(draw: Any) -> tuple[list[Box], list[Link]]:
         head = draw(st.integers(tail + 1, len(boxes) - 1))
         one, two = boxes[tail], boxes[head]
         out, into = draw(st.floats(0, 1)) * one.width, draw(st.floats(0, 1)) * two.width
-        links.append(Link(one, two, out, into, 40.0, 20.0))
+        links.append(Link(one, two, out, into, (40.0, 20.0)))
     if boxes and draw(st.booleans()):
         entered = {link.head for link in links}
         left = {link.tail for link in links}
@@ -87,7 +87,7 @@ def test_ranks_are_kept(drawn):
 
 def test_a_chain_is_straight():
     boxes = [Box(30.0, 10.0) for _ in range(9)]
-    links = [Link(a, b, 15.0, 15.0, 9.0, 9.0) for a, b in pairwise(boxes)]
+    links = [Link(a, b, 15.0, 15.0, (9.0, 9.0)) for a, b in pairwise(boxes)]
     arranged = arrange(boxes, links)
     assert arranged.width == 30.0
     assert {x for route in arranged.routes for x, _, _ in route} == {15.0}
@@ -95,7 +95,7 @@ def test_a_chain_is_straight():
 
 def test_long_links_begin_at_references():
     boxes = [Box(30.0, 10.0) for _ in range(40)]
-    links = [Link(a, b, 15.0, 15.0, 9.0, 9.0) for a, b in pairwise(boxes)]
-    links.append(Link(boxes[0], boxes[-1], 15.0, 15.0, 9.0, 9.0))
+    links = [Link(a, b, 15.0, 15.0, (9.0, 9.0)) for a, b in pairwise(boxes)]
+    links.append(Link(boxes[0], boxes[-1], 15.0, 15.0, (9.0, 9.0)))
     arranged = arrange(boxes, links)
     assert [reference is not None for reference in arranged.references] == [False] * 39 + [True]

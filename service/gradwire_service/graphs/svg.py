@@ -1,4 +1,4 @@
-"""A graph as SVG: for light and dark, with no scripts, and nothing from outside."""
+"""A graph as SVG: for light and dark themes, without scripts and external resources."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from xml.sax.saxutils import escape
 from gradwire_engine.dataflow import Graph, Group, Vertex
 from gradwire_engine.errors import Place
 
-from gradwire_service.drawings.labels import LINE, SMALL, breadth, clipped
-from gradwire_service.drawings.layers import Route
-from gradwire_service.drawings.layout import TITLE, Frame, Layout, Placed, lay_out
+from gradwire_service.graphs.labels import LINE_HEIGHT, SMALL, clipped, text_width
+from gradwire_service.graphs.layers import Route
+from gradwire_service.graphs.layout import TITLE_HEIGHT, Frame, Layout, Placed, lay_out
 from gradwire_service.problems import clip
 
 _MARGIN = 12.0
 _LEGEND = 34.0
-#: Classes of boxes as the legend has them, in its order.
+#: The legend: classes of boxes in its order.
 _KINDS = {
     "source": "source",
     "target": "target",
@@ -37,7 +37,7 @@ _DARK = {
     "edge": "#3c4653", "operation": "#22354e", "variable": "#473a17", "constant": "#2a2f36",
     "function": "#3a2f57", "output": "#20382c", "source": "#8a6412", "target": "#1f7542",
 }  # fmt: skip
-#: Colours stand in each rule: not all that show pictures know variables.
+#: Without CSS variables, which some viewers do not support.
 _COLOURS = """
 svg{background:%(back)s}text{fill:%(ink)s}.small,.quiet,.title,.key{fill:%(soft)s}
 .box{fill:%(operation)s;stroke:%(edge)s}.frame{fill:%(frame)s;stroke:%(edge)s}
@@ -58,10 +58,10 @@ _STYLE = (_SHAPES + _COLOURS % _LIGHT + _DARK_RULES).replace("\n", "")
 
 
 def svg(graph: Graph, title: str) -> str:
-    """The drawing of a graph, of which ``title`` is told to those who cannot see it."""
+    """The picture of a graph; ``title`` is its text alternative."""
     layout = lay_out(graph)
     legend = [*_legend(graph)]
-    width = max(layout.width, sum(at for _, _, at in legend)) + 2 * _MARGIN
+    width = max(layout.width, sum(width for _, _, width in legend)) + 2 * _MARGIN
     height = layout.height + _LEGEND + 2 * _MARGIN
     size = f"{_number(width)} {_number(height)}"
     pieces = [
@@ -85,9 +85,9 @@ def svg(graph: Graph, title: str) -> str:
 def _frame(frame: Frame) -> str:
     group, x, y, width, height = frame
     return (
-        f'<g><title>{_text(_told(group))}</title><rect class="frame" x="{_number(x)}" '
+        f'<g><title>{_text(_described_group(group))}</title><rect class="frame" x="{_number(x)}" '
         f'y="{_number(y)}" width="{_number(width)}" height="{_number(height)}" rx="10"/>'
-        f'<text class="title" x="{_number(x + 12)}" y="{_number(y + TITLE - 6)}">'
+        f'<text class="title" x="{_number(x + 12)}" y="{_number(y + TITLE_HEIGHT - 6)}">'
         f"{_text(group.label)}</text></g>"
     )
 
@@ -95,17 +95,18 @@ def _frame(frame: Frame) -> str:
 def _lines(layout: Layout, graph: Graph) -> Iterator[str]:
     for (tail, head, role), route in layout.lines:
         ends = [_named(graph.vertices[end]) for end in (tail, head)]
-        told = f"{ends[0]} → {ends[1]}, " + (role if isinstance(role, str) else f"operand {role}")
+        operand = role if isinstance(role, str) else f"operand {role}"
+        title = f"{ends[0]} → {ends[1]}, {operand}"
         yield (
             f'<path class="edge" marker-end="url(#head)" d="{_path(route)}">'
-            f"<title>{_text(told)}</title></path>"
+            f"<title>{_text(title)}</title></path>"
         )
 
 
 def _path(route: Route) -> str:
     """Vertical pieces, joined by curves that begin and end vertically.
 
-    Pieces without length are left out: a head after one would point to the right.
+    Pieces of length 0 are left out: an arrow head after one would point to the right.
     """
     x, start, end = route[0]
     pieces = [f"M{_number(x)} {_number(start)}", _down(start, end)]
@@ -129,7 +130,7 @@ def _box(placed: Placed, classes: str) -> str:
     middle = _number(x + label.width / 2)
     rounded = 6 if classes.startswith(("operation", "merge")) else label.height / 2
     lines = "".join(
-        f'<text class="{line.style}" x="{middle}" y="{_number(y + LINE * (i + 1) + 0.5)}" '
+        f'<text class="{line.style}" x="{middle}" y="{_number(y + LINE_HEIGHT * (i + 1) + 0.5)}" '
         f'text-anchor="middle">{_text(line.text)}</text>'
         for i, line in enumerate(label.lines)
     )
@@ -146,36 +147,33 @@ def _classes(vertex: Vertex) -> str:
 
 
 def _legend(graph: Graph) -> Iterator[tuple[str, str, float]]:
-    """Classes in use, what they are, and the room that the legend needs for each."""
+    """The classes in use, their texts and the width of each in the legend."""
     used = {name for vertex in graph.vertices for name in _classes(vertex).split()}
     for name, words in _KINDS.items():
         if name in used:
-            yield name, words, breadth(words, SMALL) + 34.0
+            yield name, words, text_width(words, SMALL) + 34.0
 
 
 def _drawn_legend(legend: Iterable[tuple[str, str, float]]) -> Iterator[str]:
     at = 0.0
-    for name, words, room in legend:
+    for name, words, width in legend:
         yield (
             f'<g class="{name}"><rect class="box" x="{_number(at)}" y="0" width="18" height="12" '
             f'rx="{3 if name in ("operation", "merge") else 6}"/>'
             f'<text class="key" x="{_number(at + 24)}" y="10">{words}</text></g>'
         )
-        at += room
+        at += width
 
 
-def _told(group: Group) -> str:
-    where = _where(group.place)
-    return f"{group.label}, {where}" if where else group.label
+def _described_group(group: Group) -> str:
+    return ", ".join(filter(None, [group.label, _where(group.place)]))
 
 
 def _described(vertex: Vertex) -> str:
-    """A vertex in words: what it is, its name and type, and where it is written."""
-    told = [_named(vertex), *vertex.marks, vertex.kind]
-    if vertex.type is not None:
-        told.append(str(vertex.type))
-    where = _where(vertex.place)
-    return ", ".join([*told, where] if where else told)
+    """Name, marks, kind, type and place of a vertex."""
+    typed = [] if vertex.type is None else [str(vertex.type)]
+    parts = [_named(vertex), *vertex.marks, vertex.kind, *typed, _where(vertex.place)]
+    return ", ".join(filter(None, parts))
 
 
 def _named(vertex: Vertex) -> str:
@@ -191,7 +189,7 @@ def _where(place: Place | None) -> str:
 
 
 def _text(text: str) -> str:
-    """Text as XML takes it: escaped, and without the characters that XML has not."""
+    """Text for XML: escaped, without the characters that XML forbids."""
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 

@@ -1,4 +1,4 @@
-"""A graph as a document: nodes, edges and groups."""
+"""A graph as a JSON document: nodes, edges and groups."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gradwire_engine.errors import Place
 
 from gradwire_service.problems import clip
 
-#: Longest text in a document.
+#: Characters of the longest text.
 _LONGEST = 200
 
 
 def document(graph: Graph, program: str) -> dict[str, Any]:
-    """The document of a graph, of the program with this id."""
+    """The document of a graph; ``program`` is the program's id."""
     edges = [
         {
             "from": f"n{tail}",
@@ -40,8 +40,8 @@ def _node(vertex: Vertex) -> dict[str, Any]:
     if vertex.name is not None:
         node["name"] = clip(vertex.name, _LONGEST)
     if vertex.parameters:
-        told = vertex.parameters.items()
-        node["parameters"] = {clip(k, _LONGEST): clip(v, _LONGEST) for k, v in told}
+        parameters = vertex.parameters.items()
+        node["parameters"] = {clip(k, _LONGEST): clip(v, _LONGEST) for k, v in parameters}
     if vertex.type is not None:
         node["dtype"], node["shape"] = vertex.type.dtype.name, list(vertex.type.shape)
     if vertex.marks:
@@ -52,10 +52,10 @@ def _node(vertex: Vertex) -> dict[str, Any]:
 
 
 def _group(group: Group) -> dict[str, Any]:
-    told = {"id": f"g{group.number}", "label": clip(group.label, _LONGEST)}
+    made = {"id": f"g{group.number}", "label": clip(group.label, _LONGEST)}
     if group.parent is not None and group.parent.number:
-        told["parent"] = f"g{group.parent.number}"
-    return told | _place(group.place)
+        made["parent"] = f"g{group.parent.number}"
+    return made | _place(group.place)
 
 
 def _place(place: Place | None) -> dict[str, Any]:

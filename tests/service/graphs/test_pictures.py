@@ -10,11 +10,11 @@ import orjson
 import pytest
 from gradwire_engine import Engine
 from gradwire_engine.dataflow import Graph, Group, Vertex, dataflow
-from gradwire_service.drawings.document import document
-from gradwire_service.drawings.dot import dot
-from gradwire_service.drawings.labels import breadth, clipped
-from gradwire_service.drawings.layout import Placed, lay_out
-from gradwire_service.drawings.svg import svg
+from gradwire_service.graphs.document import document
+from gradwire_service.graphs.dot import dot
+from gradwire_service.graphs.labels import clipped, text_width
+from gradwire_service.graphs.layout import Placed, lay_out
+from gradwire_service.graphs.svg import svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -83,7 +83,7 @@ def test_all_text_is_within_the_picture(graph):
         for element in group.iter(f"{SVG}text"):
             x, y = float(element.attrib["x"]) + dx, float(element.attrib["y"]) + dy
             size = sizes.get(element.attrib["class"], 11)
-            across = breadth(element.text or "", size)
+            across = text_width(element.text or "", size)
             left = x - across / 2 if element.attrib.get("text-anchor") == "middle" else x
             assert 0 <= left <= left + across <= width
             assert size <= y <= height

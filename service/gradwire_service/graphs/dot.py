@@ -1,4 +1,4 @@
-"""A graph in DOT, the language of Graphviz."""
+"""A graph in DOT, Graphviz's language."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from collections.abc import Iterator
 
 from gradwire_engine.dataflow import Graph, Group, Vertex
 
-from gradwire_service.drawings.labels import label_of
+from gradwire_service.graphs.labels import label_of
 
 _SHAPES = {"operation": "box", "merge": "diamond", "constant": "plaintext"}
 _FILLS = {"source": "#ffd98a", "target": "#9fdcb4", "variable": "#fff5da", "function": "#efe9fb"}
 
 
 def dot(graph: Graph) -> str:
-    """The graph as DOT, its groups as clusters."""
-    within: defaultdict[Group | None, list[Group]] = defaultdict(list)
+    """The graph in DOT; groups are clusters."""
+    children: defaultdict[Group | None, list[Group]] = defaultdict(list)
     for group in graph.groups:
-        within[group.parent].append(group)
+        children[group.parent].append(group)
     members: defaultdict[Group, list[Vertex]] = defaultdict(list)
     for vertex in graph.vertices:
         members[vertex.group].append(vertex)
     lines = ["digraph program {", "node [style=filled fillcolor=white fontname=monospace];"]
-    lines += _cluster(graph.groups[0], within, members)
+    lines += _cluster(graph.groups[0], children, members)
     for tail, head, role in graph.edges:
-        named = f" [label={_quoted(role)}]" if isinstance(role, str) else ""
-        lines.append(f"n{tail} -> n{head}{named};")
+        label = f" [label={_quoted(role)}]" if isinstance(role, str) else ""
+        lines.append(f"n{tail} -> n{head}{label};")
     return "\n".join([*lines, "}", ""])
 
 
 def _cluster(
     group: Group,
-    within: dict[Group | None, list[Group]],
+    children: dict[Group | None, list[Group]],
     members: dict[Group, list[Vertex]],
 ) -> Iterator[str]:
     if group.number:
         yield f"subgraph cluster_{group.number} {{ label={_quoted(group.label)} style=dashed;"
     for vertex in members[group]:
         yield _node(vertex)
-    for inner in within[group]:
-        yield from _cluster(inner, within, members)
+    for child in children[group]:
+        yield from _cluster(child, children, members)
     if group.number:
         yield "}"
 
@@ -52,6 +52,6 @@ def _node(vertex: Vertex) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of DOT, in which a backslash begins an escape."""
+    """A quoted string, in which a backslash begins an escape."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
