@@ -76,7 +76,7 @@ def keys():
 async def served(settings):
     """The service at a port of its own, in this event loop: the application and its gate."""
     app = create_app(settings)
-    gate = Gate(settings, app.state.ledger)
+    gate = Gate(settings, app.state.recorder)
     http = cast("type[Connection]", partial(Connection, gate=gate))
     server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, log_config=None, ws="none"))
     serving = asyncio.create_task(server.serve())
@@ -174,7 +174,7 @@ async def test_whatever_becomes_of_requests_nothing_stays_taken(processes, seed)
     )
     async with served(settings) as (app, gate, port):
         keyring = app.state.keyring
-        counts = app.state.ledger.metrics._requests.counts
+        counts = app.state.recorder.metrics._requests.counts
         tasks = len(asyncio.all_tasks())
         end = monotonic() + 60
         clients: list[asyncio.Task[None]] = []

@@ -53,7 +53,7 @@ class Cycle(RequestResponseCycle):
             self._go_on(message.get("body", b""), last=not message.get("more_body"))
 
     async def send_500_response(self) -> None:
-        """Close: what fails outside of ``RequestScope`` has nothing to tell."""
+        """Close: what fails outside of ``RequestMiddleware`` has nothing to tell."""
         self.transport.close()
 
     def _begin(self, start: Message) -> None:

@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from gradwire_service.edge.transfers import Departure
 from gradwire_service.problems import MEDIA_TYPE, Refusal, problem_of
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Account, Ledger, RequestIds
+from gradwire_service.telemetry import RequestIds, RequestRecorder, RequestStats
 from gradwire_service.wire.protection import STRICTEST, Header
 
 #: How often it is looked for clients that are late: no request starts or stops a timer.
@@ -43,18 +43,18 @@ class Watched(Protocol):
 class Gate:
     """What all connections of a process share."""
 
-    def __init__(self, settings: Settings, ledger: Ledger) -> None:
+    def __init__(self, settings: Settings, recorder: RequestRecorder) -> None:
         self.settings = settings
         #: Bytes of bodies that are not whole yet.
         self.arriving_bytes = 0
-        self._ledger = ledger
+        self._recorder = recorder
         self._ids = RequestIds()
         self._connections: set[Watched] = set()
         #: Idle connections, the longest last; listed only so often.
         self._idle: list[Watched] = []
         self._list_from = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        ledger.metrics.watch_connections(self.__len__)
+        recorder.metrics.watch_connections(self.__len__)
 
     def __len__(self) -> int:
         return len(self._connections)
@@ -97,13 +97,13 @@ class Gate:
     ) -> bytes:
         """The response that refuses a request of which this is known; counted."""
         problem = problem_of(refusal)
-        account = Account()
-        account.request_id = request_id = self._ids.of(dict(scope.get("headers", ())))
+        stats = RequestStats()
+        stats.request_id = request_id = self._ids.of(dict(scope.get("headers", ())))
         body = problem.body(request_id)
-        account.status, account.code = problem.status, problem.code
-        account.answer_bytes = len(body)
-        self._ledger.metrics.refused(problem.code)
-        self._ledger.close(account, scope, seconds)
+        stats.status, stats.code = problem.status, problem.code
+        stats.answer_bytes = len(body)
+        self._recorder.metrics.refused(problem.code)
+        self._recorder.record(stats, scope, seconds)
         lines = [
             *dated,
             (b"content-type", MEDIA_TYPE.encode()),

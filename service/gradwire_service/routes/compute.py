@@ -115,7 +115,7 @@ class Compute:
             await self._compile(work)
         if work.call.compiled and self._short.covers(work.call):
             with suppress(TooLongInline):
-                exchange.account.program = exchange.outcome.program
+                exchange.stats.program = exchange.outcome.program
                 return b"".join(work.finish(InlineDeadline()))
         return await self._elsewhere(exchange, work)
 

@@ -78,7 +78,7 @@ class Desk:
         finally:
             running.cancel()
             gone.cancel()
-        exchange.account.wait(since, waited_seconds)
+        exchange.stats.add_wait(since, waited_seconds)
         assert isinstance(answer, Done | Failed)
         exchange.take_over(answer.outcome)
         if isinstance(answer, Failed):

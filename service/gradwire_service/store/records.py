@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import Refusal
-from gradwire_service.settings.starting import NotStarted
+from gradwire_service.settings.errors import StartupError
 
 #: What is kept: a tape's recipe, a program's source, what an owner calls a program, an array, and
 #: what was used up, which may be asked for again by whoever did that.
@@ -25,7 +25,7 @@ class Unavailable(Refusal):
         super().__init__("store_unavailable", detail, hint=hint, retry_after_seconds=1)
 
 
-class NotOpened(NotStarted):
+class NotOpened(StartupError):
     """A store that a service cannot start with; its text says why, and what it needs."""
 
 

@@ -12,7 +12,7 @@ from redis import Redis, exceptions
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from gradwire_service.settings.keeping import told_address
+from gradwire_service.settings.storage import redacted_address
 from gradwire_service.store.circuit import Circuit
 from gradwire_service.store.records import (
     Amount,
@@ -90,7 +90,7 @@ class RedisStore(Store):
             socket_read_size=_READ_BYTES,
             retry=Retry(NoBackoff(), 0),  # to use a record up is nothing to repeat unasked
         )
-        self._circuit = Circuit(told_address(url), self._probed)
+        self._circuit = Circuit(redacted_address(url), self._probed)
         if (trouble := self._probed()) is not None:
             self._circuit.open(trouble, "at the start")
 

@@ -14,7 +14,7 @@ import uvicorn
 from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.gate import Gate
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Account, Ledger, Metrics
+from gradwire_service.telemetry import Metrics, RequestRecorder, RequestStats
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -29,8 +29,8 @@ class Served:
 
     def __init__(self, settings: Settings, stack: ExitStack, loop: LoopFactoryType) -> None:
         self.metrics = Metrics()
-        self.told: list[Account] = []
-        self.gate = Gate(settings, Ledger(self.metrics, [self.told.append]))
+        self.told: list[RequestStats] = []
+        self.gate = Gate(settings, RequestRecorder(self.metrics, [self.told.append]))
         self.asked: list[str] = []
         self.headers: list[list[tuple[bytes, bytes]]] = []
         self._stack = stack

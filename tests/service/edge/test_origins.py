@@ -114,7 +114,7 @@ async def test_all_pages_without_their_cookies(served):
 
 @pytest.mark.parametrize("origins", ["page.example", "https://page.example/", "null", "https://*"])
 def test_what_is_no_origin(origins):
-    with pytest.raises(ValueError, match="is no origin"):
+    with pytest.raises(ValueError, match="is not an origin"):
         Settings(cors_origins=origins)
 
 

@@ -7,7 +7,7 @@ import uvicorn
 from gradwire_service.edge.connection import Connection
 from gradwire_service.edge.gate import Gate
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Ledger, Metrics
+from gradwire_service.telemetry import Metrics, RequestRecorder
 from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.server import ServerState
@@ -72,7 +72,7 @@ async def answered(pieces):
     """The transport after all of these pieces were read, each by itself."""
     config = uvicorn.Config(echo, log_config=None, access_log=False, ws="none")
     config.load()
-    gate = Gate(Settings(), Ledger(Metrics()))
+    gate = Gate(Settings(), RequestRecorder(Metrics()))
     connection = Connection(config, ServerState(), {}, gate=gate)
     transport = Written()
     connection.connection_made(transport)

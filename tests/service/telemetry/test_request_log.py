@@ -9,7 +9,7 @@ import pytest
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Log
-from gradwire_service.telemetry.lines import renderer
+from gradwire_service.telemetry.rendering import renderer
 
 GRADIENT = {"program": "y = sum(x**2)", "variables": {"x": [1.0, 2.0]}}
 

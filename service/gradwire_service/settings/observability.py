@@ -1,4 +1,4 @@
-"""What the service tells of its work."""
+"""Logs and traces."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 
-class Telling(BaseModel):
-    """What the service tells of its work."""
+class ObservabilitySettings(BaseModel):
+    """Logs and traces."""
 
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
         default="info",
-        description="The least severe level that is logged. Only `debug` logs also what errors "
-        "say, which may quote values.",
+        description="The least severe level that is logged. Only `debug` includes the messages of "
+        "unexpected errors, which may quote values.",
     )
     log_format: Literal["json", "console"] = Field(
         default="console",
@@ -21,11 +21,11 @@ class Telling(BaseModel):
     )
     log_requests: bool = Field(
         default=True,
-        description="Whether each request is a line of the log, at level `info`; those about "
-        "health and metrics at `debug`.",
+        description="Whether each request is logged, at level `info`; requests for health and "
+        "metrics at `debug`.",
     )
     log_client_addresses: bool = Field(
-        default=False, description="Whether these lines tell the client's address."
+        default=False, description="Whether these lines have the client's address."
     )
     otel_endpoint: str | None = Field(
         default=None,
@@ -37,6 +37,5 @@ class Telling(BaseModel):
         default=1.0,
         ge=0,
         le=1,
-        description="The part of requests that are traced, of those whose `traceparent` does not "
-        "say.",
+        description="The part of requests that are traced, of those without a `traceparent`.",
     )

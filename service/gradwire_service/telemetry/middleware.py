@@ -1,4 +1,4 @@
-"""Around every request: its id, its count, and the last word on its errors."""
+"""Middleware around every request: its id, its stats, and problems for its errors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from time import perf_counter
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwire_service.problems import MEDIA_TYPE, Problem, problem_of
-from gradwire_service.telemetry.account import CLIENT_GONE, account_of
 from gradwire_service.telemetry.ids import RequestIds
-from gradwire_service.telemetry.ledger import Ledger
 from gradwire_service.telemetry.metrics import Metrics
+from gradwire_service.telemetry.recorder import RequestRecorder
+from gradwire_service.telemetry.request_stats import CLIENT_GONE, stats_of
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.headers import headers_of
 from gradwire_service.wire.protection import protective
@@ -20,12 +20,12 @@ from gradwire_service.wire.protection import protective
 logger = logging.getLogger("gradwire")
 
 
-class RequestScope:
-    """Outermost around every request: its id, its count, and what all answers bear."""
+class RequestMiddleware:
+    """The outermost middleware: request ids, stats and the headers of all answers."""
 
-    def __init__(self, app: ASGIApp, ledger: Ledger) -> None:
+    def __init__(self, app: ASGIApp, recorder: RequestRecorder) -> None:
         self._app = app
-        self._ledger = ledger
+        self._recorder = recorder
         self._ids = RequestIds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,27 +33,27 @@ class RequestScope:
             await self._app(scope, receive, send)
             return
         start = perf_counter()
-        account = account_of(scope)
-        request_id = account.request_id = self._ids.of(headers_of(scope))
+        stats = stats_of(scope)
+        request_id = stats.request_id = self._ids.of(headers_of(scope))
 
         def send_with_id(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
-                account.status = message["status"]
+                stats.status = message["status"]
                 headers = message.get("headers", ())
                 named = (b"x-request-id", request_id.encode())
                 message["headers"] = [*headers, named, *protective(headers)]
             else:
-                account.answer_bytes += len(message.get("body", b""))
+                stats.answer_bytes += len(message.get("body", b""))
             return send(message)
 
         try:
             await self._app(scope, receive, send_with_id)
         finally:
-            self._ledger.close(account, scope, perf_counter() - start)
+            self._recorder.record(stats, scope, perf_counter() - start)
 
 
-class Problems:
-    """Around an application: the last word on its errors, which become problems."""
+class ProblemMiddleware:
+    """Answers errors with problems."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -68,22 +68,22 @@ class Problems:
         except Disconnected:
             pass
         except Exception as error:
-            account = account_of(scope)
+            stats = stats_of(scope)
             problem = problem_of(error)
-            account.code = problem.code
+            stats.code = problem.code
             if not problem.expected:
-                named = {"request_id": account.request_id}
-                logger.error("a request failed", exc_info=error, extra=named)
-            if account.status != CLIENT_GONE:
+                extra = {"request_id": stats.request_id}
+                logger.error("a request failed", exc_info=error, extra=extra)
+            if stats.status != CLIENT_GONE:
                 raise
-            # Frames on its way hold the error, so itself, and the body of the request.
+            # Its frames hold the body of the request, and the error itself: a reference cycle.
             error.__traceback__ = None
-            await send_problem(problem, account.request_id, send)
+            await send_problem(problem, stats.request_id, send)
             self._metrics.refused(problem.code)
 
 
 async def send_problem(problem: Problem, request_id: str, send: Send) -> None:
-    """Write a problem as the response."""
+    """Send a problem as the response."""
     body = problem.body(request_id)
     headers = [
         (b"content-type", MEDIA_TYPE.encode()),

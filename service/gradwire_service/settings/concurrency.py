@@ -1,4 +1,4 @@
-"""How requests share the machine."""
+"""Processes, threads, queue and caches."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pydantic import BaseModel, Field
 
 from gradwire_service.settings.units import MEBIBYTE, Size
 
-#: What the service itself takes, and what its processes have in common.
+#: Memory of the service itself, shared with its processes.
 _OWN_BYTES = 384 * MEBIBYTE
-#: What each process has at least, where there are more than two.
+#: The least memory of each process, where there are more than two.
 _EACH_BYTES = 128 * MEBIBYTE
-#: What a machine is taken to have that does not tell.
+#: Memory where it is unknown.
 _USUAL_BYTES = 8192 * MEBIBYTE
-#: Where the kernel tells what a container may use, in its second and its first version of that.
+#: The memory limit of a container, in cgroup v2 and v1.
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -27,9 +27,9 @@ def available_cores() -> int:
 
 
 def default_processes() -> int:
-    """Twice as many as cores, since what runs for long is not to hold up others, and one more.
+    """Twice as many as cores, and one, so long requests do not block others.
 
-    Fewer where there is little memory, but two.
+    Fewer where there is little memory, but at least two.
     """
     if sys.platform == "win32":
         return 0
@@ -38,7 +38,7 @@ def default_processes() -> int:
 
 
 def default_process_bytes() -> int:
-    """What is left beside the service itself, divided between its processes."""
+    """The memory beside the service itself, divided between its processes."""
     left = available_bytes() - _OWN_BYTES
     return max(left // max(default_processes(), 1), 64 * MEBIBYTE)
 
@@ -48,38 +48,38 @@ def available_bytes() -> int:
     if not hasattr(os, "sysconf"):
         return _USUAL_BYTES
     found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for told in _LIMITS:
+    for path in _LIMITS:
         with suppress(OSError, ValueError):  # "max": there is no limit
-            found = min(found, int(Path(told).read_text()))
+            found = min(found, int(Path(path).read_text()))
     return found
 
 
-class Sharing(BaseModel):
-    """How requests share the machine."""
+class ConcurrencySettings(BaseModel):
+    """Processes, threads, queue and caches."""
 
     cores: int = Field(
         default_factory=available_cores,
         gt=0,
-        description="Computations that begin beside one another; one that has run for a quarter of "
-        "a second no longer counts.",
+        description="Computations that may start at the same time; one that has run for a quarter "
+        "of a second no longer counts.",
     )
     processes: int = Field(
         default=0,
         ge=0,
         le=1024,
-        description="Processes that do what is too long for the event loop. One is killed when the "
-        "time of its request is over, and replaced. The command `gradwire-server` starts twice as "
-        "many as there are cores, and one, as memory allows, unless it is told otherwise. With 0, "
-        "which is what a service has that is embedded in a program, threads do the same: then what "
-        "cannot be stopped goes on after its time, only budgets limit memory, and a crash ends "
-        "all. Processes need Linux or macOS, and a folder for temporary files.",
+        description="Worker processes for what is too long for the event loop. One is killed when "
+        "its request times out, and replaced. By default `gradwire-server` starts twice as many "
+        "as there are cores, and one, as memory allows. With 0, the default of a service that is "
+        "embedded in a program, threads are used: then a computation that cannot be interrupted "
+        "outlives its timeout, only budgets limit memory, and a crash ends the whole service. "
+        "Processes need Linux or macOS, and a folder for temporary files.",
     )
     process_bytes: Size = Field(
         default_factory=default_process_bytes,
         ge=64 * MEBIBYTE,
-        description="Memory that each process may take beyond what it starts with; what needs more "
-        "is refused with 413. By default the machine's, or the container's, divided between "
-        "the processes there are by default. Limited on Linux only.",
+        description="Memory that each process may use beyond what it starts with; a request that "
+        "needs more is refused with 413. By default the memory of the machine or container, "
+        "divided between the default number of processes. Limited on Linux only.",
     )
     blas_threads: int = Field(
         default=1,
@@ -90,8 +90,8 @@ class Sharing(BaseModel):
         default=1,
         gt=0,
         le=256,
-        description="Threads that share the blocks of one request's large arrays, each beside "
-        "those of other requests.",
+        description="Threads that share the blocks of a request's large arrays, in addition to the "
+        "threads of other requests.",
     )
     queue_requests: int = Field(
         default=256, ge=0, description="Requests that may wait for a process; beyond them, 503."
@@ -99,17 +99,17 @@ class Sharing(BaseModel):
     queue_bytes: Size = Field(
         default=512 * MEBIBYTE,
         gt=0,
-        description="Body bytes that waiting and running requests may hold.",
+        description="Most bytes of the bodies of waiting and running requests.",
     )
     queue_seconds: float = Field(
         default=5.0,
         gt=0,
-        description="How long a request may wait for a process, or is expected to; beyond it, 503.",
+        description="The longest wait for a process, real or expected; beyond it, 503.",
     )
     inline_microseconds: int = Field(
         default=200,
         ge=0,
-        description="Predicted replay time up to which work runs on the event loop.",
+        description="Predicted replay time up to which a computation runs on the event loop.",
     )
     inline_body_bytes: Size = Field(
         default=64 * 1024,
@@ -121,15 +121,15 @@ class Sharing(BaseModel):
         default=0,
         ge=0,
         le=100_000,
-        description="How long a request may wait for others of its program and types, to be "
-        "answered with them by one replay; 0 for never. Worth it where many clients at once ask "
-        "for replays of hundreds of operations on small arrays. Event loops count in milliseconds.",
+        description="How long a request waits for others of the same program and types, to share "
+        "one replay; 0 is never. Useful where many clients send requests for hundreds of "
+        "operations on small arrays. The event loop rounds it to milliseconds.",
     )
     batch_requests: int = Field(
-        default=64, ge=2, le=1024, description="Most requests that are answered by one replay."
+        default=64, ge=2, le=1024, description="Most requests that share one replay."
     )
     cache_bytes: Size = Field(
         default=256 * MEBIBYTE,
         gt=0,
-        description="Bytes of parsed programs and compiled executables that are kept.",
+        description="Bytes of parsed programs and compiled executables that are cached.",
     )

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from gradwire_service.problems import Told, problem_of
-from gradwire_service.telemetry.lines import formatter, printable, renderer, stack_of
+from gradwire_service.telemetry.rendering import formatter, printable, renderer, stack_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,7 +60,7 @@ def test_an_error_is_told_by_types_and_places(log_format, messages):
     assert (SECRET in line) == messages
     assert "ValueError" in line
     assert "KeyError" in line
-    assert "test_lines.py" in line
+    assert "test_rendering.py" in line
     assert "kept_here" not in line
     assert "raised" in line
 

@@ -1,6 +1,6 @@
-"""Log lines as they are rendered: a time, a level, an event and its fields, and no values.
+"""Log lines: a time, a level, an event and its fields, without values.
 
-Whatever logs through the standard library is rendered here too: uvicorn, asyncio, warnings.
+Including those logged through the standard library: by uvicorn, asyncio, warnings.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Event: TypeAlias = MutableMapping[str, Any]
 Render: TypeAlias = Callable[[Event], bytes]
 LogFormat: TypeAlias = Literal["json", "console"]
 
-#: Of a longer stack the first and the last frames are told.
+#: The frames of a longer stack that are logged.
 _FIRST_FRAMES, _LAST_FRAMES = 10, 40
 _MOST_CAUSES = 5
-#: Names among the fields that say the same in colours.
-_SUPERFLUOUS = ("color_message",)
+#: Fields that repeat the event in colours.
+_DUPLICATES = ("color_message",)
 _WORDS = re.compile(r"[\w ']*")
 
 
 def renderer(log_format: LogFormat, *, colors: bool = False) -> Render:
-    """What makes a line of an event."""
+    """Renders an event as a line."""
     if log_format == "json":
         return lambda event: orjson.dumps(event, default=_named_type) + b"\n"
     console = structlog.dev.ConsoleRenderer(colors=colors, timestamp_key="time", sort_keys=False)
@@ -39,10 +39,10 @@ def renderer(log_format: LogFormat, *, colors: bool = False) -> Render:
 
 
 def formatter(render: Render, *, messages: bool) -> logging.Formatter:
-    """For records of the standard library; ``messages`` tells also what errors say."""
+    """Formats records of the standard library; ``messages``: exceptions with their messages."""
 
     def without_values(_: Any, __: str, event: Event) -> Event:
-        return _told(event, messages=messages)
+        return _cleaned(event, messages=messages)
 
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[
@@ -60,7 +60,7 @@ def formatter(render: Render, *, messages: bool) -> logging.Formatter:
 
 
 def printable(text: str) -> str:
-    """``text`` on one line and without what a terminal would obey."""
+    """``text`` on one line and without control characters."""
     if text.isprintable():
         return text
     return "".join(
@@ -69,41 +69,41 @@ def printable(text: str) -> str:
 
 
 def stack_of(error: BaseException, *, messages: bool) -> str:
-    """Where an error was raised and what caused it: types and places, no locals.
+    """The stack of an error and its causes: types and places, no locals.
 
-    What it says is told only where ``messages`` are wanted, for it may quote a value.
+    Its messages may quote values, so they are left out unless asked for.
     """
-    told = []
+    lines = []
     for cause in _causes(error):
         name = f"{type(cause).__module__}.{type(cause).__qualname__}".removeprefix("builtins.")
-        told.append(f"{name}: {printable(str(cause))}" if messages else name)
-        told += _frames(cause.__traceback__)
+        lines.append(f"{name}: {printable(str(cause))}" if messages else name)
+        lines += _frames(cause.__traceback__)
         if isinstance(cause, Told) and cause.trace is not None:
-            told += [f"  in another process: {line}" for line in cause.trace.splitlines()]
-    return "\n".join(told)
+            lines += [f"  in another process: {line}" for line in cause.trace.splitlines()]
+    return "\n".join(lines)
 
 
-def _told(event: Event, *, messages: bool) -> Event:
-    """The event in one order, its texts on one line, its error without values."""
+def _cleaned(event: Event, *, messages: bool) -> Event:
+    """The event with its fields in order, one-line texts and an error without values."""
     error = event.pop("exc_info", None)
     if isinstance(error, tuple):
         error = error[1]
-    for name in _SUPERFLUOUS:
+    for name in _DUPLICATES:
         event.pop(name, None)
-    if event.get("logger") == "uvicorn.error":  # which is not about errors
+    if event.get("logger") == "uvicorn.error":  # its name for all that is not access
         event["logger"] = "uvicorn"
     if str(event.get("logger", "")).startswith("asyncio"):
-        # Behind the first words come tasks and callbacks, with what they hold.
+        # After the first words come tasks and callbacks, with values.
         found = _WORDS.match(str(event["event"]))
         event["event"] = found.group() if found else "asyncio"
     first = {name: event.pop(name) for name in ("time", "level", "event")}
-    told: Event = {
+    cleaned: Event = {
         name: printable(field) if isinstance(field, str) else field
         for name, field in (*first.items(), *event.items())
     }
     if isinstance(error, BaseException):
-        told["exception"] = stack_of(error, messages=messages)
-    return told
+        cleaned["exception"] = stack_of(error, messages=messages)
+    return cleaned
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

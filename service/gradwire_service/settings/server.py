@@ -1,4 +1,4 @@
-"""Where the service listens, to which pages, and how it stops."""
+"""Address, browsers and proxies, and how the service stops."""
 
 from __future__ import annotations
 
@@ -12,33 +12,35 @@ from pydantic_settings import NoDecode
 _ORIGIN = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
 
 
-class Listening(BaseModel):
-    """Where the service listens, to which pages, and how it stops."""
+class ServerSettings(BaseModel):
+    """Address, browsers and proxies, and how the service stops."""
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(
         default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
     )
     keep_alive_seconds: int = Field(
-        default=75, gt=0, description="How long an idle connection is kept; more than the proxy's."
+        default=75,
+        gt=0,
+        description="How long an idle connection is kept open; more than the proxy's.",
     )
     watchdog_seconds: float = Field(
         default=3.0,
         ge=0,
         description="How long the event loop of `gradwire-server` may be stuck. Then the parent "
-        "process kills it and exits with status 137: open connections are reset, so that a proxy "
-        "asks another replica, and whatever started the service starts it again. With 0, or with "
-        "GRADWIRE_PROCESSES=0, or on Windows, nothing watches and there is no parent process.",
+        "process kills it and exits with status 137: open connections are reset, so a proxy tries "
+        "another replica, and the supervisor restarts the service. With 0, with "
+        "GRADWIRE_PROCESSES=0 and on Windows there is no watchdog and no parent process.",
     )
     drain_seconds: float = Field(
         default=1.0,
         ge=0,
-        description="After SIGTERM, how long new work is still taken while readiness is down.",
+        description="How long new requests are accepted after SIGTERM, while readiness is down.",
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Origins whose pages may ask from within a browser, with commas between: "
-        "https://a.example, or * for all. Cookies are never allowed; without any origin, no page.",
+        description="Origins whose pages may send requests from a browser (CORS), separated by "
+        "commas: https://a.example, or * for all. Cookies are never allowed.",
     )
 
     proxies: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -62,7 +64,7 @@ class Listening(BaseModel):
                 ip_network(place)
             except ValueError:
                 raise ValueError(
-                    f"{place!r} is no address and no network, as 10.0.0.0/8 is one"
+                    f"{place!r} is neither an address nor a network such as 10.0.0.0/8"
                 ) from None
         return given
 
@@ -71,5 +73,5 @@ class Listening(BaseModel):
     def _origins_are_origins(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         for origin in given:
             if not _ORIGIN.fullmatch(origin):
-                raise ValueError(f"{origin!r} is no origin, as https://a.example is one")
+                raise ValueError(f"{origin!r} is not an origin such as https://a.example")
         return given
