@@ -33,7 +33,6 @@ from gradwire_service.routes import (
     tenants,
     tensors,
 )
-from gradwire_service.routes.compressing import Compressing
 from gradwire_service.routes.desk import Desk
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.scheduling import Bounds, Capacity, Queue
@@ -99,7 +98,6 @@ class Application(FastAPI):
         """
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
-        app = Compressing(app)
         if self._keyring is not None:
             app = Admission(app, self._keyring)
         for middleware, arguments, options in reversed(added):

@@ -20,7 +20,6 @@ _ASKED = {
         "Comes back, and joins the request to its log lines: up to 128 letters, digits and `._:-`. "
         "Without one, or with another, it is made here.",
     ),
-    "Accept-Encoding": _header(f"How the response may be compressed: {', '.join(CODINGS)}."),
     "Content-Encoding": _header(f"How the body is compressed, if it is: {', '.join(CODINGS)}."),
     "Gradwire-Timeout-Ms": _header(
         "Time allowed, in milliseconds, queueing included: for proxies, which know no bodies.",
@@ -64,7 +63,7 @@ def _add(operation: dict[str, Any]) -> None:
         responses.pop("422", None)  # FastAPI's own, which no path here can be answered with
     tagged = "304" in responses
     exchanged = not EXCHANGES.isdisjoint(operation.get("tags", ()))
-    asked = ["X-Request-ID", "Accept-Encoding"]
+    asked = ["X-Request-ID"]
     asked += ["Gradwire-Timeout-Ms"] * exchanged
     asked += ["Content-Encoding"] * ("requestBody" in operation) + ["If-None-Match"] * tagged
     asked += ["Idempotency-Key"] * ("409" in responses and "requestBody" in operation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from gradwire_engine import catalogue
 from starlette.responses import Response
 
@@ -25,9 +25,9 @@ def router(settings: Settings) -> APIRouter:
         summary="Every operation",
         response_model=dict[str, list[dict[str, Any]]],
     )
-    async def ops(request: Request) -> Response:
+    async def ops() -> Response:
         """Name, aliases, signature, documentation, and whether it is differentiable."""
-        return await operations.response(request.scope)
+        return await operations.response()
 
     @routes.get("/limits", operation_id="limits", summary="What one request may use")
     async def limits() -> dict[str, documents.Whole]:

@@ -6,9 +6,8 @@ from gradwire_service.documents.headers import _ASKED as ASKED
 from gradwire_service.settings import Settings
 
 PAGE = "https://page.example"
-#: What pages may send of what is documented; the rest browsers send themselves.
-SENT = [name for name in ASKED if name != "Accept-Encoding"]
-SENT += ["Gradwire-Program", "traceparent", "tracestate"]
+#: The headers that pages may send: those that are documented, and more.
+SENT = [*ASKED, "Gradwire-Program", "traceparent", "tracestate"]
 PATHS = [
     "/v1/gradient",
     "/v1/tapes/none/gradient",
