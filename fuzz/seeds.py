@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from decoders import REQUESTS
 from gradwire_service import examples
-from gradwire_service.documents import component_schemas
+from gradwire_service.openapi import component_schemas
 from gradwire_service.wire.numbers import DTYPES
 from gradwire_service.wire.packing import pack
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gradwire_service import __version__, documents
+from gradwire_service import __version__, openapi
 from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
@@ -117,7 +117,7 @@ class Application(FastAPI):
                 description=self.description,
                 routes=self.routes,
             )
-            documents.complete(schema, keys=self._keyring is not None)
+            openapi.complete(schema, keys=self._keyring is not None)
             self.openapi_schema = schema
         return self.openapi_schema
 

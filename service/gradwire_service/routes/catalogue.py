@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from gradwire_engine import catalogue
 from starlette.responses import Response
 
-from gradwire_service import documents
+from gradwire_service import openapi
 from gradwire_service.routes.fixed import Fixed
 from gradwire_service.settings import Settings
 
@@ -30,7 +30,7 @@ def router(settings: Settings) -> APIRouter:
         return await operations.response()
 
     @routes.get("/limits", operation_id="limits", summary="What one request may use")
-    async def limits() -> dict[str, documents.Whole]:
+    async def limits() -> dict[str, openapi.Whole]:
         """Every limit that a request is held to."""
         return {
             "body_bytes": settings.max_body_bytes,

@@ -1,8 +1,8 @@
 """Which pages may ask from within a browser: none, until they are named."""
 
 import pytest
-from gradwire_service.documents.headers import _ANSWERED as ANSWERED
-from gradwire_service.documents.headers import _ASKED as ASKED
+from gradwire_service.openapi.headers import _ANSWERED as ANSWERED
+from gradwire_service.openapi.headers import _ASKED as ASKED
 from gradwire_service.settings import Settings
 
 PAGE = "https://page.example"

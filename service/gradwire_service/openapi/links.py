@@ -1,14 +1,14 @@
-"""What follows from what: the links from responses to operations, in the published schema."""
+"""Links from responses to the operations that use them."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gradwire_service.documents.requests import TAPE_KINDS
+from gradwire_service.openapi.requests import TAPE_KINDS
 
 
 class _Resource(NamedTuple):
-    """Operations that make something, what names it in their answers, and what that is for."""
+    """Operations that create a resource, the member with its id, and operations that take it."""
 
     makers: tuple[str, ...]
     member: str
@@ -39,7 +39,7 @@ _RESOURCES = (
 
 
 def add_links(schema: dict[str, Any]) -> None:
-    """Describe in the OpenAPI document what may be asked with what its operations answer."""
+    """Add the links of resources to an OpenAPI document."""
     operations = {
         operation["operationId"]: operation
         for path in schema["paths"].values()

@@ -1,4 +1,4 @@
-"""What the routes answer, by kind of computation."""
+"""The documents of answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 from gradwire_engine.answer import Kind
 from pydantic import BaseModel, Field
 
-from gradwire_service.documents.values import Answered, Value, Word
+from gradwire_service.openapi.values import Answered, Value, Word
 from gradwire_service.problems import KINDS
 
 
@@ -22,7 +22,7 @@ class Place(BaseModel):
 
 
 class Warned(BaseModel):
-    """Something to know though the answer is right."""
+    """A warning about a correct answer."""
 
     code: str
     detail: str
@@ -38,24 +38,24 @@ class Unconnected(BaseModel):
 
 
 class Range(BaseModel):
-    """What an instruction was given."""
+    """The range of an operand."""
 
     shape: list[int]
     min: float | None = Field(description="The least finite element; of complex ones, the size.")
     max: float | None = Field(description="The greatest finite element, likewise.")
-    nonfinite: int = Field(description="How many elements are NaN or infinite.")
+    nonfinite: int = Field(description="The number of elements that are NaN or infinite.")
 
 
 class Nonfinite(Place):
     """The first place where values stopped being finite."""
 
-    instruction: str = Field(description="What was computed there; backward, for the derivative.")
+    instruction: str = Field(description="The instruction there; backward, that of the derivative.")
     operands: list[Range]
     hint: str | None = Field(None, description="A function that stays finite.")
 
 
 class Response(BaseModel):
-    """What every computation answers with."""
+    """Members of the answers of all computations."""
 
     program: str = Field(description="The program's id.", pattern="^sha256:")
     updates: dict[str, Value] | None = Field(None, description="Variables that were assigned.")
@@ -64,7 +64,7 @@ class Response(BaseModel):
 
 
 class EvaluateResponse(Response):
-    """Values, in the structure of the names asked for."""
+    """Values in the structure of the requested names."""
 
     outputs: Answered
 
@@ -157,18 +157,18 @@ class Recorded(BaseModel):
     args: list[int] = Field(description="Slots of the operands.")
     type: str = Field(description="Dtype and shape of the result.")
     node: Place
-    body: list[Recorded] | None = Field(None, description="Of a loop: what each pass computes.")
+    body: list[Recorded] | None = Field(None, description="The body of a loop.")
 
 
 class TapeDocument(BaseModel):
-    """What a tape has recorded."""
+    """A recorded tape."""
 
     tape: str
     program: str
     persistent: bool
     watched: list[str]
     expires_at: datetime
-    memory_bytes: int = Field(description="What the values of all instructions take.")
+    memory_bytes: int = Field(description="Memory of the values of all instructions.")
     length: int = Field(description="Number of all instructions.")
     instructions: list[Recorded] = Field(description="The first of them.")
 

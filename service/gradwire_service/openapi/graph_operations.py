@@ -1,11 +1,11 @@
-"""The routes of programs' graphs as the published schema describes them."""
+"""The operations on programs' graphs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gradwire_service.documents.graphs import GraphDocument
-from gradwire_service.documents.operations import content, resource_operation
+from gradwire_service.openapi.graphs import GraphDocument
+from gradwire_service.openapi.operations import content, resource_operation
 
 
 def _parameter(name: str, description: str) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def _operation(form: str, summary: str, description: str) -> dict[str, Any]:
         body = {"application/json": content(GraphDocument)["application/json"]}
     responses = {
         200: {"description": "The graph.", "content": body},
-        304: {"description": "The client has it: `If-None-Match` bears its `ETag`."},
+        304: {"description": "Not modified: `If-None-Match` has its `ETag`."},
     }
     return operation | {
         "responses": operation["responses"] | responses,
@@ -39,8 +39,8 @@ def _operation(form: str, summary: str, description: str) -> dict[str, Any]:
     }
 
 
-PICTURE_OPERATIONS = {
+GRAPH_OPERATIONS = {
     "svg": _operation("svg", "A program drawn", "Its graph as a picture, for light and dark."),
     "dot": _operation("dot", "A program for Graphviz", "Its graph in DOT."),
-    "json": _operation("json", "A program's graph", "What is computed of what."),
+    "json": _operation("json", "A program's graph", "Its nodes and edges."),
 }

@@ -1,4 +1,4 @@
-"""Programs on the wire: how they are written, and how their values are named."""
+"""Programs and names of values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from gradwire_service.documents.values import Digest, Document
+from gradwire_service.openapi.values import Digest, Document
 
 Name = Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 Names = TypeAliasType(
@@ -45,10 +45,10 @@ Outputs = TypeAliasType(
 class InlineNode(Document):
     """One operation of a graph, where its value is used."""
 
-    id: str | None = Field(None, description="Of nodes of the graph alone; here it names nothing.")
+    id: str | None = Field(None, description="Has no effect here, only in nodes of the graph.")
     op: _Nonempty
     args: list[Argument] = Field([], description="Names of variables or earlier nodes among them.")
-    attrs: dict[str, Any] = Field({}, description="What else the operation takes.")
+    attrs: dict[str, Any] = Field({}, description="Named arguments of the operation.")
 
 
 class Node(InlineNode):

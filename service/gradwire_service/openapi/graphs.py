@@ -1,4 +1,4 @@
-"""The graph of a program as a document."""
+"""The document of a program's graph."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Literal
 from gradwire_engine.dataflow.graph import VertexKind
 from pydantic import BaseModel, Field
 
-from gradwire_service.documents.values import Digest
+from gradwire_service.openapi.values import Digest
 
 
 class _Placed(BaseModel):
-    """Something with a place in the program's text, or a pointer into its graph."""
+    """A place in the program's text, or a pointer into its graph."""
 
     line: int | None = None
     column: int | None = None
@@ -19,21 +19,21 @@ class _Placed(BaseModel):
 
 
 class GraphNode(_Placed):
-    """Something that has a value."""
+    """A value of the program."""
 
     id: str
     kind: VertexKind
     label: str = Field(description="The operation, the path of a variable, a constant's text.")
-    name: str | None = Field(None, description="What the program calls the value.")
+    name: str | None = Field(None, description="The name of the value in the program.")
     parameters: dict[str, str] = Field({}, description="Named arguments that are constants.")
     dtype: str | None = None
     shape: list[int] | None = None
     marks: list[Literal["target", "source"]] = []
-    group: str | None = Field(None, description="The innermost group that it is in.")
+    group: str | None = Field(None, description="The innermost group around it.")
 
 
 class GraphEdge(BaseModel):
-    """That one node's value is read by another, at a position or by name."""
+    """A value of one node that another reads, by position or by name."""
 
     tail: str = Field(alias="from")
     head: str = Field(alias="to")
@@ -46,7 +46,7 @@ class GraphGroup(_Placed):
 
     id: str
     label: str
-    parent: str | None = Field(None, description="The group that it is in.")
+    parent: str | None = Field(None, description="The group around it.")
 
 
 class GraphDocument(BaseModel):

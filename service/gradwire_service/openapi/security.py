@@ -1,24 +1,24 @@
-"""Keys and scopes in the published schema."""
+"""API keys and scopes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gradwire_service.access.rules import required_scope
-from gradwire_service.documents.operations import problems
+from gradwire_service.openapi.operations import problems
 
 _SCHEME = "key"
 _REFUSALS = 401, 403, 429
 
 
 def add_security(schema: dict[str, Any]) -> None:
-    """Describe in the OpenAPI document of a service with keys which scope each operation needs."""
+    """Add to an OpenAPI document the scope that each operation needs."""
     schema.setdefault("components", {})["securitySchemes"] = {
         _SCHEME: {
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "gw_<id>_<secret>",
-            "description": "An API key. What is listed with it are the scopes that it needs.",
+            "description": "An API key; operations list the scopes that it needs.",
         }
     }
     for path, methods in schema["paths"].items():

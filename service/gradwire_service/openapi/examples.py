@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire_service import examples
-from gradwire_service.documents.requests import TAPE_KINDS
+from gradwire_service.openapi.requests import TAPE_KINDS
 from gradwire_service.wire.codec import JSON
 
 _JSON = JSON.media_types[0]
@@ -20,10 +20,10 @@ _BODIES: dict[str, Any] = {
 
 
 def add_examples(schema: dict[str, Any]) -> None:
-    """Show in the OpenAPI document what its operations may be asked, in JSON, and answer to that.
+    """Add examples of requests and their answers, in JSON.
 
-    Of parameters that may be left out only the schema has examples: forms that pages make of the
-    document fill those of the parameters in.
+    Optional parameters have examples in their schemas only: documentation pages fill in those of
+    the parameters themselves.
     """
     answers = examples.answers()
     for parameter in schema["components"]["parameters"].values():

@@ -1,4 +1,4 @@
-"""Tenants, as those are told who run the service."""
+"""Tenants, for operators."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gradwire_service.access.rules import Scope
 
 
 class HeldAmount(BaseModel):
-    """How much is held of a kind."""
+    """The stored amount of a kind."""
 
     records: int
     nbytes: int
 
 
 class HeldAmounts(BaseModel):
-    """How much a tenant holds in the store, which replicas may share."""
+    """What a tenant has in the store, which replicas may share."""
 
     programs: HeldAmount
     names: HeldAmount
@@ -26,15 +26,15 @@ class HeldAmounts(BaseModel):
 
 
 class KeyDocument(BaseModel):
-    """A key, and what it has asked of this process since it was first read."""
+    """A key, and its requests to this process since it was first read."""
 
     id: str
     name: str
     scopes: list[Scope]
-    expires_at: datetime | None = Field(description="Null where it is good until it is revoked.")
+    expires_at: datetime | None = Field(description="Null if it does not expire.")
     in_flight: int = Field(description="Its requests under way.")
-    requests: int = Field(description="Those that were let in.")
-    limited: int = Field(description="Those that were refused as `rate_limited`.")
+    requests: int = Field(description="Its admitted requests.")
+    limited: int = Field(description="Its requests that were refused as `rate_limited`.")
 
 
 class TenantDocument(BaseModel):

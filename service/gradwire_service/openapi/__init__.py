@@ -1,27 +1,27 @@
-"""The documents on the wire as pydantic models: for the published schema, never on the way."""
+"""The OpenAPI document: pydantic models for the published schema; requests never pass them."""
 
-from gradwire_service.documents.operations import (
+from gradwire_service.openapi.build import complete
+from gradwire_service.openapi.operations import (
     OPERATIONS,
     TAPE_OPERATIONS,
     component_schemas,
     problems,
 )
-from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
-from gradwire_service.documents.resource_operations import (
+from gradwire_service.openapi.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.openapi.resource_operations import (
     PROGRAM_OPERATIONS,
     TENANT_OPERATIONS,
     TENSOR_OPERATIONS,
 )
-from gradwire_service.documents.resources import (
+from gradwire_service.openapi.resources import (
     ProgramDocument,
     ProgramPage,
     RegisterRequest,
     TensorDocument,
 )
-from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
-from gradwire_service.documents.tenants import TenantsDocument
-from gradwire_service.documents.values import Whole
-from gradwire_service.documents.whole import complete
+from gradwire_service.openapi.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.openapi.tenants import TenantsDocument
+from gradwire_service.openapi.values import Whole
 
 __all__ = [
     "OPERATIONS",

@@ -1,4 +1,4 @@
-"""The routes as the published schema describes them."""
+"""The operations of computations and tapes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from gradwire_engine.answer import Kind
 from pydantic import TypeAdapter
 from starlette.responses import Response as StarletteResponse
 
-from gradwire_service.documents.forms import Forms
-from gradwire_service.documents.graphs import GraphDocument
-from gradwire_service.documents.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
-from gradwire_service.documents.resources import (
+from gradwire_service.openapi.graphs import GraphDocument
+from gradwire_service.openapi.json_schema import Forms
+from gradwire_service.openapi.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.openapi.resources import (
     ProgramDocument,
     ProgramPage,
     RegisterRequest,
     TensorDocument,
 )
-from gradwire_service.documents.responses import RESPONSES, Problem, TapeDocument, TapeResponse
-from gradwire_service.documents.tenants import TenantsDocument
-from gradwire_service.documents.values import Tensor
+from gradwire_service.openapi.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.openapi.tenants import TenantsDocument
+from gradwire_service.openapi.values import Tensor
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
 
@@ -40,7 +40,7 @@ def component_schemas() -> dict[str, Any]:
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals an operation may answer with, by status."""
+    """The responses of these statuses that are problems."""
     content = {MEDIA_TYPE: {"schema": {"$ref": REF.format(model="Problem")}}}
     return {
         status: {
@@ -52,7 +52,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def content(model: Any) -> dict[str, Any]:
-    """A body that is a document of this model, in either encoding."""
+    """A body that is a document of this model, in JSON or MessagePack."""
     schema = {"$ref": REF.format(model=model.__name__)}
     return {codec.media_types[0]: {"schema": schema} for codec in (JSON, MESSAGEPACK)}
 
@@ -86,8 +86,8 @@ OPERATIONS: dict[Kind, dict[str, Any]] = {
     "jacobian": _operation(
         "jacobian",
         "Jacobians",
-        "Derivatives of each element of the target with respect to each of the sources', "
-        "in one replay, by rows or by columns.",
+        "Derivatives of each element of the target, which is one array, with respect to each "
+        "element of the sources, in one replay, by rows or by columns.",
     ),
     "hessian": _operation(
         "hessian",
@@ -122,8 +122,8 @@ def resource_operation(
     request: Any = None,
     response: Any = None,
 ) -> dict[str, Any]:
-    """One operation about something that is kept."""
-    answer: dict[str, Any] = {"description": "The answer." if response else "It is gone."}
+    """An operation on a stored resource."""
+    answer: dict[str, Any] = {"description": "The answer." if response else "It was removed."}
     if response is not None:
         answer["content"] = content(response)
     operation: dict[str, Any] = {
@@ -144,8 +144,8 @@ def resource_operation(
 TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
     "create": resource_operation(
         "record_tape",
-        "Make a tape",
-        "Run a program and keep it with its values, to be asked for gradients.",
+        "Record a tape",
+        "Run a program and store it with its values, for gradients of them.",
         *(400, 413, 422),
         status=201,
         request=TapeRequest,
@@ -165,13 +165,13 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
     },
     "show": resource_operation(
         "show_tape",
-        "What a tape has recorded",
+        "Show a tape",
         "Its instructions, the watched variables, and the memory it takes.",
         *(409, 413),
         status=200,
         response=TapeDocument,
     ),
     "remove": resource_operation(
-        "remove_tape", "Forget a tape", "Its id is unknown from then on.", status=204
+        "remove_tape", "Remove a tape", "Its id is unknown from then on.", status=204
     ),
 }

@@ -1,18 +1,18 @@
-"""The routes of programs, tensors and tenants as the published schema describes them."""
+"""The operations on programs, tensors and tenants."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gradwire_service.documents.operations import content, resource_operation
-from gradwire_service.documents.resources import (
+from gradwire_service.openapi.operations import content, resource_operation
+from gradwire_service.openapi.resources import (
     ProgramDocument,
     ProgramPage,
     RegisterRequest,
     TensorDocument,
 )
-from gradwire_service.documents.tenants import TenantsDocument
-from gradwire_service.documents.values import RawBytes, RawData, Tensor
+from gradwire_service.openapi.tenants import TenantsDocument
+from gradwire_service.openapi.values import RawBytes, RawData, Tensor
 from gradwire_service.wire import npy
 
 _FILE = {npy.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}
@@ -21,8 +21,8 @@ _FORMS = content(RawBytes) | {
     media_type: form for media_type, form in content(RawData).items() if "msgpack" in media_type
 }
 _FORMS |= _FILE
-_KNOWN = {"description": "It was known already."}
-_UNCHANGED = {"description": "The client has it: `If-None-Match` bears its `ETag`."}
+_KNOWN = {"description": "It was stored already."}
+_UNCHANGED = {"description": "Not modified: `If-None-Match` has its `ETag`."}
 
 
 def _query(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _query(name: str, schema: dict[str, Any], description: str) -> dict[str, Any
 def _with(
     operation: dict[str, Any], responses: dict[int, dict[str, Any]], **extra: Any
 ) -> dict[str, Any]:
-    """An operation with further responses, by status, and what else the schema has of it."""
+    """An operation with further responses, by status, and other members of its schema."""
     operation = operation | {"responses": operation["responses"] | responses}
     return operation | {"openapi_extra": extra} if extra else operation
 
@@ -42,8 +42,8 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
         resource_operation(
             "register_program",
             "Register a program",
-            "Keep a program, and refer to it by its id, or by a name, from now on. A name that "
-            "another program has moves.",
+            "Store a program under its id, and under a name if one is given. A name that another "
+            "program has is moved to this one.",
             *(400, 413, 422),
             status=201,
             request=RegisterRequest,
@@ -54,7 +54,7 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
     "all": _with(
         resource_operation(
             "list_programs",
-            "The programs of this tenant",
+            "List this tenant's programs",
             "In pages, by their ids.",
             422,
             status=200,
@@ -69,15 +69,15 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
     "show": _with(
         resource_operation(
             "show_program",
-            "A program by its id or name",
-            "What it reads and returns, and its text.",
+            "Show a program",
+            "By its id or name: its variables, outputs and text.",
             status=200,
             response=ProgramDocument,
         ),
         {304: _UNCHANGED},
     ),
     "remove": resource_operation(
-        "remove_program", "Forget a program", "Its names are forgotten, too.", status=204
+        "remove_program", "Remove a program", "Its names are removed, too.", status=204
     ),
 }
 
@@ -98,17 +98,17 @@ TENSOR_OPERATIONS: dict[str, dict[str, Any]] = {
     "put": _put(
         "store_tensor",
         "Store a tensor",
-        "Keep an array, and refer to it by the digest of what it holds from now on.",
+        "Store an array under the digest of its contents.",
     ),
     "put_as": _put(
         "store_tensor_as",
-        "Store a tensor of this digest",
-        "As without a digest, and refused where the tensor has another one.",
+        "Store a tensor with a known digest",
+        "Refused if the tensor has another digest.",
     ),
     "show": _with(
         resource_operation(
             "show_tensor",
-            "A tensor",
+            "Show a tensor",
             "As a leaf with its bytes, or as an `.npy` file, as `Accept` says.",
             status=200,
         ),
@@ -118,22 +118,20 @@ TENSOR_OPERATIONS: dict[str, dict[str, Any]] = {
         },
     ),
     "look": _with(
-        resource_operation(
-            "look_for_tensor", "Whether a tensor is held", "Its head alone.", status=200
-        ),
-        {200: {"description": "It is."}, 304: _UNCHANGED},
+        resource_operation("look_for_tensor", "Check for a tensor", "Headers only.", status=200),
+        {200: {"description": "It is stored."}, 304: _UNCHANGED},
     ),
     "remove": resource_operation(
-        "remove_tensor", "Forget a tensor", "Its digest is unknown from then on.", status=204
+        "remove_tensor", "Remove a tensor", "Its digest is unknown from then on.", status=204
     ),
 }
 
 TENANT_OPERATIONS: dict[str, dict[str, Any]] = {
     "all": resource_operation(
         "list_tenants",
-        "What tenants hold and do",
-        "Of every tenant that has a key: how many programs, tensors and tapes it holds, and what "
-        "each of its keys has asked of this process.",
+        "List tenants",
+        "Every tenant that has a key: its stored programs, tensors and tapes, and the requests of "
+        "each of its keys to this process.",
         status=200,
         response=TenantsDocument,
     ),

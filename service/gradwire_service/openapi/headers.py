@@ -1,11 +1,11 @@
-"""The headers that requests and responses may bear, in the published schema."""
+"""Headers of requests and responses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from gradwire_service.documents.refusals import EXCHANGES
+from gradwire_service.openapi.error_responses import EXCHANGES
 from gradwire_service.problems import MEDIA_TYPE
 from gradwire_service.wire.compression import CODINGS
 
@@ -17,34 +17,34 @@ def _header(description: str, **schema: Any) -> dict[str, Any]:
 #: Headers of requests, by the names of their components.
 _ASKED = {
     "X-Request-ID": _header(
-        "Comes back, and joins the request to its log lines: up to 128 letters, digits and `._:-`. "
-        "Without one, or with another, it is made here.",
+        "Returned with the answer, and in the log: up to 128 letters, digits and `._:-`. "
+        "If it is missing or invalid, the service makes one.",
     ),
-    "Content-Encoding": _header(f"How the body is compressed, if it is: {', '.join(CODINGS)}."),
+    "Content-Encoding": _header(f"Compression of the body: {', '.join(CODINGS)}."),
     "Gradwire-Timeout-Ms": _header(
-        "Time allowed, in milliseconds, queueing included: for proxies, which know no bodies.",
+        "Timeout in milliseconds, queueing included; for proxies, which do not read bodies.",
         type="integer",
         minimum=1,
     ),
     "Idempotency-Key": _header(
-        "Of a question about a tape that is not persistent: the same question with the same key is "
-        "answered again for a minute, so that it may be repeated.",
+        "For a tape that is not persistent: a request with the same key is answered again for a "
+        "minute, so that it may be retried.",
     ),
-    "If-None-Match": _header("Tags of what the client has: for these 304 is all the answer."),
+    "If-None-Match": _header("ETags that the client has; 304 if one is that of the resource."),
 }
 #: Headers of responses.
 _ANSWERED = {
-    "X-Request-ID": _header("The request's, or the one that was made for it."),
+    "X-Request-ID": _header("The id of the request."),
     "Server-Timing": _header("Milliseconds of the phases parse, compile, replay and encode."),
-    "ETag": _header("The tag of what was asked for, weak: it is that of its meaning."),
-    "Location": _header("Where it is from now on."),
+    "ETag": _header("The weak tag of the resource, the same in all representations."),
+    "Location": _header("The path of the new resource."),
     "Retry-After": _header("Seconds to wait.", type="integer", minimum=1),
-    "WWW-Authenticate": _header("What is wrong with the key, as RFC 6750 says it."),
+    "WWW-Authenticate": _header("The error of the key (RFC 6750)."),
 }
 
 
 def add_headers(schema: dict[str, Any]) -> None:
-    """Describe in the OpenAPI document what headers its operations take and give."""
+    """Add headers to the operations of an OpenAPI document."""
     components = schema.setdefault("components", {})
     components["parameters"] = {
         name: {"name": name, "in": "header"} | header for name, header in _ASKED.items()
@@ -60,7 +60,7 @@ def add_headers(schema: dict[str, Any]) -> None:
 def _add(operation: dict[str, Any]) -> None:
     responses = operation["responses"]
     if MEDIA_TYPE not in responses.get("422", {}).get("content", {}):
-        responses.pop("422", None)  # FastAPI's own, which no path here can be answered with
+        responses.pop("422", None)  # FastAPI's own, which no path here answers
     tagged = "304" in responses
     exchanged = not EXCHANGES.isdisjoint(operation.get("tags", ()))
     asked = ["X-Request-ID"]

@@ -1,4 +1,4 @@
-"""Values on the wire: what variables, directions and tensors may be."""
+"""Values: variables, directions and tensors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
-from gradwire_service.documents.forms import any_of
+from gradwire_service.openapi.json_schema import any_of
 from gradwire_service.wire.leaves import COMPLEX, MARKS
 from gradwire_service.wire.numbers import MAX_DEPTH
 
@@ -29,7 +29,7 @@ _Dtype = Literal[
 ]
 Dtype = TypeAliasType("Dtype", _Dtype)
 ComplexDtype = Literal["complex64", "complex128"]
-#: An integer in a document that FastAPI describes, of which others would else read 32 bits.
+#: An integer with a format, for schemas that FastAPI makes; else some generators read 32 bits.
 Whole = Annotated[int, Field(json_schema_extra={"format": "int64"})]
 Digest = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
 Word = Literal["NaN", "Infinity", "-Infinity"]
@@ -43,7 +43,7 @@ Numbers = TypeAliasType(
         ),
     ],
 )
-#: Null alone, which is a type in few languages.
+#: Null alone, which few languages have as a type.
 _Null = Annotated[None, WithJsonSchema(any_of([{"type": "null"}]))]
 _Bytes = Annotated[
     bytes, WithJsonSchema({"type": "string", "contentMediaType": "application/octet-stream"})
@@ -54,7 +54,7 @@ Index = Annotated[int, Field(ge=0)] | bool
 
 
 def _level(of: str) -> Any:
-    """A nesting level, which is an object that is no leaf."""
+    """An object that is not a leaf."""
     return WithJsonSchema(
         {
             "type": "object",
@@ -66,13 +66,13 @@ def _level(of: str) -> Any:
 
 
 class Document(BaseModel):
-    """A document that has the fields below and no other."""
+    """A document without other fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Leaf(Document):
-    """What every form of a leaf may carry."""
+    """Fields of every leaf."""
 
     trainable: bool = Field(
         True, description="Differentiated when no sources are named, unless this is `false`."
@@ -80,7 +80,7 @@ class Leaf(Document):
 
 
 class Changeable(Leaf):
-    """What assignments may change."""
+    """A leaf whose variable may be assigned."""
 
     shape: _Null = Field(None, description="`null`, if assignments may change the shape.")
 
@@ -107,10 +107,10 @@ class ValuedComplex(Changeable):
 
 
 class ValuedText(Changeable):
-    """A text, which no operation takes."""
+    """A text; no operation takes it."""
 
     value: str
-    dtype: _Null = Field(None, description="`null`, if anything.")
+    dtype: _Null = Field(None, description="`null` or left out.")
 
 
 class ComplexNumbers(ComplexParts, Leaf):
@@ -128,7 +128,7 @@ class RawBytes(Leaf):
 
 
 class RawData(Leaf):
-    """The same in MessagePack, as they are."""
+    """The same bytes, in MessagePack."""
 
     dtype: Dtype
     shape: Shape
@@ -195,7 +195,7 @@ Direction = TypeAliasType(
     Annotated[
         "float | bool | Word | list[Direction] | ArrayLeaf"
         " | Annotated[dict[str, Direction], _level('Direction')]",
-        Field(description="Nested as the value is along which it leads."),
+        Field(description="Nested like the value that it is a direction of."),
     ],
 )
 Tensor = TypeAliasType(
@@ -210,13 +210,13 @@ Cotangents = TypeAliasType(
     Annotated[
         "Direction | list[Cotangents] | dict[str, Cotangents] | None",
         # Names may be those of leaves' fields, too.
-        Field(description="Nested as the names of the target are; null stands for ones."),
+        Field(description="Nested like the names of the target; null stands for ones."),
     ],
 )
 Answered = TypeAliasType(
     "Answered",
     Annotated[
         "Value | list[Answered] | dict[str, Answered] | None",
-        Field(description="Values nested as the names are that were asked for, null for none."),
+        Field(description="Values nested like the requested names, null for none."),
     ],
 )
