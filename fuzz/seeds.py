@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import sys
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -12,10 +14,14 @@ from typing import Any
 import numpy as np
 from decoders import REQUESTS
 from gradwire_service import examples
-from gradwire_service.documents import component_schemas
-from gradwire_service.wire.compression import CODINGS
+from gradwire_service.openapi import component_schemas
 from gradwire_service.wire.numbers import DTYPES
 from gradwire_service.wire.packing import pack
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 DOCS = Path(__file__).parent.parent / "docs"
 _REQUEST = re.compile(r"^```http\n[A-Z]+ /[^`]*?\n(\{.*?)^```", re.MULTILINE | re.DOTALL)
@@ -32,8 +38,8 @@ def seeds() -> dict[str, list[bytes]]:
         "messagepack": packed,
         "npy": list(_files()),
         **{
-            name: [coding.compress(body) * (1 + i % 2) for i, body in enumerate(written)]
-            for name, coding in CODINGS.items()
+            name: [compress(body) * (1 + i % 2) for i, body in enumerate(written)]
+            for name, compress in (("gzip", gzip.compress), ("zstd", zstd.compress))
         },
         "request": [bytes([number]) + body for body in written for number in numbers]
         + [bytes([128 + number]) + body for body in packed for number in numbers],

@@ -13,10 +13,10 @@ from pydantic.fields import FieldInfo
 
 HEAD = """# Configuration
 
-Every setting is an environment variable, or an option of `gradwire-server serve` that stands above
-it: `GRADWIRE_MAX_BODY_BYTES` is `--max-body-bytes`. `make docs` writes this page from the settings.
-A value of another type or outside its bounds is refused when the service starts. A variable that
-begins with `GRADWIRE_` and is no setting is a warning in the log, with the one that may be meant.
+Every setting is an environment variable, or an option of `gradwire-server serve`, which takes
+precedence: `GRADWIRE_MAX_BODY_BYTES` is `--max-body-bytes`. `make docs` writes this page from the
+settings. The service does not start with a value of the wrong type or out of bounds. It logs a
+warning for each unknown variable that begins with `GRADWIRE_`, with the setting that may be meant.
 
 A size is a number of bytes, or has a unit: `64MB` is 64·10⁶ bytes, `64MiB` 64·2²⁰; `kB`, `GB`, `TB`
 likewise. The `B` may be left out.
@@ -31,7 +31,7 @@ def page() -> str:
 def _section(subject: type[BaseModel]) -> str:
     rows = [_row(name, field) for name, field in subject.model_fields.items()]
     doc = (subject.__doc__ or "").strip()
-    title = subject.__name__
+    title = subject.__module__.rpartition(".")[2].capitalize()
     return "\n".join(
         [
             f"## {title}\n\n{doc}\n",
@@ -57,12 +57,12 @@ def _type(field: FieldInfo) -> str:
     names = ["size"] if BYTES in field.metadata else names
     bounds = [str(bound).partition("(")[2].rstrip(")") for bound in field.metadata]
     signs = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
-    told = [
+    limits = [
         f"{signs[sign]} {value}"
         for sign, _, value in (bound.partition("=") for bound in bounds)
         if sign in signs
     ]
-    return " ".join([" or ".join(names), ", ".join(told)]).strip()
+    return " ".join([" or ".join(names), ", ".join(limits)]).strip()
 
 
 def _default(field: FieldInfo) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from gradwire_service import __version__
 from gradwire_service.access import command as keys_command
 from gradwire_service.settings import Settings
+from gradwire_service.settings.concurrency import default_processes
+from gradwire_service.settings.errors import StartupError
 from gradwire_service.settings.reading import read_settings
-from gradwire_service.settings.sharing import default_processes
-from gradwire_service.settings.starting import NotStarted
 from gradwire_service.watchdog import Heartbeat, watched
 
 _NAME = "gradwire-server"
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if "processes" not in settings.model_fields_set:
                 settings = settings.model_copy(update={"processes": default_processes()})
             parser.exit(watched(_serve, settings))
-    except NotStarted as error:
+    except StartupError as error:
         parser.exit(_tell(error))
 
 
@@ -49,12 +49,12 @@ def _serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
 
     try:
         serve(settings, heartbeat)
-    except NotStarted as error:
+    except StartupError as error:
         return _tell(error)
     return 0
 
 
-def _tell(error: NotStarted) -> int:
+def _tell(error: StartupError) -> int:
     """Say why nothing was done; gives the exit status."""
     sys.stderr.write(f"{_NAME}: error: {error}\n")
     return 2

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gradwire_service import __version__, documents
+from gradwire_service import __version__, openapi
 from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
@@ -33,7 +33,6 @@ from gradwire_service.routes import (
     tenants,
     tensors,
 )
-from gradwire_service.routes.compressing import Compressing
 from gradwire_service.routes.desk import Desk
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.scheduling import Bounds, Capacity, Queue
@@ -41,15 +40,15 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
 from gradwire_service.tapes import Tapes
 from gradwire_service.telemetry import (
-    Export,
     Exposition,
-    Ledger,
     Log,
     Metrics,
-    Problems,
-    RequestScope,
-    open_export,
-    request_lines,
+    ProblemMiddleware,
+    RequestMiddleware,
+    RequestRecorder,
+    TraceExport,
+    open_trace_export,
+    request_logger,
 )
 from gradwire_service.work.tasks import Tasks
 from gradwire_service.workers.pool import Pool
@@ -71,8 +70,8 @@ class Application(FastAPI):
     def __init__(
         self,
         *,
-        ledger: Ledger,
-        export: Export | None,
+        recorder: RequestRecorder,
+        export: TraceExport | None,
         keyring: Keyring | None,
         origins: Sequence[str],
         **arguments: Any,
@@ -80,7 +79,7 @@ class Application(FastAPI):
         super().__init__(
             exception_handlers={HTTPException: _pass_on, Exception: _pass_on}, **arguments
         )
-        self._ledger = ledger
+        self._recorder = recorder
         self._export = export
         self._keyring = keyring
         self._origins = origins
@@ -93,21 +92,20 @@ class Application(FastAPI):
         await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Around all ``RequestScope``, then which pages may ask, what is added, who is let in.
+        """Around all ``RequestMiddleware``, then which pages may ask, what is added, who is let in.
 
         FastAPI's own is passed only where needed.
         """
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
-        app = Compressing(app)
         if self._keyring is not None:
             app = Admission(app, self._keyring)
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
-        app = Problems(RefusingPreflights(app), self._ledger.metrics)
+        app = ProblemMiddleware(RefusingPreflights(app), self._recorder.metrics)
         app = answering_pages_of(self._origins, app)
-        app = RequestScope(app, self._ledger)
+        app = RequestMiddleware(app, self._recorder)
         return app if self._export is None else self._export.around(app)
 
     def openapi(self) -> dict[str, Any]:
@@ -119,7 +117,7 @@ class Application(FastAPI):
                 description=self.description,
                 routes=self.routes,
             )
-            documents.complete(schema, keys=self._keyring is not None)
+            openapi.complete(schema, keys=self._keyring is not None)
             self.openapi_schema = schema
         return self.openapi_schema
 
@@ -131,7 +129,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
-    export = open_export(settings)
+    export = open_trace_export(settings)
     metrics = Metrics()
     keyring = keys.keyring
     metrics.watch_keys(
@@ -159,8 +157,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     exposition = Exposition(
         metrics, lambda: {kind: store.usage(kind).records for kind in store.policies}
     )
-    lines = None if log is None else request_lines(log, settings)
-    ledger = Ledger(metrics, [tell for tell in (lines,) if tell is not None])
+    lines = None if log is None else request_logger(log, settings)
+    recorder = RequestRecorder(metrics, [] if lines is None else [lines])
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -185,7 +183,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        ledger=ledger,
+        recorder=recorder,
         export=export,
         origins=settings.cors_origins,
         keyring=keys.keyring,
@@ -193,7 +191,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     app.state.capacity = capacity
     app.state.executors = executors
     app.state.store = store
-    app.state.ledger = ledger
+    app.state.recorder = recorder
     app.state.keyring = keys.keyring
     app.router.routes[:0] = compute.routes(parts, desk, threads)
     for resource in (tapes, programs, pictures, tensors):
@@ -207,7 +205,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:
-    """Leave a path or method that does not exist to ``RequestScope``, as any other refusal."""
+    """Leave a path or method that does not exist to ``RequestMiddleware``, as any other refusal."""
     if isinstance(error, HTTPException) and error.status_code == 405:
         methods = methods_of(request.app.routes, request.scope)
         methods |= {"HEAD"} if "GET" in methods else set()

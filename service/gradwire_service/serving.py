@@ -25,9 +25,9 @@ from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.http.rlimit import allow_connections
 from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
-from gradwire_service.settings.keeping import told_address
+from gradwire_service.settings.errors import StartupError
 from gradwire_service.settings.reading import unknown_variables
-from gradwire_service.settings.starting import NotStarted
+from gradwire_service.settings.storage import redacted_address
 from gradwire_service.telemetry import Log, logging_to
 from gradwire_service.watchdog import Heartbeat
 
@@ -81,7 +81,7 @@ class Server(uvicorn.Server):
 def serve(settings: Settings, heartbeat: Heartbeat | None) -> None:
     """Serve until a signal says to stop.
 
-    Raises: ``NotStarted``.
+    Raises: ``StartupError``.
     """
     refuse_exposed(settings)
     with logging_to(sys.stderr, settings) as log:
@@ -105,9 +105,9 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
         "Gradwire %s: authentication %s, store %s",
         __version__,
         "off" if keyring is None else f"by API key ({len(keyring.keys)} keys)",
-        told_address(settings.store),
+        redacted_address(settings.store),
     )
-    limiter = ConnectionLimiter(settings, app.state.ledger)
+    limiter = ConnectionLimiter(settings, app.state.recorder)
     # What is made by now stays: the collector need not walk through it again and again.
     gc.collect()
     gc.freeze()
@@ -131,7 +131,7 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
     except SystemExit:  # of uvicorn's, which has logged why
         if server.started:
             raise
-        raise NotStarted(
+        raise StartupError(
             f"could not start at {settings.host}:{settings.port}, for the reason above; choose "
             "another port with --port or GRADWIRE_PORT"
         ) from None

@@ -26,6 +26,7 @@ class Replica:
     released: threading.Event = field(default_factory=threading.Event)
     left: threading.Event = field(default_factory=threading.Event)
     port: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -50,6 +51,8 @@ class Replica:
                     replica.released.wait(10)
                 self.send_response(503 if replica.behaviour == "refuses" else 200)
                 self.send_header("Replica", str(replica.port))
+                for name, value in replica.headers.items():
+                    self.send_header(name, value)
                 self.send_header("Connection", "close")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

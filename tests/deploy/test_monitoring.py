@@ -25,7 +25,7 @@ async def series() -> dict[str, set[str]]:
     """The names of all series, each with its labels as far as samples show them."""
     settings = Settings()
     app = create_app(settings)
-    ConnectionLimiter(settings, app.state.ledger)  # whose figures are those of connections
+    ConnectionLimiter(settings, app.state.recorder)  # whose figures are those of connections
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),

@@ -76,7 +76,7 @@ def keys():
 async def served(settings):
     """The service at a port of its own, in this event loop: the application and its limiter."""
     app = create_app(settings)
-    limiter = ConnectionLimiter(settings, app.state.ledger)
+    limiter = ConnectionLimiter(settings, app.state.recorder)
     http = cast("type[Connection]", partial(Connection, limiter=limiter))
     server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, log_config=None, ws="none"))
     serving = asyncio.create_task(server.serve())
@@ -174,7 +174,7 @@ async def test_whatever_becomes_of_requests_nothing_stays_taken(processes, seed)
     )
     async with served(settings) as (app, limiter, port):
         keyring = app.state.keyring
-        counts = app.state.ledger.metrics._requests.counts
+        counts = app.state.recorder.metrics._requests.counts
         tasks = len(asyncio.all_tasks())
         end = monotonic() + 60
         clients: list[asyncio.Task[None]] = []

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE
-from gradwire_service.wire.compression import CODINGS
 
+from tests.compress import COMPRESS
 from tests.fleet.processes import child_of, free_port
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -148,7 +148,7 @@ def listed(item, count):
 
 
 DEFLATED = gzip.compress(bytes(8 * MEBIBYTE))
-ZSTD = CODINGS["zstd"].compress
+ZSTD = COMPRESS["zstd"]
 FRAME = ZSTD(bytes(8 * MEBIBYTE))
 RUN = (128 << 10, 1, b" ")
 ONE_BYTE = (1, 0, b"x")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine
 from gradwire_engine.errors import EngineError
-from gradwire_service import documents, examples
+from gradwire_service import examples, openapi
 from gradwire_service.app import create_app
 from gradwire_service.problems import Refusal, problem_of
 from gradwire_service.settings import Settings
@@ -70,8 +70,8 @@ def registering(document):
 
 
 READERS = {
-    **{documents.REQUESTS[kind].__name__: asking(kind) for kind in FIELDS},
-    **{of.__name__: asking(kind, of_tape=True) for kind, of in documents.TAPE_REQUESTS.items()},
+    **{openapi.REQUESTS[kind].__name__: asking(kind) for kind in FIELDS},
+    **{of.__name__: asking(kind, of_tape=True) for kind, of in openapi.TAPE_REQUESTS.items()},
     "TapeRequest": recording,
     "RegisterRequest": registering,
     "Tensor": read_tensor,
@@ -261,7 +261,7 @@ GOOD: dict[str, list[Any]] = {
     if name != "Tensor"
 }
 for kind, requests in examples.REQUESTS.items():
-    GOOD[documents.REQUESTS[kind].__name__] += [example["value"] for example in requests.values()]
+    GOOD[openapi.REQUESTS[kind].__name__] += [example["value"] for example in requests.values()]
 GOOD["RegisterRequest"].append({"program": "x", "name": "it", "ref": REF})
 GOOD["Tensor"] = [LEAVES[name] for name in ("list", "number", "value", "complex", "inner", "raw")]
 

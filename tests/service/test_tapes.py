@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from gradwire_service import documents
+from gradwire_service import openapi
 from pydantic import TypeAdapter
 
 PROGRAM = {"program": "h = x * w\ny = sum(h**2)", "variables": {"x": [1.0, 2.0], "w": 3.0}}
@@ -13,10 +13,10 @@ PROGRAM = {"program": "h = x * w\ny = sum(h**2)", "variables": {"x": [1.0, 2.0],
 
 async def record(client, **fields):
     document = {**PROGRAM, **fields}
-    TypeAdapter(documents.TapeRequest).validate_python(document)
+    TypeAdapter(openapi.TapeRequest).validate_python(document)
     response = await client.post("/v1/tapes", json=document)
     assert response.status_code == 201, response.text
-    TypeAdapter(documents.TapeResponse).validate_json(response.content)
+    TypeAdapter(openapi.TapeResponse).validate_json(response.content)
     return f"/v1/tapes/{response.json()['tape']}"
 
 
@@ -54,7 +54,7 @@ async def test_where_a_new_tape_is(client):
 async def test_a_loop_is_shown_with_its_body(client):
     text = "y = x\nwhile sum(y) < 50:\n  y = y * w\nsum(y)"
     tape = await record(client, program=text)
-    shown = TypeAdapter(documents.TapeDocument).validate_json((await client.get(tape)).content)
+    shown = TypeAdapter(openapi.TapeDocument).validate_json((await client.get(tape)).content)
     (loop,) = [row for row in shown.instructions if row.op == "loop"]
     assert loop.body is not None
     assert {row.op for row in loop.body} == {"input", "constant", "sum", "less", "multiply"}
@@ -65,7 +65,7 @@ async def test_a_loop_is_shown_with_its_body(client):
 async def test_what_is_shown_of_a_tape(client):
     tape = await record(client, persistent=True)
     response = await client.get(tape)
-    shown = TypeAdapter(documents.TapeDocument).validate_json(response.content)
+    shown = TypeAdapter(openapi.TapeDocument).validate_json(response.content)
     assert [row.op for row in shown.instructions] == [
         "input",
         "input",
@@ -291,12 +291,12 @@ async def test_arrays_as_bytes(client):
 )
 async def test_a_tape_answers_as_the_stateless_request_does(client, kind, fields):
     tape = await record(client, persistent=True)
-    TypeAdapter(documents.TAPE_REQUESTS[kind]).validate_python(fields)
+    TypeAdapter(openapi.TAPE_REQUESTS[kind]).validate_python(fields)
     found = await client.post(f"{tape}/{kind}", json=fields)
     assert found.status_code == 200, found.text
     expected = await client.post(f"/v1/{kind}", json={**PROGRAM, **fields})
     assert found.json() == expected.json()
-    TypeAdapter(documents.RESPONSES[kind]).validate_json(found.content)
+    TypeAdapter(openapi.RESPONSES[kind]).validate_json(found.content)
 
 
 async def test_a_tape_is_of_one_point(client):

@@ -1,4 +1,4 @@
-"""Who is let in: inside ``RequestScope``, around everything else, before a body is read."""
+"""Who is let in: inside ``RequestMiddleware``, around everything else, before a body is read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gradwire_service.access.keyring import ApiKey, Caller, Keyring
 from gradwire_service.access.rules import required_scope
 from gradwire_service.access.tokens import read_token
 from gradwire_service.problems import Refusal
-from gradwire_service.telemetry import account_of
+from gradwire_service.telemetry import stats_of
 from gradwire_service.wire.headers import headers_of
 
 #: Under which a request's scope has its ``Caller``.
@@ -36,7 +36,7 @@ class Admission:
             if needed is not None:
                 key = self._key(scope)
                 scope[CALLER] = key.caller
-                account_of(scope).tenant = key.caller.tenant
+                stats_of(scope).tenant = key.caller.tenant
                 if needed not in key.scopes:
                     raise _forbidden(needed)
                 key.meter.enter()

@@ -10,14 +10,14 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, V
 
 from gradwire_service.access.rules import Scope
 from gradwire_service.access.tokens import ID_PATTERN
-from gradwire_service.settings.starting import NotStarted
+from gradwire_service.settings.errors import StartupError
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 #: A file of so many bytes is no list of keys.
 MOST_BYTES = 16 << 20
 
 
-class KeysError(NotStarted):
+class KeysError(StartupError):
     """A list of keys that cannot be used; its text says where, and nothing that stands there."""
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ipaddress import ip_address
 
 from gradwire_service.settings import Settings
-from gradwire_service.settings.starting import NotStarted
+from gradwire_service.settings.errors import StartupError
 
 
-class Exposed(NotStarted):
+class Exposed(StartupError):
     """A service without keys is not started where anybody could ask it."""
 
 

@@ -131,7 +131,6 @@ PARAMETERS: dict[str, Any] = {
     "target": ["loss"],
     "source": ["w"],
     "X-Request-ID": "training-7.step-120",
-    "Accept-Encoding": "zstd, gzip",
     "Content-Encoding": "identity",
     "If-None-Match": 'W/"an-older-tag"',
     "Idempotency-Key": "step-120",

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Ledger, Problems, RequestScope
+from gradwire_service.telemetry import ProblemMiddleware, RequestMiddleware, RequestRecorder
 
 if TYPE_CHECKING:
     from gradwire_service.http.connection import Connection
@@ -24,18 +24,18 @@ _LIST_SECONDS = 0.02
 class ConnectionLimiter:
     """Checks all connections, and ends some where they are too many or hold too much."""
 
-    def __init__(self, settings: Settings, ledger: Ledger) -> None:
+    def __init__(self, settings: Settings, recorder: RequestRecorder) -> None:
         self.settings = settings
         #: Bytes of bodies that are not complete.
         self.arriving_bytes = 0
         #: Answers what is refused before it is a request.
-        self.refused = RequestScope(Problems(_refused, ledger.metrics), ledger)
+        self.refused = RequestMiddleware(ProblemMiddleware(_refused, recorder.metrics), recorder)
         self._connections: set[Connection] = set()
         #: Idle connections, the longest idle last; listed only so often.
         self._idle: list[Connection] = []
         self._list_from = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        ledger.metrics.watch_connections(self.__len__)
+        recorder.metrics.watch_connections(self.__len__)
 
     def __len__(self) -> int:
         return len(self._connections)

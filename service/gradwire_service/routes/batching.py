@@ -150,7 +150,7 @@ class Gathering:
             except TimeoutError:
                 raise deadline.exceeded() from None
             if reply is not None:
-                exchange.account.program = exchange.outcome.program
+                exchange.stats.program = exchange.outcome.program
                 return reply
         body = await alone(work, exchange)
         pace.went_alone(exchange.outcome.phases[REPLAY])

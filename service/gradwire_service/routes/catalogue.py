@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from gradwire_engine import catalogue
 from starlette.responses import Response
 
-from gradwire_service import documents
+from gradwire_service import openapi
 from gradwire_service.routes.fixed import Fixed
 from gradwire_service.settings import Settings
 
@@ -25,12 +25,12 @@ def router(settings: Settings) -> APIRouter:
         summary="Every operation",
         response_model=dict[str, list[dict[str, Any]]],
     )
-    async def ops(request: Request) -> Response:
+    async def ops() -> Response:
         """Name, aliases, signature, documentation, and whether it is differentiable."""
-        return await operations.response(request.scope)
+        return await operations.response()
 
     @routes.get("/limits", operation_id="limits", summary="What one request may use")
-    async def limits() -> dict[str, documents.Whole]:
+    async def limits() -> dict[str, openapi.Whole]:
         """Every limit that a request is held to."""
         return {
             "body_bytes": settings.max_body_bytes,

@@ -15,7 +15,7 @@ from gradwire_engine.errors import EngineError
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
-from gradwire_service import documents
+from gradwire_service import openapi
 from gradwire_service.library import NotNear
 from gradwire_service.parts import Parts
 from gradwire_service.routes.batching import Gathering
@@ -122,7 +122,7 @@ class Compute:
             except TooLongInline:
                 pass
             else:
-                exchange.account.program = exchange.outcome.program
+                exchange.stats.program = exchange.outcome.program
                 return body
         return await self._elsewhere(exchange, work)
 
@@ -174,7 +174,7 @@ def routes(parts: Parts, desk: Desk, threads: ThreadPoolExecutor) -> list[BaseRo
         RawRoute(
             f"/v1/{kind}",
             Compute(kind, parts, desk, gathering, threads),
-            **documents.OPERATIONS[kind],
+            **openapi.OPERATIONS[kind],
         )
         for kind in FIELDS
     ]

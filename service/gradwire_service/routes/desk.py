@@ -65,7 +65,7 @@ class Desk:
         except Crashed:
             self._quarantine.count(exchange)
             raise
-        exchange.account.wait(since, waited_seconds)
+        exchange.stats.add_wait(since, waited_seconds)
         assert isinstance(answer, Done | Failed)
         exchange.take_over(answer.outcome)
         if isinstance(answer, Failed):

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 import orjson
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -49,17 +49,17 @@ def router(describe: Callable[[], dict[str, Any]]) -> APIRouter:
     assets = {name: _asset(name) for name in ASSETS}
 
     @routes.get("/openapi.json")
-    async def openapi(request: Request) -> Response:
-        return await document.response(request.scope)
+    async def openapi() -> Response:
+        return await document.response()
 
     @routes.get("/docs")
-    async def docs(request: Request) -> Response:
-        return await assets["docs.html"].response(request.scope)
+    async def docs() -> Response:
+        return await assets["docs.html"].response()
 
     @routes.get("/docs/{name}")
-    async def docs_part(request: Request, name: str) -> Response:
+    async def docs_part(name: str) -> Response:
         if name not in assets:
             raise HTTPException(404)
-        return await assets[name].response(request.scope)
+        return await assets[name].response()
 
     return routes

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from gradwire_service.access.admission import caller_of
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import account_of, server_timing
+from gradwire_service.telemetry import server_timing, stats_of
 from gradwire_service.wire.body import Disconnected, read_body
 from gradwire_service.wire.headers import headers_of
 from gradwire_service.wire.shared import LARGE_BYTES, Packed, Pieces, Shared
@@ -31,8 +31,8 @@ class Exchange:
     ) -> None:
         headers = headers_of(scope)
         self.request = Request(headers, owner_of(scope), settings, offer_of(task))
-        self.account = account_of(scope)
-        self.request.outcome.phases = self.account.phases
+        self.stats = stats_of(scope)
+        self.request.outcome.phases = self.stats.phases
         #: As it came.
         self.body: bytes | Shared = b""
         self._task = task
@@ -52,7 +52,7 @@ class Exchange:
         self._receive = receive
         length = self.request.headers.get(b"content-length", b"")
         body = self.body = await read_body(receive, length, self._most_bytes)
-        self.account.body_bytes = len(body)
+        self.stats.body_bytes = len(body)
         if not isinstance(body, Shared):
             self.request.body = body
         is_long = LARGE_BYTES < len(body) <= SOON_BYTES
@@ -88,11 +88,11 @@ class Exchange:
 
     def take_over(self, outcome: Outcome) -> None:
         """Have what another process says of the answer; what was done here counts, too."""
-        self.account.take_over(outcome.phases)
-        outcome.phases = self.account.phases
+        self.stats.add_phases(outcome.phases)
+        outcome.phases = self.stats.phases
         self.request.outcome = outcome
         if outcome.program is not None:
-            self.account.program = outcome.program
+            self.stats.program = outcome.program
 
     async def watch(self) -> NoReturn:
         """Wait until the client has gone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from gradwire_service.documents.pictures import PICTURE_OPERATIONS
+from gradwire_service.openapi.graph_operations import GRAPH_OPERATIONS
 from gradwire_service.routes.desk import Desk
 from gradwire_service.work.pictures import FORMS
 
@@ -15,7 +15,7 @@ def router(desk: Desk) -> APIRouter:
     routes = APIRouter(prefix="/v1/programs", tags=["programs"])
 
     def draws(name: str) -> None:
-        @routes.get(f"/{{program}}/graph.{name}", **PICTURE_OPERATIONS[name])
+        @routes.get(f"/{{program}}/graph.{name}", **GRAPH_OPERATIONS[name])
         async def draw(request: Request, program: str) -> Response:
             query = request.url.query
             return await desk.answer(request, f"pictures.{name}", program, query)

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from fastapi import Request as HttpRequest
 from starlette.responses import Response
 
-from gradwire_service import documents
+from gradwire_service import openapi
 from gradwire_service.access.keyring import ApiKey, Keyring
 from gradwire_service.parts import Parts
 from gradwire_service.routes.exchange import owner_of
@@ -53,7 +53,7 @@ def router(parts: Parts, keyring: Keyring, threads: ThreadPoolExecutor) -> APIRo
     settings = parts.settings
     all_of_them = Tenants(parts.store, keyring).all
 
-    @routes.get("", **documents.TENANT_OPERATIONS["all"])
+    @routes.get("", **openapi.TENANT_OPERATIONS["all"])
     async def tenants(request: HttpRequest) -> Response:
         asked = Request(headers_of(request.scope), owner_of(request.scope), settings)
         loop = asyncio.get_running_loop()

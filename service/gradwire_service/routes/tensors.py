@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from gradwire_service import documents
+from gradwire_service import openapi
 from gradwire_service.routes.desk import Desk
 
 
@@ -13,23 +13,23 @@ def router(desk: Desk) -> APIRouter:
     """The routes of tensors."""
     routes = APIRouter(prefix="/v1/tensors", tags=["tensors"])
 
-    @routes.put("", **documents.TENSOR_OPERATIONS["put"])
+    @routes.put("", **openapi.TENSOR_OPERATIONS["put"])
     async def put(request: Request) -> Response:
         return await desk.answer(request, "tensors.put")
 
-    @routes.put("/{ref}", **documents.TENSOR_OPERATIONS["put_as"])
+    @routes.put("/{ref}", **openapi.TENSOR_OPERATIONS["put_as"])
     async def put_as(request: Request, ref: str) -> Response:
         return await desk.answer(request, "tensors.put", ref)
 
-    @routes.get("/{ref}", **documents.TENSOR_OPERATIONS["show"])
+    @routes.get("/{ref}", **openapi.TENSOR_OPERATIONS["show"])
     async def show(request: Request, ref: str) -> Response:
         return await desk.answer(request, "tensors.show", ref)
 
-    @routes.head("/{ref}", **documents.TENSOR_OPERATIONS["look"])
+    @routes.head("/{ref}", **openapi.TENSOR_OPERATIONS["look"])
     async def look(request: Request, ref: str) -> Response:
         return await desk.answer(request, "tensors.look", ref)
 
-    @routes.delete("/{ref}", **documents.TENSOR_OPERATIONS["remove"])
+    @routes.delete("/{ref}", **openapi.TENSOR_OPERATIONS["remove"])
     async def remove(request: Request, ref: str) -> Response:
         return await desk.answer(request, "tensors.remove", ref)
 

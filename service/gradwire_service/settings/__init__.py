@@ -1,6 +1,6 @@
-"""Every knob of the service, read from ``GRADWIRE_…`` environment variables.
+"""The settings of the service, read from ``GRADWIRE_…`` environment variables.
 
-The knobs of each subject are in a file of its own.
+The settings of each subject are in a file of its own.
 """
 
 from __future__ import annotations
@@ -10,29 +10,38 @@ from typing import Self
 from pydantic import BaseModel, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from gradwire_service.settings.admitting import Admitting
-from gradwire_service.settings.budgets import Budgets
-from gradwire_service.settings.connections import Connections
-from gradwire_service.settings.keeping import Keeping
-from gradwire_service.settings.listening import Listening
-from gradwire_service.settings.sharing import Sharing
-from gradwire_service.settings.telling import Telling
+from gradwire_service.settings.auth import AuthSettings
+from gradwire_service.settings.budgets import BudgetSettings
+from gradwire_service.settings.concurrency import ConcurrencySettings
+from gradwire_service.settings.connections import ConnectionSettings
+from gradwire_service.settings.observability import ObservabilitySettings
+from gradwire_service.settings.server import ServerSettings
+from gradwire_service.settings.storage import StorageSettings
 
 __all__ = ["SUBJECTS", "Settings"]
 
-#: The subjects, in the order in which they are told.
+#: The subjects, in the order of the documentation.
 SUBJECTS: tuple[type[BaseModel], ...] = (
-    Listening,
-    Connections,
-    Admitting,
-    Budgets,
-    Sharing,
-    Keeping,
-    Telling,
+    ServerSettings,
+    ConnectionSettings,
+    AuthSettings,
+    BudgetSettings,
+    ConcurrencySettings,
+    StorageSettings,
+    ObservabilitySettings,
 )
 
 
-class Settings(Listening, Connections, Admitting, Budgets, Sharing, Keeping, Telling, BaseSettings):
+class Settings(
+    ServerSettings,
+    ConnectionSettings,
+    AuthSettings,
+    BudgetSettings,
+    ConcurrencySettings,
+    StorageSettings,
+    ObservabilitySettings,
+    BaseSettings,
+):
     """One instance per application; never read as a global."""
 
     model_config = SettingsConfigDict(

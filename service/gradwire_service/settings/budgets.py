@@ -1,4 +1,4 @@
-"""What one request may take."""
+"""Limits of one request."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pydantic import BaseModel, Field
 from gradwire_service.settings.units import GIBIBYTE, MEBIBYTE, Size
 
 
-class Budgets(BaseModel):
-    """What one request may take."""
+class BudgetSettings(BaseModel):
+    """Limits of one request."""
 
     max_body_bytes: Size = Field(
-        default=64 * MEBIBYTE, gt=0, description="Largest request body, refused with 413 beyond it."
+        default=64 * MEBIBYTE, gt=0, description="Largest request body; beyond it, 413."
     )
     max_array_bytes: Size = Field(
         default=GIBIBYTE, gt=0, description="Largest single array that a program may make."
@@ -19,12 +19,13 @@ class Budgets(BaseModel):
     max_total_bytes: Size = Field(
         default=4 * GIBIBYTE,
         gt=0,
-        description="Most bytes of arrays that one request may hold at once.",
+        description="Most bytes of arrays in memory at once for one request.",
     )
     max_answer_bytes: Size = Field(
         default=GIBIBYTE,
         gt=0,
-        description="Most bytes of arrays in one answer, each as often as it is named.",
+        description="Most bytes of arrays in one answer; an array that is returned twice counts "
+        "twice.",
     )
     max_instructions: int = Field(
         default=300_000, gt=0, description="Most instructions that one request may record."
@@ -37,8 +38,8 @@ class Budgets(BaseModel):
     default_timeout_ms: int = Field(
         default=10_000,
         gt=0,
-        description="Time a request has, queueing included, unless it asks otherwise.",
+        description="Timeout of requests that set none; it includes the time in the queue.",
     )
     max_timeout_ms: int = Field(
-        default=60_000, gt=0, description="Longest time a request may ask for; more is cut to this."
+        default=60_000, gt=0, description="Longest timeout; a longer one is reduced to this."
     )

@@ -1,4 +1,4 @@
-"""What a connection may take, and how slow its client may be."""
+"""Limits of connections, and of slow clients."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 from gradwire_service.settings.units import KIBIBYTE, MEBIBYTE, Size
 
 
-class Connections(BaseModel):
-    """What a connection may take, and how slow its client may be."""
+class ConnectionSettings(BaseModel):
+    """Limits of connections, and of slow clients."""
 
     max_connections: int = Field(
         default=1000, gt=0, description="Most connections at a time; beyond them, 503."
@@ -27,33 +27,33 @@ class Connections(BaseModel):
     max_arriving_bytes: Size = Field(
         default=512 * MEBIBYTE,
         gt=0,
-        description="Most bytes of bodies that are still arriving, of all connections; beyond "
+        description="Most bytes of bodies that are being received, over all connections; beyond "
         "them, 503.",
     )
     max_leaving_bytes: Size = Field(
         default=256 * MEBIBYTE,
         gt=0,
-        description="Most bytes of answers that wait for their clients to take them, of all "
-        "connections; beyond them, those who take them slowest are cut.",
+        description="Most bytes of answers that wait for their clients, over all connections; "
+        "beyond them, the slowest connections are closed.",
     )
     header_timeout_seconds: float = Field(
         default=10.0,
         gt=0,
-        description="How long the headers of a request may take, and a new connection's first "
-        "byte; then 408.",
+        description="Timeout of the headers of a request and of the first byte of a connection; "
+        "then 408.",
     )
     body_timeout_seconds: float = Field(
         default=10.0,
         gt=0,
-        description="In each such time a body must bring as much as min_bytes_per_second asks "
-        "for; else 408.",
+        description="Interval in which a body must make the progress that min_bytes_per_second "
+        "demands; else 408.",
     )
     send_timeout_seconds: float = Field(
         default=30.0,
         gt=0,
-        description="In each such time a client must take so much of its answer; else the "
-        "connection is cut.",
+        description="Interval in which a client must take as much of its answer; else the "
+        "connection is closed.",
     )
     min_bytes_per_second: Size = Field(
-        default=1000, ge=0, description="Least speed of bodies and of answers."
+        default=1000, ge=0, description="Least speed of bodies and answers."
     )

@@ -1,4 +1,4 @@
-"""The settings as an operator gave them, and what is wrong with them by the names used there."""
+"""Reads settings from options and the environment; errors name them as they were given."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 from pydantic import ValidationError
 
 from gradwire_service.settings import Settings
-from gradwire_service.settings.starting import NotStarted
+from gradwire_service.settings.errors import StartupError
 
 _PREFIX = "GRADWIRE_"
-#: Read by others that may share an environment with the service: the SDK, the compose file.
+#: Variables of the SDK and the compose file, which may share the environment.
 _OTHERS = frozenset({"GRADWIRE_API_KEY", "GRADWIRE_URL", "GRADWIRE_PUBLISHED_PORT"})
 _MOST_SHOWN = 60
 
 
-class SettingsError(NotStarted):
-    """Settings that do not hold; its text names each by its variable or option."""
+class SettingsError(StartupError):
+    """Invalid settings; the message names each by its variable or option."""
 
 
 def read_settings(options: Mapping[str, str]) -> Settings:
-    """The settings of the options, by their fields' names, and of the environment for the rest.
+    """The settings from options, by their fields' names, and from the environment.
 
     Raises: ``SettingsError``.
     """
@@ -30,7 +30,7 @@ def read_settings(options: Mapping[str, str]) -> Settings:
         given: dict[str, Any] = dict(options)
         return Settings(**given)
     except ValidationError as error:
-        faults = [_told(fault, options) for fault in error.errors(include_url=False)]
+        faults = [_described(fault, options) for fault in error.errors(include_url=False)]
         raise SettingsError("; ".join(faults)) from None
 
 
@@ -40,26 +40,26 @@ def variable(name: str) -> str:
 
 
 def unknown_variables(environment: Iterable[str]) -> list[str]:
-    """What looks like a setting and is none, each with the setting that may have been meant."""
+    """Unknown variables that look like settings, each with the setting that may be meant."""
     known = {variable(name) for name in Settings.model_fields}
-    told = []
+    unknown = []
     for name in sorted(environment):
         if not name.upper().startswith(_PREFIX) or name.upper() in known | _OTHERS:
             continue
         near = get_close_matches(name.upper(), known, n=1, cutoff=0.8)
-        told.append(f"{name} (is {near[0]} meant?)" if near else name)
-    return told
+        unknown.append(f"{name} (is {near[0]} meant?)" if near else name)
+    return unknown
 
 
-def _told(fault: Any, options: Mapping[str, str]) -> str:
+def _described(fault: Any, options: Mapping[str, str]) -> str:
     message: str = fault["msg"].removeprefix("Value error, ")
     if not fault["loc"]:
         return message
     name = str(fault["loc"][0])
     given = "--" + name.replace("_", "-") if name in options else variable(name)
     field = Settings.model_fields[name]
-    # Numbers are shown, since who set them may be somebody else, as Kubernetes sets GRADWIRE_PORT
-    # for a Service of that name. Texts are not: they may be keys, or hold a password.
+    # Numbers are shown, since others may have set them: Kubernetes sets GRADWIRE_PORT for a Service
+    # of that name. Texts are not: they may be keys or hold a password.
     if field.annotation in (int, float, bool):
         given += f"={str(fault['input'])[:_MOST_SHOWN]}"
     return f"{given}: {message}"

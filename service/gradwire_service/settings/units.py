@@ -1,4 +1,4 @@
-"""Bytes and times, as settings count them."""
+"""Units of settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 KIBIBYTE = 1 << 10
 MEBIBYTE = 1 << 20
 GIBIBYTE = 1 << 30
-#: Beyond it, when something ends is no date that can be told.
+#: Longer times end after the last date that can be written.
 CENTURY_SECONDS = 100 * 365 * 24 * 3600
 
 _SIZE = re.compile(r"(-?\d+(?:\.\d+)?) ?(?:([KMGT])(I?))?B?", re.IGNORECASE)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import Refusal
-from gradwire_service.settings.starting import NotStarted
+from gradwire_service.settings.errors import StartupError
 
 #: A tape's recipe, a program's source, an owner's name for a program, an array, and a record that
 #: was consumed, which the request that consumed it may repeat.
@@ -37,7 +37,7 @@ class OverQuota(Refusal):
         )
 
 
-class NotOpened(NotStarted):
+class NotOpened(StartupError):
     """The service cannot start with this store; the text says why, and what it needs."""
 
 

@@ -13,7 +13,7 @@ from redis import Redis, exceptions
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from gradwire_service.settings.keeping import told_address
+from gradwire_service.settings.storage import redacted_address
 from gradwire_service.store.circuit import CircuitBreaker
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
@@ -96,7 +96,7 @@ class RedisStore(Store):
             socket_read_size=_READ_BYTES,
             retry=Retry(NoBackoff(), 0),  # consume is not idempotent
         )
-        self._circuit = CircuitBreaker(told_address(url), self._probe)
+        self._circuit = CircuitBreaker(redacted_address(url), self._probe)
         if (failure := self._probe()) is not None:
             self._circuit.open(failure, "at the start")
 

@@ -1,34 +1,38 @@
-"""What is told about the work: metrics, log lines and traces, and the id that joins them."""
+"""Telemetry: metrics, log lines and traces, joined by request ids."""
 
-from gradwire_service.telemetry.account import PHASES, Account, account_of, server_timing
-from gradwire_service.telemetry.export import Export, NotInstalled, open_export
 from gradwire_service.telemetry.exposition import Exposition
 from gradwire_service.telemetry.ids import RequestIds
-from gradwire_service.telemetry.ledger import Ledger
-from gradwire_service.telemetry.lines import stack_of
 from gradwire_service.telemetry.log import Log, logging_to
 from gradwire_service.telemetry.metrics import Metrics
-from gradwire_service.telemetry.requests import Tell, request_lines
-from gradwire_service.telemetry.scope import Problems, RequestScope, send_problem
+from gradwire_service.telemetry.middleware import ProblemMiddleware, RequestMiddleware, send_problem
+from gradwire_service.telemetry.recorder import RequestRecorder
+from gradwire_service.telemetry.rendering import stack_of
+from gradwire_service.telemetry.request_log import Observer, request_logger
+from gradwire_service.telemetry.request_stats import PHASES, RequestStats, server_timing, stats_of
+from gradwire_service.telemetry.trace_export import (
+    ExtraNotInstalled,
+    TraceExport,
+    open_trace_export,
+)
 
 __all__ = [
     "PHASES",
-    "Account",
-    "Export",
     "Exposition",
-    "Ledger",
+    "ExtraNotInstalled",
     "Log",
     "Metrics",
-    "NotInstalled",
-    "Problems",
+    "Observer",
+    "ProblemMiddleware",
     "RequestIds",
-    "RequestScope",
-    "Tell",
-    "account_of",
+    "RequestMiddleware",
+    "RequestRecorder",
+    "RequestStats",
+    "TraceExport",
     "logging_to",
-    "open_export",
-    "request_lines",
+    "open_trace_export",
+    "request_logger",
     "send_problem",
     "server_timing",
     "stack_of",
+    "stats_of",
 ]

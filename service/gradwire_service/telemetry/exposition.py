@@ -1,4 +1,4 @@
-"""The metrics as they are read: by threads, and without what cannot be had in time."""
+"""``/metrics``: written by a thread, without figures that the store does not give in time."""
 
 from __future__ import annotations
 
@@ -16,80 +16,76 @@ from gradwire_service.telemetry.metrics import Metrics
 
 logger = logging.getLogger("gradwire")
 
-#: How long the store may take to tell what it holds.
+#: How long the store may take to count its records.
 STORE_SECONDS = 0.5
 
 
 class _Records(Collector):
-    """How many records are held, as far as that is known."""
+    """The number of records in the store, where it is known."""
 
     def __init__(self) -> None:
-        self.held: Mapping[str, int] = {}
+        self.numbers: Mapping[str, int] = {}
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The numbers by kind; nothing where the store did not tell them."""
+        """The numbers by kind; nothing where the store did not answer."""
         family = GaugeMetricFamily("gradwire_records", "Records held, by kind.", labels=["kind"])
-        for kind, number in self.held.items():
+        for kind, number in self.numbers.items():
             family.add_metric([kind], number)
         if family.samples:
             yield family
 
 
 class Exposition:
-    """Prometheus' text, written by a thread; with what is held, where the store tells in time.
+    """Prometheus' text format, with the number of records where the store answers in time.
 
-    ``held`` gives the number of records by kind, and may block: one thread asks, and whoever comes
-    meanwhile waits for the same answer.
+    ``count`` gives the number of records by kind, and may block: one thread calls it, and all
+    requests for metrics meanwhile wait for the same answer.
     """
 
     def __init__(
         self,
         metrics: Metrics,
-        held: Callable[[], Mapping[str, int]],
+        count: Callable[[], Mapping[str, int]],
         store_seconds: float = STORE_SECONDS,
     ) -> None:
         self.registry = metrics.registry
-        self._held = held
+        self._count = count
         self._store_seconds = store_seconds
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="gradwire-metrics")
-        self._asker = ThreadPoolExecutor(1, thread_name_prefix="gradwire-records")
-        self._asked: Future[Mapping[str, int]] | None = None
+        self._counter = ThreadPoolExecutor(1, thread_name_prefix="gradwire-records")
+        self._counting: Future[Mapping[str, int]] | None = None
         self._records = _Records()
         self.registry.register(self._records)
         self._tasks = Gauge("gradwire_tasks", "Tasks of the event loop.", registry=self.registry)
 
     async def text(self) -> bytes:
         """All metrics in Prometheus' text format."""
-        await self.refresh()
+        self._tasks.set(len(asyncio.all_tasks()))
+        self._records.numbers = await self._counted()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._writer, generate_latest, self.registry)
 
-    async def refresh(self) -> None:
-        """Find what is told only when it is asked for."""
-        self._tasks.set(len(asyncio.all_tasks()))
-        self._records.held = await self._told()
-
     def close(self) -> None:
-        """Let the threads end."""
-        for threads in self._writer, self._asker:
+        """End the threads."""
+        for threads in self._writer, self._counter:
             threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _told(self) -> Mapping[str, int]:
-        if self._asked is None:
-            self._asked = self._asker.submit(self._ask)
-        asked = self._asked
-        await asyncio.wait([asyncio.wrap_future(asked)], timeout=self._store_seconds)
-        if not asked.done():
+    async def _counted(self) -> Mapping[str, int]:
+        if self._counting is None:
+            self._counting = self._counter.submit(self._try_count)
+        counting = self._counting
+        await asyncio.wait([asyncio.wrap_future(counting)], timeout=self._store_seconds)
+        if not counting.done():
             return {}
-        if self._asked is asked:
-            self._asked = None
-        return asked.result()
+        if self._counting is counting:
+            self._counting = None
+        return counting.result()
 
-    def _ask(self) -> Mapping[str, int]:
+    def _try_count(self) -> Mapping[str, int]:
         try:
-            return self._held()
-        except Refusal:  # of which the store has told itself
+            return self._count()
+        except Refusal:  # which the store has logged itself
             return {}
-        except Exception as error:  # whatever ails a store, the rest is told
+        except Exception as error:  # all other metrics are given all the same
             logger.warning("the records in the store could not be counted", exc_info=error)
             return {}

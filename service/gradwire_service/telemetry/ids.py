@@ -1,4 +1,4 @@
-"""The ids by which requests are named: in answers, problems and the log."""
+"""Request ids."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _GIVEN = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
 class RequestIds:
-    """Names requests as they name themselves, else one after the other."""
+    """Takes a request's own ``X-Request-Id``, or numbers the request."""
 
     def __init__(self) -> None:
         self._prefix = secrets.token_hex(6)
         self._numbers = count(1)
 
     def of(self, headers: Mapping[bytes, bytes]) -> str:
-        """The id of a request of these headers."""
+        """The id of a request with these headers."""
         given = headers.get(b"x-request-id")
         if given is not None and _GIVEN.fullmatch(given):
             return str(given, "ascii")

@@ -1,4 +1,4 @@
-"""The service's metrics, each counted by a method of its own."""
+"""The service's metrics; there is a method for each event that is counted."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from prometheus_client import CollectorRegistry, Gauge, Info, ProcessCollector
 
 from gradwire_service import __version__
 from gradwire_service.problems import KINDS
-from gradwire_service.telemetry.account import PHASES
-from gradwire_service.telemetry.collectors import Durations, Tally
+from gradwire_service.telemetry.collectors import Histograms, LabelledCounter
+from gradwire_service.telemetry.request_stats import PHASES
 
-#: Methods by which requests are counted; whatever else a client may send is one more.
+#: Methods as labels; any other is ``other``.
 METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
-#: Statuses of those who asked for too much, too often or without a right, whatever they asked.
-_TURNED_AWAY = frozenset({401, 403, 408, 413, 414, 429, 431, 503, 504})
+#: Statuses of requests beyond a limit or without permission, whatever they asked for.
+_REJECTED = frozenset({401, 403, 408, 413, 414, 429, 431, 503, 504})
 
 
 class Load(Protocol):
-    """What is under way."""
+    """The number of computations."""
 
     @property
     def in_flight(self) -> int:
-        """Computations that were begun and not answered."""
+        """Computations under way."""
 
     @property
     def queued(self) -> int:
-        """Computations that wait for a thread or hold one."""
+        """Of these, the ones that wait for an executor or have one."""
 
 
 class Metrics:
@@ -39,53 +39,55 @@ class Metrics:
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
 
-        def tally(name: str, documentation: str, *labels: str) -> Tally:
-            collector = Tally(name, documentation, *labels)
+        def counter(name: str, documentation: str, *labels: str) -> LabelledCounter:
+            collector = LabelledCounter(name, documentation, *labels)
             registry.register(collector)
             return collector
 
-        def durations(name: str, documentation: str, *labels: str) -> Durations:
-            collector = Durations(name, documentation, *labels)
+        def histograms(name: str, documentation: str, *labels: str) -> Histograms:
+            collector = Histograms(name, documentation, *labels)
             registry.register(collector)
             return collector
 
-        self._requests = tally(
+        self._requests = counter(
             "gradwire_requests",
             "Requests answered, by route, method and status.",
             *("route", "method", "status"),
         )
-        self._request_seconds = durations(
+        self._request_seconds = histograms(
             "gradwire_request_seconds", "Time from a request's head to its answer.", "route"
         )
-        self._problems = tally("gradwire_problems", "Requests refused, by code.", "code")
-        self._rejected = tally(
+        self._problems = counter("gradwire_problems", "Requests refused, by code.", "code")
+        self._rejected = counter(
             "gradwire_rejected",
             "Requests turned away for the load, a limit, the time or a missing right.",
             "reason",
         )
-        self._cancelled = tally("gradwire_cancelled", "Requests whose client went away.")
-        self._cache = tally(
+        self._cancelled = counter("gradwire_cancelled", "Requests whose client went away.")
+        self._cache = counter(
             "gradwire_executable_cache",
             "Computations whose executable was cached (hit) or had to be made (miss).",
             "outcome",
         )
-        self._tapes = tally(
+        self._tapes = counter(
             "gradwire_tape_values",
             "Questions about tapes whose values were kept here (kept) or computed anew (remade).",
             "outcome",
         )
-        self._nonfinite = tally(
+        self._nonfinite = counter(
             "gradwire_nonfinite",
             "Answers with a value (forward) or gradient (backward) that is not finite.",
             "direction",
         )
-        self._joint = tally("gradwire_joint", "Computations by a replay that others shared.")
-        self._shared = tally("gradwire_joint_replays", "Replays that several computations shared.")
-        phases = durations(
+        self._joint = counter("gradwire_joint", "Computations by a replay that others shared.")
+        self._shared = counter(
+            "gradwire_joint_replays", "Replays that several computations shared."
+        )
+        phases = histograms(
             "gradwire_phase_seconds", "Duration of the phases of a computation.", "phase"
         )
         self._phases = phases.of(*PHASES)
-        waits = durations("gradwire_queue_wait_seconds", "Time that work waited for a thread.")
+        waits = histograms("gradwire_queue_wait_seconds", "Time that work waited for a thread.")
         self._waits = waits.of()
         ProcessCollector(registry=registry)
         versions = {"version": __version__, "python": python_version(), "numpy": np.__version__}
@@ -93,18 +95,18 @@ class Metrics:
         self._gauge("gradwire_threads", "Python threads.").set_function(threading.active_count)
 
     def watch(self, load: Load) -> None:
-        """Tell also what is under way."""
+        """Add gauges of computations."""
         in_flight = self._gauge("gradwire_in_flight", "Computations under way.")
         in_flight.set_function(lambda: load.in_flight)
         queued = self._gauge("gradwire_queued", "Computations in the pool.")
         queued.set_function(lambda: load.queued)
 
     def watch_connections(self, number: Callable[[], int]) -> None:
-        """Tell also how many connections are open."""
+        """Add a gauge of open connections."""
         self._gauge("gradwire_connections", "Open connections.").set_function(number)
 
     def watch_keys(self, number: Callable[[], int], stale: Callable[[], bool]) -> None:
-        """Tell also how many API keys there are, and whether they are those of the file."""
+        """Add gauges of API keys and of whether their file can be read."""
         self._gauge("gradwire_keys", "API keys; 0 where none is asked for.").set_function(number)
         gauge = self._gauge("gradwire_keys_stale", "1 while the file of keys cannot be read.")
         gauge.set_function(stale)
@@ -113,18 +115,18 @@ class Metrics:
         return Gauge(name, documentation, registry=self.registry)
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count one response, and how long it took."""
+        """Count one response and its duration."""
         self._requests.counts[route, method, status] += 1
         self._request_seconds.of(route).observe((seconds,))
 
     def refused(self, code: str) -> None:
         """Count one problem."""
         self._problems.counts[code,] += 1
-        if KINDS[code].status in _TURNED_AWAY:
+        if KINDS[code].status in _REJECTED:
             self.rejected(code)
 
     def rejected(self, reason: str) -> None:
-        """Count one request that was turned away; those refused by a problem are counted so."""
+        """Count one rejected request or connection; ``refused`` calls it where it applies."""
         self._rejected.counts[reason,] += 1
 
     def cancelled(self) -> None:
@@ -132,11 +134,11 @@ class Metrics:
         self._cancelled.counts[()] += 1
 
     def waited(self, seconds: float) -> None:
-        """Count how long one piece of work waited for a thread; from any thread."""
+        """Observe the wait of one computation for an executor; from any thread."""
         self._waits.observe((seconds,))
 
     def computed(self, seconds: Sequence[float], *, cached: bool) -> None:
-        """Count one computation and how long its phases took."""
+        """Count one computation and the durations of its phases."""
         self._phases.observe(seconds)
         self._cache.counts["hit" if cached else "miss",] += 1
 
@@ -146,7 +148,7 @@ class Metrics:
         self._joint.counts[()] += computations
 
     def asked_tape(self, *, kept: bool) -> None:
-        """Count one question about a tape."""
+        """Count one request about a tape."""
         self._tapes.counts["kept" if kept else "remade",] += 1
 
     def nonfinite(self, directions: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
-"""A span for each request, with one for each thing that it spent its time on.
+"""A span for each request, with a child for each of its phases.
 
-Named as OpenTelemetry's conventions name them, but for ``url.path``: a path may hold a tape's id,
-which whoever knows it may use, so only its route is told.
+Attributes follow OpenTelemetry's conventions for HTTP, except that ``url.path`` is left out: a path
+may hold the id of a tape, which is a secret.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from opentelemetry.util.types import AttributeValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gradwire_service.telemetry.account import CLIENT_GONE, PHASES, Account, opened
+from gradwire_service.telemetry.request_stats import CLIENT_GONE, PHASES, RequestStats, attached
 from gradwire_service.wire.headers import headers_of
 
 _PROPAGATOR = TraceContextTextMapPropagator()
 _PARENT = (b"traceparent", b"tracestate")
-#: Of a span that stands for a wait.
+#: The name of spans of waits.
 _QUEUE = "queue"
 
 
-class TracedAccount(Account):
-    """An account that also knows when its figures came about."""
+class TracedStats(RequestStats):
+    """Stats that also record when each phase began and ended."""
 
     __slots__ = ("intervals",)
 
@@ -43,21 +43,21 @@ class TracedAccount(Account):
         self.intervals: list[tuple[str, float, float]] = []
         self.phases: _Phases = _Phases(self.intervals)
 
-    def take_over(self, phases: Sequence[float]) -> None:
-        """They ended now, and followed one another."""
+    def add_phases(self, phases: Sequence[float]) -> None:
+        """Also their intervals, as if they had followed one another until now."""
         begin = perf_counter() - sum(phases)
         for phase, seconds in enumerate(phases):
             self.phases.add(phase, begin, seconds)
             begin += seconds
 
-    def wait(self, since: float, seconds: float) -> None:
-        """Also remember when."""
-        super().wait(since, seconds)
+    def add_wait(self, since: float, seconds: float) -> None:
+        """Also its interval."""
+        super().add_wait(since, seconds)
         self.intervals.append((_QUEUE, since, since + seconds))
 
 
 class _Phases(list[float]):
-    """Seconds by phase: each is set when the phase ends, so that is when it was."""
+    """Seconds by phase, each set when its phase ends: so the intervals are known."""
 
     def __init__(self, intervals: list[tuple[str, float, float]]) -> None:
         super().__init__([0.0] * len(PHASES))
@@ -70,13 +70,13 @@ class _Phases(list[float]):
         super().__setitem__(phase, seconds)
 
     def add(self, phase: int, begin: float, seconds: float) -> None:
-        """Count what a phase took that began then."""
+        """Add a phase of an earlier interval."""
         self._intervals.append((PHASES[phase], begin, begin + seconds))
         super().__setitem__(phase, self[phase] + seconds)
 
 
 class Tracing:
-    """Outermost of all around an application, where traces are wanted."""
+    """Middleware around ``RequestMiddleware``, where traces are enabled."""
 
     def __init__(self, app: ASGIApp, tracer: Tracer) -> None:
         self._app = app
@@ -96,11 +96,11 @@ class Tracing:
             await self._app(scope, receive, send)
             return
         context = span.get_span_context()
-        account = opened(scope, TracedAccount())
-        account.trace_id = format_trace_id(context.trace_id)
-        # Level 2 of Trace Context: which span answered.
-        answered = f"00-{account.trace_id}-{format_span_id(context.span_id)}-01".encode()
-        clocks_apart = time() - perf_counter()
+        stats = attached(scope, TracedStats())
+        stats.trace_id = format_trace_id(context.trace_id)
+        # Trace Context Level 2: the span that answered.
+        answered = f"00-{stats.trace_id}-{format_span_id(context.span_id)}-01".encode()
+        clock_offset = time() - perf_counter()
 
         def send_with_span(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
@@ -110,49 +110,49 @@ class Tracing:
         try:
             await self._app(scope, receive, send_with_span)
         finally:
-            self._end(span, account, scope, clocks_apart)
+            self._end(span, stats, scope, clock_offset)
 
-    def _end(self, span: Span, account: TracedAccount, scope: Scope, clocks_apart: float) -> None:
+    def _end(self, span: Span, stats: TracedStats, scope: Scope, clock_offset: float) -> None:
         within = set_span_in_context(span)
-        for name, begin, end in sorted(account.intervals, key=lambda interval: interval[1]):
+        for name, begin, end in sorted(stats.intervals, key=lambda interval: interval[1]):
             child = self._tracer.start_span(
                 name,
                 within,
-                attributes=_program(account),
-                start_time=int((begin + clocks_apart) * 1e9),
+                attributes=_program(stats),
+                start_time=int((begin + clock_offset) * 1e9),
             )
-            child.end(int((end + clocks_apart) * 1e9))
-        span.update_name(f"{account.method} {account.route}")
-        span.set_attributes(_attributes(account, scope))
-        if account.status >= 500 or account.status == CLIENT_GONE:
+            child.end(int((end + clock_offset) * 1e9))
+        span.update_name(f"{stats.method} {stats.route}")
+        span.set_attributes(_attributes(stats, scope))
+        if stats.status >= 500 or stats.status == CLIENT_GONE:
             span.set_status(Status(StatusCode.ERROR))
         span.end()
 
 
-def _program(account: Account) -> dict[str, AttributeValue]:
-    return {} if account.program is None else {"gradwire.program.id": account.program}
+def _program(stats: RequestStats) -> dict[str, AttributeValue]:
+    return {} if stats.program is None else {"gradwire.program.id": stats.program}
 
 
-def _attributes(account: Account, scope: Scope) -> dict[str, AttributeValue]:
-    told: dict[str, AttributeValue] = {
-        "http.request.method": account.method if account.method != "other" else "_OTHER",
-        "http.request.body.size": account.body_bytes,
-        "http.response.body.size": account.answer_bytes,
+def _attributes(stats: RequestStats, scope: Scope) -> dict[str, AttributeValue]:
+    attributes: dict[str, AttributeValue] = {
+        "http.request.method": stats.method if stats.method != "other" else "_OTHER",
+        "http.request.body.size": stats.body_bytes,
+        "http.response.body.size": stats.answer_bytes,
         "url.scheme": str(scope.get("scheme", "http")),
         "network.protocol.version": str(scope.get("http_version", "1.1")),
-        "gradwire.request.id": account.request_id,
-        **_program(account),
+        "gradwire.request.id": stats.request_id,
+        **_program(stats),
     }
-    if account.route != "none":
-        told["http.route"] = account.route
-    if account.status == CLIENT_GONE:
-        told["error.type"] = "client_gone"
+    if stats.route != "none":
+        attributes["http.route"] = stats.route
+    if stats.status == CLIENT_GONE:
+        attributes["error.type"] = "client_gone"
     else:
-        told["http.response.status_code"] = account.status
-    if account.code is not None:
-        told["gradwire.problem.code"] = account.code
-        if account.status >= 500:
-            told["error.type"] = account.code
-    if account.tenant is not None:
-        told["gradwire.tenant"] = account.tenant
-    return told
+        attributes["http.response.status_code"] = stats.status
+    if stats.code is not None:
+        attributes["gradwire.problem.code"] = stats.code
+        if stats.status >= 500:
+            attributes["error.type"] = stats.code
+    if stats.tenant is not None:
+        attributes["gradwire.tenant"] = stats.tenant
+    return attributes

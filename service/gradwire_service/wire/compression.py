@@ -1,20 +1,18 @@
-"""Content codings: bodies compressed by gzip or zstd, both ways, never beyond a bound.
+"""Content codings: request bodies compressed by gzip or zstd, decompressed within a bound.
 
-A few kilobytes may stand for gigabytes (gzip 1 to 1,000, zstd 1 to 30,000), and what a zstd frame
-says of its own size is only a claim. So a body is decompressed piece by piece, and no piece is
-larger than what is asked for, whatever the frame says.
+A few kilobytes may stand for gigabytes (gzip 1 to 1,000, zstd 1 to 30,000), and the size that a
+zstd frame declares may be false. So a body is decompressed piece by piece, each of a bounded size.
 """
 
 from __future__ import annotations
 
 import sys
 import zlib
-from abc import ABC, abstractmethod
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.body import too_large
-from gradwire_service.wire.preferences import qualities
 from gradwire_service.wire.shared import Body
 
 if sys.version_info >= (3, 14):
@@ -22,22 +20,19 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-#: Compressed bytes taken, and decompressed bytes given, at a time.
+#: Compressed bytes read, and decompressed bytes written, at a time.
 _INPUT_BYTES = 1 << 16
 _OUTPUT_BYTES = 1 << 20
-#: Members of one body; each costs its reader some microseconds, even where it holds nothing.
+#: Members of one body; each takes some microseconds, even an empty one.
 MOST_MEMBERS = 10_000
 #: The largest window of a zstd frame in HTTP is 8 MiB. Source: RFC 9659, section 3.
 _WINDOW_LOG = 23
-#: The levels at which JSON's digits shrink well for the time: half their size at some 50 and 300
-#: MB a second.
-_GZIP_LEVEL = 1
-_ZSTD_LEVEL = 1
 _GZIP_FORMAT = 31  # zlib's number: a gzip header and trailer around its largest window
+_ZSTD_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG}
 
 
 class Member(Protocol):
-    """One compressed member or frame as it is read; several may follow one another."""
+    """Reads one compressed member or frame; a body may have several."""
 
     @property
     def eof(self) -> bool: ...
@@ -48,25 +43,18 @@ class Member(Protocol):
     def decompress(self, compressed: bytes, max_length: int, /) -> bytes: ...
 
 
-class Coding(ABC):
-    """One content coding (RFC 9110, 8.4.1)."""
+class Coding(NamedTuple):
+    """One content coding (RFC 9110, 8.4.1); ``member`` makes a reader."""
 
     name: str
-
-    @abstractmethod
-    def compress(self, body: Body) -> bytes:
-        """The whole body compressed."""
-
-    @abstractmethod
-    def member(self) -> Member:
-        """What reads one member of a body, and stops at its end."""
+    member: Callable[[], Member]
 
     def decompress(self, body: Body, max_bytes: int) -> bytearray:
-        """The whole body decompressed.
+        """The whole body, decompressed.
 
         Raises: ``Refusal`` (body_too_large) as soon as it has more than ``max_bytes``;
-        (malformed_body) where it is cut short or damaged, has more than ``MOST_MEMBERS``, or
-        something else follows it.
+        (malformed_body) if it is truncated, damaged, followed by other data, or has more than
+        ``MOST_MEMBERS``.
         """
         whole = bytearray()
         member, members = self.member(), 1
@@ -101,43 +89,18 @@ class Coding(ABC):
             raise Refusal("malformed_body", detail, hint=_window_hint(error)) from None
 
 
-class Gzip(Coding):
-    """RFC 1952."""
-
-    name = "gzip"
-
-    def compress(self, body: Body) -> bytes:
-        return zlib.compress(body, _GZIP_LEVEL, _GZIP_FORMAT)
-
-    def member(self) -> Member:
-        return zlib.decompressobj(_GZIP_FORMAT)
-
-
-class Zstd(Coding):
-    """RFC 8878, its windows bounded by RFC 9659."""
-
-    name = "zstd"
-
-    def compress(self, body: Body) -> bytes:
-        return zstd.compress(body, _ZSTD_LEVEL)
-
-    def member(self) -> Member:
-        return zstd.ZstdDecompressor(
-            options={zstd.DecompressionParameter.window_log_max: _WINDOW_LOG}
-        )
-
-
-def _window_hint(error: Exception) -> str | None:
-    if "memory" in str(error):
-        return f"zstd frames have windows of at most {1 << _WINDOW_LOG} bytes here"
-    return None
-
-
-CODINGS: dict[str, Coding] = {coding.name: coding for coding in (Zstd(), Gzip())}
+#: gzip (RFC 1952), and zstd (RFC 8878) with windows bounded by RFC 9659.
+CODINGS = {
+    coding.name: coding
+    for coding in (
+        Coding("zstd", lambda: zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)),
+        Coding("gzip", lambda: zlib.decompressobj(_GZIP_FORMAT)),
+    )
+}
 
 
 def coding_named(content_encoding: bytes) -> Coding | None:
-    """The coding of a body, none where it is sent as it is.
+    """The coding of a body; None for one that is not compressed.
 
     Raises: ``Refusal`` (unsupported_media_type).
     """
@@ -154,12 +117,7 @@ def coding_named(content_encoding: bytes) -> Coding | None:
     return coding
 
 
-def preferred(accept_encoding: str) -> Coding | None:
-    """The coding that a client prefers for its response; none where it wants it as it is."""
-    wanted = qualities(accept_encoding)
-    best, best_quality = None, wanted.get("identity", 0.0)
-    for coding in CODINGS.values():
-        quality = wanted.get(coding.name, wanted.get("*", 0.0))
-        if quality > best_quality:
-            best, best_quality = coding, quality
-    return best
+def _window_hint(error: Exception) -> str | None:
+    if "memory" in str(error):
+        return f"zstd frames have windows of at most {1 << _WINDOW_LOG} bytes here"
+    return None

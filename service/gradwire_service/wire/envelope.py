@@ -71,7 +71,7 @@ _PLAIN: dict[Kind, Query] = {kind: Query(kind) for kind in FIELDS}
 #: Where a request has the values along which it is differentiated.
 _DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
 _encoding = one_of("list", "base64")
-_TAPE = RECORDED.union(
+TAPE_FIELDS = RECORDED.union(
     ("encoding", "timeout_ms", "persistent", "watch", "watch_accessed_variables")
 )
 
@@ -153,7 +153,7 @@ def read_tape(document: Any, references: References | None = None) -> TapeEnvelo
 
     Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
     """
-    check_fields(document, _TAPE)
+    check_fields(document, TAPE_FIELDS)
     references = references or References()
     program = read_program(document, references)
     variables = _variables(document, references)

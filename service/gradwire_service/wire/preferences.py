@@ -1,4 +1,4 @@
-"""What the headers ``Accept`` and ``Accept-Encoding`` prefer (RFC 9110, 12.4.2)."""
+"""The preferences of the header ``Accept`` (RFC 9110, 12.4.2)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from gradwire_service.problems import problem_of
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import stack_of
 from gradwire_service.wire.shared import Body, packed, unpacked
-from gradwire_service.work.compression import compressed
 from gradwire_service.work.messages import Done, Failed, Task
 from gradwire_service.work.request import Outcome, Request
 from gradwire_service.work.tasks import Tasks, offer_of
@@ -26,7 +25,7 @@ def answered(
         request.learned = learned
         request.body = unpacked(task.body)
         pieces: list[Body] = tasks.run(task.name, request, task.arguments)
-        return Done(packed(compressed(pieces, request)), outcome)
+        return Done(packed(pieces), outcome)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told
         problem = problem_of(error)
         trace = (

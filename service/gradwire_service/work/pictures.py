@@ -10,9 +10,9 @@ import orjson
 from gradwire_engine import Limits, Program
 from gradwire_engine.dataflow import Graph, annotate, dataflow
 
-from gradwire_service.drawings.document import document
-from gradwire_service.drawings.dot import dot
-from gradwire_service.drawings.svg import svg
+from gradwire_service.graphs.document import document
+from gradwire_service.graphs.dot import dot
+from gradwire_service.graphs.svg import svg
 from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.codec import JSON, Encoding, Offer, Writer

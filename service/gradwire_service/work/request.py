@@ -24,7 +24,6 @@ ESSENTIAL = (
     b"content-type",
     b"content-encoding",
     b"accept",
-    b"accept-encoding",
     b"gradwire-timeout-ms",
     b"if-none-match",
     b"idempotency-key",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
-from gradwire_service.settings.starting import NotStarted
+from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import Store
 from gradwire_service.workers.process import Process, Serve, Started
 
@@ -25,7 +25,7 @@ _AGAIN_SECONDS = 1.0
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - multiprocessing makes a folder of its own in it
 
 
-class NoFolder(NotStarted):
+class NoFolder(StartupError):
     """Processes need a folder for temporary files, and there is none."""
 
 

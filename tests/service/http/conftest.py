@@ -14,7 +14,13 @@ import uvicorn
 from gradwire_service.http.connection import Connection
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Account, Ledger, Metrics, Problems, RequestScope
+from gradwire_service.telemetry import (
+    Metrics,
+    ProblemMiddleware,
+    RequestMiddleware,
+    RequestRecorder,
+    RequestStats,
+)
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -29,9 +35,9 @@ class Served:
 
     def __init__(self, settings: Settings, stack: ExitStack, loop: LoopFactoryType) -> None:
         self.metrics = Metrics()
-        self.recorded: list[Account] = []
-        ledger = Ledger(self.metrics, [self.recorded.append])
-        self.limiter = ConnectionLimiter(settings, ledger)
+        self.recorded: list[RequestStats] = []
+        recorder = RequestRecorder(self.metrics, [self.recorded.append])
+        self.limiter = ConnectionLimiter(settings, recorder)
         self.asked: list[str] = []
         self.headers: list[list[tuple[bytes, bytes]]] = []
         self._stack = stack
@@ -47,7 +53,7 @@ class Served:
         ]
         app = Starlette(routes=routes, exception_handlers={Exception: _pass_on})
         config = uvicorn.Config(
-            RequestScope(Problems(app, self.metrics), ledger),
+            RequestMiddleware(ProblemMiddleware(app, self.metrics), recorder),
             port=0,
             http=cast("type[Connection]", partial(Connection, limiter=self.limiter)),
             log_config=None,

@@ -7,7 +7,12 @@ import uvicorn
 from gradwire_service.http.connection import Connection
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Ledger, Metrics, Problems, RequestScope
+from gradwire_service.telemetry import (
+    Metrics,
+    ProblemMiddleware,
+    RequestMiddleware,
+    RequestRecorder,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.server import ServerState
@@ -70,11 +75,11 @@ async def echo(scope, receive, send):
 
 async def answered(pieces):
     """The transport after all of these pieces were read, each by itself."""
-    ledger = Ledger(Metrics())
-    app = RequestScope(Problems(echo, ledger.metrics), ledger)
+    recorder = RequestRecorder(Metrics())
+    app = RequestMiddleware(ProblemMiddleware(echo, recorder.metrics), recorder)
     config = uvicorn.Config(app, log_config=None, access_log=False, ws="none")
     config.load()
-    limiter, state = ConnectionLimiter(Settings(), ledger), ServerState()
+    limiter, state = ConnectionLimiter(Settings(), recorder), ServerState()
     connection = Connection(config, state, {}, limiter=limiter)
     transport = Written()
     connection.connection_made(transport)

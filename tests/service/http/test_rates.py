@@ -5,7 +5,7 @@ from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.http.rates import BodyRate, RateWindow, WriteRate
 from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import Ledger, Metrics
+from gradwire_service.telemetry import Metrics, RequestRecorder
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ SETTINGS = Settings(
 
 @pytest.fixture
 def limiter():
-    return ConnectionLimiter(SETTINGS, Ledger(Metrics()))
+    return ConnectionLimiter(SETTINGS, RequestRecorder(Metrics()))
 
 
 @given(st.lists(st.integers(0, 300), min_size=60, max_size=60))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
-from gradwire_service.documents.graphs import GraphDocument
+from gradwire_service.openapi.graphs import GraphDocument
 
 TEXT = "h = tanh(x @ layers[0].w)\nloss = sum(h, axis=0)"
 FORMS = {

@@ -5,7 +5,7 @@ import math
 import msgpack
 import pytest
 from gradwire_engine import Engine
-from gradwire_service import documents
+from gradwire_service import openapi
 from pydantic import TypeAdapter
 
 TEXT = "h = tanh(x @ w)\nloss = sum(h)"
@@ -25,8 +25,8 @@ async def register(client, program=TEXT, status=201, headers=None, **fields):
     response = await client.post("/v1/programs", json=document, headers=headers)
     assert response.status_code == status, response.text
     if status < 300:
-        TypeAdapter(documents.RegisterRequest).validate_python(document)
-        TypeAdapter(documents.ProgramDocument).validate_json(response.content)
+        TypeAdapter(openapi.RegisterRequest).validate_python(document)
+        TypeAdapter(openapi.ProgramDocument).validate_json(response.content)
     return response.json()
 
 
@@ -46,7 +46,7 @@ async def evaluated(client, program, status=200, **headers):
 async def listed(client, **asked):
     response = await client.get("/v1/programs", params=asked)
     assert response.status_code == 200, response.text
-    TypeAdapter(documents.ProgramPage).validate_json(response.content)
+    TypeAdapter(openapi.ProgramPage).validate_json(response.content)
     return response.json()
 
 

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from gradwire_service import documents
+from gradwire_service import openapi
 from gradwire_service.wire.numbers import DTYPES
 from pydantic import TypeAdapter
 
@@ -60,7 +60,7 @@ async def test_the_ref_is_the_digest_of_what_is_held(client, dtype, shape):
     response = await client.put("/v1/tensors", json=leaf(array))
     assert response.status_code == 201, response.text
     told = response.json()
-    TypeAdapter(documents.TensorDocument).validate_json(response.content)
+    TypeAdapter(openapi.TensorDocument).validate_json(response.content)
     assert told["ref"] == digest(array)
     assert (told["dtype"], told["shape"]) == (dtype, list(shape))
     assert told["nbytes"] == array.nbytes

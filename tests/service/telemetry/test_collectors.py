@@ -4,7 +4,7 @@ import threading
 from itertools import pairwise
 
 import pytest
-from gradwire_service.telemetry.collectors import SECONDS, Durations, Tally
+from gradwire_service.telemetry.collectors import SECONDS, Histograms, LabelledCounter
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, Histogram
@@ -22,7 +22,7 @@ def samples(collector):
 def test_buckets_are_those_of_the_client_library(seconds):
     registry = CollectorRegistry()
     theirs = Histogram("waits", "Waits.", buckets=SECONDS, registry=registry)
-    ours = Durations("waits", "Waits.")
+    ours = Histograms("waits", "Waits.")
     for duration in seconds:
         theirs.observe(duration)
         ours.of().observe((duration,))
@@ -33,7 +33,7 @@ def test_buckets_are_those_of_the_client_library(seconds):
 
 
 def test_values_that_belong_together_are_observed_at_once():
-    durations = Durations("phases", "Phases.", "phase")
+    durations = Histograms("phases", "Phases.", "phase")
     durations.of("read", "write").observe((0.002, 20.0))
     told = samples(durations)
     assert told["phases_sum", ("phase", "read")] == 0.002
@@ -42,7 +42,8 @@ def test_values_that_belong_together_are_observed_at_once():
 
 
 def test_nothing_is_lost_while_threads_write_and_others_read():
-    durations, tally = Durations("waits", "Waits."), Tally("asked", "Asked.", "route")
+    durations = Histograms("waits", "Waits.")
+    counter = LabelledCounter("asked", "Asked.", "route")
     buckets, each = durations.of(), 5000
     told: list[float] = []
 
@@ -54,9 +55,9 @@ def test_nothing_is_lost_while_threads_write_and_others_read():
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        tally.counts[f"/{len(told)}",] += 1
+        counter.counts[f"/{len(told)}",] += 1
         told.append(samples(durations)["waits_count",])
-        samples(tally)
+        samples(counter)
     for thread in threads:
         thread.join()
     assert samples(durations)["waits_count",] == len(threads) * each

@@ -9,7 +9,7 @@ import warnings
 import pytest
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Log, logging_to
-from gradwire_service.telemetry.lines import renderer
+from gradwire_service.telemetry.rendering import renderer
 
 from tests.service.forked import forked
 
@@ -55,7 +55,7 @@ def test_who_does_not_read_misses_lines_and_stops_nobody(caplog):
 
     log = Log(write, RENDER, most_waiting=10)
     log.put(b"first\n", at_once=True)
-    while log._lines:
+    while not log._lines.empty():
         pass
     for _ in range(25):
         log.put(b"more\n")

@@ -14,8 +14,7 @@ import pytest
 from gradwire_service.__main__ import main
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
-from gradwire_service.telemetry import export
-from gradwire_service.telemetry.exporters import SpanExporter
+from gradwire_service.telemetry import trace_export
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pydantic import ValidationError
 
@@ -179,7 +178,7 @@ async def test_a_refusal_is_told_by_its_code_and_nothing_by_its_values(collector
 @pytest.fixture
 def second(monkeypatch):
     """For so long a collector that is gone is waited for."""
-    monkeypatch.setattr(export, "_SECONDS", 1)
+    monkeypatch.setattr(trace_export, "_SECONDS", 1)
 
 
 @pytest.mark.usefixtures("second")
@@ -190,33 +189,11 @@ async def test_a_collector_that_is_gone_stops_nobody():
         assert (await client.post("/v1/gradient", json=GRADIENT)).status_code == 200
 
 
-def test_a_collector_that_is_gone_is_told_once_and_when_it_is_back(caplog):
-    gone = Collector()
-    gone.close()
-    exporter = SpanExporter(gone.endpoint, 0.2)
-    told = []
-    for _ in range(3):
-        exporter.export([])
-        told.append(len(caplog.records))
-    assert told[0] > 0
-    assert told == [told[0]] * 3
-    back = Collector(int(gone.endpoint.rpartition(":")[2]))
-    exporter.export([])
-    exporter.export([])
-    back.close()
-    assert [record.getMessage()[:27] for record in caplog.records[told[0] :]] == [
-        "the collector answers again"
-    ]
-    exporter.export([])
-    assert len(caplog.records) > told[0] + 1
-    exporter.shutdown()
-
-
 @pytest.mark.usefixtures("second")
 async def test_the_end_waits_for_no_collector_that_is_gone():
     gone = Collector()
     gone.close()
-    exporting = export.Export(gone.endpoint, 1.0)
+    exporting = trace_export.TraceExport(gone.endpoint, 1.0)
     tracer = exporting._provider.get_tracer("test")
     for _ in range(2000):  # four batches, each of which would be tried for a second
         tracer.start_span("span").end()

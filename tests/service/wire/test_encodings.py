@@ -11,11 +11,11 @@ import httpx
 import msgpack
 import numpy as np
 import pytest
-from gradwire_service.wire.compression import CODINGS
 from gradwire_service.wire.numbers import DTYPES, WORDS
 from hypothesis import given
 from hypothesis.extra import numpy as npst
 
+from tests.compress import COMPRESS
 from tests.effort import examples
 
 
@@ -54,7 +54,7 @@ class Encoding(NamedTuple):
     def write(self, document):
         body = msgpack.packb(document) if "msgpack" in self.media_type else json.dumps(document)
         body = body.encode() if isinstance(body, str) else body
-        return body if self.coding is None else CODINGS[self.coding].compress(body)
+        return body if self.coding is None else COMPRESS[self.coding](body)
 
     def read(self, response):
         assert response.headers["content-type"] == self.media_type, response.text[:500]

@@ -1,1 +1,0 @@
-"""Pictures of programs: their graphs as SVG, DOT and JSON."""

@@ -1,0 +1,1 @@
+"""Graphs of programs as SVG, DOT and JSON."""

@@ -1,0 +1,49 @@
+"""The OpenAPI document: pydantic models for the published schema; requests never pass them."""
+
+from gradwire_service.openapi.build import complete
+from gradwire_service.openapi.operations import (
+    OPERATIONS,
+    TAPE_OPERATIONS,
+    component_schemas,
+    problems,
+)
+from gradwire_service.openapi.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.openapi.resource_operations import (
+    PROGRAM_OPERATIONS,
+    TENANT_OPERATIONS,
+    TENSOR_OPERATIONS,
+)
+from gradwire_service.openapi.resources import (
+    ProgramDocument,
+    ProgramPage,
+    RegisterRequest,
+    TensorDocument,
+)
+from gradwire_service.openapi.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.openapi.tenants import TenantsDocument
+from gradwire_service.openapi.values import Whole
+
+__all__ = [
+    "OPERATIONS",
+    "PROGRAM_OPERATIONS",
+    "REQUESTS",
+    "RESPONSES",
+    "TAPE_KINDS",
+    "TAPE_OPERATIONS",
+    "TAPE_REQUESTS",
+    "TENANT_OPERATIONS",
+    "TENSOR_OPERATIONS",
+    "Problem",
+    "ProgramDocument",
+    "ProgramPage",
+    "RegisterRequest",
+    "TapeDocument",
+    "TapeRequest",
+    "TapeResponse",
+    "TenantsDocument",
+    "TensorDocument",
+    "Whole",
+    "complete",
+    "component_schemas",
+    "problems",
+]

@@ -1,0 +1,23 @@
+"""Builds the OpenAPI document: FastAPI's, completed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwire_service.openapi.error_responses import add_error_responses
+from gradwire_service.openapi.examples import add_examples
+from gradwire_service.openapi.headers import add_headers
+from gradwire_service.openapi.links import add_links
+from gradwire_service.openapi.operations import component_schemas
+from gradwire_service.openapi.security import add_security
+
+
+def complete(schema: dict[str, Any], *, keys: bool) -> None:
+    """Complete FastAPI's document; ``keys``: whether the service requires API keys."""
+    schema.setdefault("components", {}).setdefault("schemas", {}).update(component_schemas())
+    add_error_responses(schema)
+    if keys:
+        add_security(schema)
+    add_links(schema)
+    add_headers(schema)
+    add_examples(schema)

@@ -1,0 +1,46 @@
+"""The operations on programs' graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwire_service.openapi.graphs import GraphDocument
+from gradwire_service.openapi.operations import content, resource_operation
+
+
+def _parameter(name: str, description: str) -> dict[str, Any]:
+    schema = {"type": "array", "items": {"type": "string"}}
+    return {"name": name, "in": "query", "schema": schema, "description": description}
+
+
+_PARAMETERS = [
+    _parameter("type", "The type of a variable, `x:float64[10,3]`; once for each."),
+    _parameter("target", "A name to mark as target."),
+    _parameter("source", "A name to mark as source."),
+]
+_PICTURES = {"svg": "image/svg+xml", "dot": "text/vnd.graphviz"}
+
+
+def _operation(form: str, summary: str, description: str) -> dict[str, Any]:
+    operation = resource_operation(
+        f"graph_{form}", summary, description, *(413, 422), status=200, response=GraphDocument
+    )
+    if form in _PICTURES:
+        body = {_PICTURES[form]: {"schema": {"type": "string"}}}
+    else:
+        body = {"application/json": content(GraphDocument)["application/json"]}
+    responses = {
+        200: {"description": "The graph.", "content": body},
+        304: {"description": "Not modified: `If-None-Match` has its `ETag`."},
+    }
+    return operation | {
+        "responses": operation["responses"] | responses,
+        "openapi_extra": {"parameters": _PARAMETERS},
+    }
+
+
+GRAPH_OPERATIONS = {
+    "svg": _operation("svg", "A program drawn", "Its graph as a picture, for light and dark."),
+    "dot": _operation("dot", "A program for Graphviz", "Its graph in DOT."),
+    "json": _operation("json", "A program's graph", "Its nodes and edges."),
+}

@@ -1,0 +1,55 @@
+"""Programs and tensors as resources."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from gradwire_service.openapi.programs import Name, NamesOrNull, Program
+from gradwire_service.openapi.values import Digest, Document, Dtype
+
+
+class RegisterRequest(Document):
+    """What ``POST /v1/programs`` takes."""
+
+    program: Program
+    name: Name | None = Field(None, description="A name for it.")
+    ref: Digest | None = Field(None, description="The id that it must have.")
+
+
+class ProgramSummary(BaseModel):
+    """A stored program."""
+
+    id: Digest = Field(description="Equal programs have equal ids.")
+    name: Name | None = Field(None, description="The name in the request, or its first name.")
+    names: list[Name] = Field(description="All its names.")
+    variables: list[str] = Field(description="Names that it reads before assigning them.")
+    outputs: NamesOrNull = Field(description="Names that it returns; null for values without one.")
+    nodes: int = Field(description="Its number of nodes.")
+
+
+class ProgramDocument(ProgramSummary):
+    """A stored program with its text."""
+
+    text: str | None = Field(None, description="As it was sent; a graph as text.")
+
+
+class ProgramPage(BaseModel):
+    """Programs of one tenant, by their ids."""
+
+    programs: list[ProgramSummary]
+    after: Digest | None = Field(None, description="Start of the next page, if there is one.")
+
+
+class TensorDocument(BaseModel):
+    """A stored tensor."""
+
+    ref: Digest = Field(
+        description="SHA-256 over the line `<dtype> <lengths, by commas>` with its line feed, and "
+        "the little-endian bytes in C order."
+    )
+    dtype: Dtype
+    shape: list[int]
+    nbytes: int
+    expires_at: datetime = Field(description="Extended by each use.")

@@ -1,0 +1,184 @@
+"""The documents of answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from gradwire_engine.answer import Kind
+from pydantic import BaseModel, Field
+
+from gradwire_service.openapi.values import Answered, Value, Word
+from gradwire_service.problems import KINDS
+
+
+class Place(BaseModel):
+    """Where in the program."""
+
+    id: str | None = None
+    op: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+class Warned(BaseModel):
+    """A warning about a correct answer."""
+
+    code: str
+    detail: str
+    node: Place | None = None
+
+
+class Unconnected(BaseModel):
+    """Why a gradient does not exist."""
+
+    reason: str
+    detail: str
+    node: Place | None = None
+
+
+class Range(BaseModel):
+    """The range of an operand."""
+
+    shape: list[int]
+    min: float | None = Field(description="The least finite element; of complex ones, the size.")
+    max: float | None = Field(description="The greatest finite element, likewise.")
+    nonfinite: int = Field(description="The number of elements that are NaN or infinite.")
+
+
+class Nonfinite(Place):
+    """The first place where values stopped being finite."""
+
+    instruction: str = Field(description="The instruction there; backward, that of the derivative.")
+    operands: list[Range]
+    hint: str | None = Field(None, description="A function that stays finite.")
+
+
+class Response(BaseModel):
+    """Members of the answers of all computations."""
+
+    program: str = Field(description="The program's id.", pattern="^sha256:")
+    updates: dict[str, Value] | None = Field(None, description="Variables that were assigned.")
+    warnings: list[Warned] | None = None
+    nonfinite: dict[Literal["forward", "backward"], Nonfinite] | None = None
+
+
+class EvaluateResponse(Response):
+    """Values in the structure of the requested names."""
+
+    outputs: Answered
+
+
+class DerivativeResponse(Response):
+    """The target's value, and why derivatives do not exist."""
+
+    value: Answered
+    outputs: Answered = None
+    unconnected: dict[str, Unconnected] | None = None
+
+
+class GradientResponse(DerivativeResponse):
+    """The target's value, and gradients in exactly the sources' structure."""
+
+    gradients: Any = Field(description="Arrays, null where a gradient does not exist.")
+
+
+class Check(BaseModel):
+    """How a source's gradient compares with differences."""
+
+    ok: bool
+    error: float | Word = Field(description="The largest of an element.")
+    at: list[int] | None = Field(
+        description="That element, in a batch behind its example; null where there are too many, "
+        "and the error is that of the slope along a random direction."
+    )
+
+
+class CheckResponse(GradientResponse):
+    """Gradients, differences, and how they compare."""
+
+    differences: Any = Field(description="Arrays, null where the source has many elements.")
+    checks: dict[str, Check] = Field(description="By the source's path.")
+    ok: bool = Field(description="Whether all gradients are right.")
+
+
+class JacobianResponse(DerivativeResponse):
+    """The target's value and Jacobians in exactly the sources' structure."""
+
+    jacobian: Any = Field(description="Arrays of the target's shape and the source's, or null.")
+
+
+class HessianResponse(GradientResponse):
+    """Gradients, and for each of them its Jacobians in the sources' structure again."""
+
+    hessian: Any = Field(description="Arrays of the one source's shape and the other's, or null.")
+
+
+class JvpResponse(DerivativeResponse):
+    """The target's value and its derivative along the tangents, in its structure."""
+
+    jvp: Any = Field(description="Arrays, null where no tangent reaches the target.")
+
+
+class HvpResponse(GradientResponse):
+    """Gradients and their derivatives along the vectors, both in the vectors' structure."""
+
+    hvp: Any = Field(description="Arrays, null where a gradient does not exist.")
+
+
+class Problem(BaseModel):
+    """Any refusal (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: Literal[tuple(KINDS)]  # type: ignore[valid-type]
+    pointer: str | None = Field(None, description="A JSON pointer into the request.")
+    node: Place | None = None
+    hint: str | None = None
+    missing: list[str] | None = None
+
+
+class TapeResponse(EvaluateResponse):
+    """A tape that was made."""
+
+    tape: str = Field(description="Its id; only the key that made it may use it.")
+    watched: list[str] = Field(description="Paths of the watched variables, as declared.")
+    expires_at: datetime = Field(description="Each use moves this on.")
+
+
+class Recorded(BaseModel):
+    """One instruction of a tape."""
+
+    slot: int
+    op: str
+    args: list[int] = Field(description="Slots of the operands.")
+    type: str = Field(description="Dtype and shape of the result.")
+    node: Place
+    body: list[Recorded] | None = Field(None, description="The body of a loop.")
+
+
+class TapeDocument(BaseModel):
+    """A recorded tape."""
+
+    tape: str
+    program: str
+    persistent: bool
+    watched: list[str]
+    expires_at: datetime
+    memory_bytes: int = Field(description="Memory of the values of all instructions.")
+    length: int = Field(description="Number of all instructions.")
+    instructions: list[Recorded] = Field(description="The first of them.")
+
+
+RESPONSES: dict[Kind, type[Response]] = {
+    "evaluate": EvaluateResponse,
+    "gradient": GradientResponse,
+    "jacobian": JacobianResponse,
+    "hessian": HessianResponse,
+    "jvp": JvpResponse,
+    "hvp": HvpResponse,
+    "check": CheckResponse,
+}

@@ -1,0 +1,41 @@
+"""Logs and traces."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+
+class ObservabilitySettings(BaseModel):
+    """Logs and traces."""
+
+    log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
+        default="info",
+        description="The least severe level that is logged. Only `debug` includes the messages of "
+        "unexpected errors, which may quote values.",
+    )
+    log_format: Literal["json", "console"] = Field(
+        default="console",
+        description="Format of log lines: JSON (the image's default), or human-readable.",
+    )
+    log_requests: bool = Field(
+        default=True,
+        description="Whether each request is logged, at level `info`; requests for health and "
+        "metrics at `debug`.",
+    )
+    log_client_addresses: bool = Field(
+        default=False, description="Whether these lines have the client's address."
+    )
+    otel_endpoint: str | None = Field(
+        default=None,
+        pattern="^https?://[^@]+$",
+        description="Address of an OpenTelemetry collector, `http://collector:4318`, to which "
+        "traces are sent. Needs the extra `otel`.",
+    )
+    otel_sample_ratio: float = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="The part of requests that are traced, of those without a `traceparent`.",
+    )

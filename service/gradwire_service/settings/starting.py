@@ -1,5 +1,0 @@
-"""Why a service does not start."""
-
-
-class NotStarted(Exception):
-    """Why a command ends before it began, in words for whoever gave it."""

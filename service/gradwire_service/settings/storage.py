@@ -1,0 +1,126 @@
+"""Stored tapes, programs and tensors: where, how many and for how long."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, Field
+
+from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE, Size
+
+_FORMS = re.compile(r"memory:|sqlite:.+|rediss?://.+|unix://.+")
+
+
+def _address(store: str) -> str:
+    """Check an address; it may hold a password, so errors do not quote it."""
+    if not _FORMS.fullmatch(store):
+        raise ValueError("must be memory:, sqlite:PATH, redis://…, rediss://… or unix://PATH")
+    if not store.startswith("redis"):
+        return store
+    try:
+        parts = urlsplit(store)
+        _ = parts.port
+    except ValueError:
+        raise ValueError(
+            "has an invalid port, or a user or password whose special characters are not "
+            "percent-encoded"
+        ) from None
+    if not re.fullmatch(r"/?|/\d+", parts.path):  # the client would take database 0
+        raise ValueError("must end with the number of a database, like redis://host:6379/0")
+    return store
+
+
+def redacted_address(store: str) -> str:
+    """The address of a store for logs: without user, password and query."""
+    if "://" not in store:
+        return store
+    parts = urlsplit(store)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+class StorageSettings(BaseModel):
+    """Stored tapes, programs and tensors: where, how many and for how long."""
+
+    store: Annotated[str, AfterValidator(_address)] = Field(
+        default="memory:",
+        repr=False,
+        description="Where tapes, programs and tensors are stored: memory:, or sqlite:PATH, a file "
+        "that the processes of one machine may share and that survives restarts, or a Redis that "
+        "replicas share: redis://[user:password@]host:port/db, rediss:// for TLS, unix://PATH.",
+    )
+    store_prefix: str = Field(
+        default="gradwire",
+        pattern=r"^[\w.-]+$",
+        description="Prefix of the keys in Redis; services that share a Redis need different ones.",
+    )
+    store_connect_seconds: float = Field(
+        default=0.5, gt=0, le=10, description="Timeout of connecting to Redis."
+    )
+    store_timeout_seconds: float = Field(
+        default=1.0,
+        gt=0,
+        le=10,
+        description="Timeout of Redis's answers, and of sending it a body; after one, requests "
+        "that need it are refused at once until it answers again.",
+    )
+    tape_ttl_seconds: float = Field(
+        default=600,
+        gt=0,
+        le=CENTURY_SECONDS,
+        description="How long a tape is stored after its last use.",
+    )
+    max_tapes: int = Field(default=10_000, ge=0, description="Most stored tapes.")
+    max_tapes_bytes: Size = Field(
+        default=256 * MEBIBYTE, ge=0, description="Most bytes of the requests that recorded them."
+    )
+    max_tapes_per_tenant: int = Field(
+        default=1000,
+        ge=0,
+        description="Most stored tapes of a tenant; without keys, of an Authorization header.",
+    )
+    max_tapes_bytes_per_tenant: Size = Field(
+        default=128 * MEBIBYTE, ge=0, description="Most bytes of the requests that recorded these."
+    )
+    tape_values_bytes: Size = Field(
+        default=256 * MEBIBYTE,
+        ge=0,
+        description="Bytes of tapes' values that a process caches, to replay only what depends on "
+        "the request.",
+    )
+    max_programs: int = Field(default=10_000, ge=0, description="Most stored programs.")
+    max_programs_bytes: Size = Field(
+        default=256 * MEBIBYTE, ge=0, description="Most bytes of their sources."
+    )
+    max_programs_per_tenant: int = Field(
+        default=1000, ge=0, description="Most stored programs of a tenant, and most names."
+    )
+    max_programs_bytes_per_tenant: Size = Field(
+        default=64 * MEBIBYTE, ge=0, description="Most bytes of the sources of these."
+    )
+    tensor_ttl_seconds: float = Field(
+        default=3600,
+        gt=0,
+        le=CENTURY_SECONDS,
+        description="How long a tensor is stored after its last use.",
+    )
+    max_tensors: int = Field(
+        default=10_000,
+        ge=0,
+        description="Most stored tensors; beyond them, a tenant's new ones replace its own oldest.",
+    )
+    max_tensors_bytes: Size = Field(default=GIBIBYTE, ge=0, description="Most bytes of them.")
+    max_tensors_per_tenant: int = Field(
+        default=1000,
+        ge=0,
+        description="Most stored tensors of a tenant; the least recently used are evicted first.",
+    )
+    max_tensors_bytes_per_tenant: Size = Field(
+        default=512 * MEBIBYTE, ge=0, description="Most bytes of these."
+    )
+    near_bytes: Size = Field(
+        default=512 * MEBIBYTE,
+        ge=0,
+        description="Bytes of tensors and programs that a process caches.",
+    )

@@ -1,0 +1,91 @@
+"""The figures of one request, for metrics, its log line and its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from starlette.types import Scope
+
+PHASES = ("parse", "compile", "replay", "encode")
+#: The status of a request whose client went away before it was answered (nginx's number).
+CLIENT_GONE = 499
+_KEY = "gradwire.stats"
+_TIMING = b", ".join(phase.encode() + b";dur=%.3f" for phase in PHASES)
+
+
+class RequestStats:
+    """The figures of one request, filled in as they become known; never its values."""
+
+    __slots__ = (
+        "answer_bytes",
+        "body_bytes",
+        "client",
+        "code",
+        "ended_at",
+        "method",
+        "phases",
+        "program",
+        "request_id",
+        "route",
+        "seconds",
+        "status",
+        "tenant",
+        "trace_id",
+        "waited_seconds",
+    )
+
+    def __init__(self) -> None:
+        self.request_id = ""
+        self.method = ""
+        #: The path as it is declared, with the names of its parameters.
+        self.route = "none"
+        #: The status of the answer, ``CLIENT_GONE`` until there is one.
+        self.status = CLIENT_GONE
+        #: The code of its problem.
+        self.code: str | None = None
+        #: Its end, in seconds since 1970, and its duration.
+        self.ended_at = 0.0
+        self.seconds = 0.0
+        #: Seconds of each of ``PHASES``, and of the wait for an executor.
+        self.phases: list[float] = [0.0] * len(PHASES)
+        self.waited_seconds = 0.0
+        #: Bytes of body and answer as sent over the wire.
+        self.body_bytes = 0
+        self.answer_bytes = 0
+        #: The id of its program.
+        self.program: str | None = None
+        #: The tenant's public name, and the client's address.
+        self.tenant: str | None = None
+        self.client: str | None = None
+        #: The trace that it is part of.
+        self.trace_id: str | None = None
+
+    def add_phases(self, phases: Sequence[float]) -> None:
+        """Add durations of phases in another process, which ended just now."""
+        for phase, seconds in enumerate(phases):
+            self.phases[phase] += seconds
+
+    def add_wait(self, since: float, seconds: float) -> None:
+        """Add a wait for an executor; it began at ``since`` by ``perf_counter``."""
+        self.waited_seconds += seconds
+
+
+AnyStats = TypeVar("AnyStats", bound=RequestStats)
+
+
+def stats_of(scope: Scope) -> RequestStats:
+    """The stats of a request, made at the first call."""
+    stats: RequestStats | None = scope.get(_KEY)
+    return attached(scope, RequestStats()) if stats is None else stats
+
+
+def attached(scope: Scope, stats: AnyStats) -> AnyStats:
+    """Make ``stats`` those of the request of ``scope``."""
+    scope[_KEY] = stats
+    return stats
+
+
+def server_timing(seconds: Sequence[float]) -> bytes:
+    """The value of the header ``Server-Timing``: the phases' durations in milliseconds."""
+    return _TIMING % tuple([1000 * duration for duration in seconds])
