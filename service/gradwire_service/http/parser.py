@@ -127,5 +127,7 @@ class RequestParser:
 
     def _too_large(self) -> Refusal:
         most, number = self._settings.max_head_bytes, self._settings.max_headers
-        detail = f"a request may have at most {number} headers or trailers, of {most} bytes in all"
+        if self.cycle is not None:
+            return malformed(f"trailers and extensions of chunks may have at most {most} bytes")
+        detail = f"a request may have at most {number} headers, of {most} bytes in all"
         return Refusal("headers_too_large", detail)
