@@ -1,4 +1,4 @@
-"""The documents on the wire as pydantic models: for the published schema, never on the way."""
+"""Pydantic models of the documents on the wire: for the published schema only, not for requests."""
 
 from gradwire_service.documents.operations import (
     OPERATIONS,

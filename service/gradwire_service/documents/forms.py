@@ -1,4 +1,4 @@
-"""JSON schemas of the models, as exact as they are, that generators of clients can read."""
+"""JSON schemas of the models, exact, in a form that generators of clients can read."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-#: What no document is. (``false`` says the same, but some generators read objects only.)
+#: The schema that no document fits, as an object, which all generators read.
 _NOTHING: dict[str, Any] = {"not": {}}
 
 
 def any_of(forms: Sequence[JsonSchemaValue]) -> JsonSchemaValue:
-    """One of several forms, said so that generators take it for any JSON.
+    """One of several forms, in a schema that generators read as any JSON.
 
-    They fail on unions that contain themselves, and make of others wrappers that nobody wants to
-    fill in, but pass over ``if``, which validators hold documents to.
+    They fail on unions that contain themselves and generate clumsy wrappers for others, but they
+    skip ``if``, which validators check.
     """
     return {"if": {"anyOf": list(forms)}, "else": _NOTHING}
 
 
 class Forms(GenerateJsonSchema):
-    """What pydantic makes of models, but for what generators of clients stumble on.
+    """Pydantic's schemas of models, without the parts that generators of clients fail on.
 
-    Unions are ``any_of`` their forms. Numbers say how wide they are, else some read 32 bits. No
-    member has a default: one that has would be required in what some generators make of it, and
-    its description says what is taken without it. No member has a title, by which others would
-    name classes, several by one name.
+    Unions are ``any_of`` their forms. Numbers have a width, since some generators assume 32 bits.
+    Members have no default, since some generators would require them, and no title, since others
+    would name several classes by one title.
     """
 
     def get_union_of_schemas(self, schemas: list[JsonSchemaValue]) -> JsonSchemaValue:
-        """``any_of``; but null beside one form is what all generators know."""
+        """``any_of``; but a form or null is a union that all generators know."""
         forms = [form for schema in schemas for form in _forms(schema)]
         null = [form for form in forms if form == {"type": "null"}]
         if len(forms) == 2 and null:
@@ -47,7 +46,7 @@ class Forms(GenerateJsonSchema):
         return super().float_schema(schema) | {"format": "double"}
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """The schema of what has a default."""
+        """The schema without the default."""
         return self.generate_inner(schema["schema"])
 
     def field_title_should_be_set(self, schema: Any) -> bool:

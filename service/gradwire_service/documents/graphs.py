@@ -11,7 +11,7 @@ from gradwire_service.documents.values import Digest
 
 
 class _Placed(BaseModel):
-    """Something with a place in the program's text, or a pointer into its graph."""
+    """A part with its place in the program's text, or a pointer into its graph."""
 
     line: int | None = None
     column: int | None = None
@@ -19,21 +19,21 @@ class _Placed(BaseModel):
 
 
 class GraphNode(_Placed):
-    """Something that has a value."""
+    """A node with a value."""
 
     id: str
     kind: VertexKind
-    label: str = Field(description="The operation, the path of a variable, a constant's text.")
-    name: str | None = Field(None, description="What the program calls the value.")
+    label: str = Field(description="An operation, the path of a variable, or a constant.")
+    name: str | None = Field(None, description="The name of the value in the program.")
     parameters: dict[str, str] = Field({}, description="Named arguments that are constants.")
     dtype: str | None = None
     shape: list[int] | None = None
     marks: list[Literal["target", "source"]] = []
-    group: str | None = Field(None, description="The innermost group that it is in.")
+    group: str | None = Field(None, description="The innermost group that contains it.")
 
 
 class GraphEdge(BaseModel):
-    """That one node's value is read by another, at a position or by name."""
+    """An edge from a value to the node that reads it, by position or by name."""
 
     tail: str = Field(alias="from")
     head: str = Field(alias="to")
@@ -46,7 +46,7 @@ class GraphGroup(_Placed):
 
     id: str
     label: str
-    parent: str | None = Field(None, description="The group that it is in.")
+    parent: str | None = Field(None, description="The group that contains it.")
 
 
 class GraphDocument(BaseModel):

@@ -1,4 +1,4 @@
-"""The headers that requests and responses may bear, in the published schema."""
+"""The headers of requests and responses in the published schema."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ def _header(description: str, **schema: Any) -> dict[str, Any]:
 #: Headers of requests, by the names of their components.
 _ASKED = {
     "X-Request-ID": _header(
-        "Comes back, and joins the request to its log lines: up to 128 letters, digits and `._:-`. "
-        "Without one, or with another, it is made here.",
+        "An id for the request: up to 128 letters, digits and `._:-`. The response and the log "
+        "have it. Without a valid one the service makes one.",
     ),
-    "Accept-Encoding": _header(f"How the response may be compressed: {', '.join(CODINGS)}."),
-    "Content-Encoding": _header(f"How the body is compressed, if it is: {', '.join(CODINGS)}."),
+    "Accept-Encoding": _header(f"Compression that the client accepts: {', '.join(CODINGS)}."),
+    "Content-Encoding": _header(f"Compression of the body, if any: {', '.join(CODINGS)}."),
     "Gradwire-Timeout-Ms": _header(
-        "Time allowed, in milliseconds, queueing included: for proxies, which know no bodies.",
+        "Time limit in milliseconds, queueing included. For proxies; clients set `timeout_ms`.",
         type="integer",
         minimum=1,
     ),
     "Idempotency-Key": _header(
-        "Of a question about a tape that is not persistent: the same question with the same key is "
-        "answered again for a minute, so that it may be repeated.",
+        "For questions about a tape that is not persistent: within a minute, the same question "
+        "with the same key gets the same answer, so that it can be retried.",
     ),
-    "If-None-Match": _header("Tags of what the client has: for these 304 is all the answer."),
+    "If-None-Match": _header("ETags that the client has: if one is current, the answer is 304."),
 }
 #: Headers of responses.
 _ANSWERED = {
-    "X-Request-ID": _header("The request's, or the one that was made for it."),
-    "Server-Timing": _header("Milliseconds of the phases parse, compile, replay and encode."),
-    "ETag": _header("The tag of what was asked for, weak: it is that of its meaning."),
-    "Location": _header("Where it is from now on."),
-    "Retry-After": _header("Seconds to wait.", type="integer", minimum=1),
-    "WWW-Authenticate": _header("What is wrong with the key, as RFC 6750 says it."),
+    "X-Request-ID": _header("The id of the request, as sent or as made by the service."),
+    "Server-Timing": _header("Milliseconds of parse, compile, replay and encode."),
+    "ETag": _header("A weak tag: equal contents have equal tags, whatever their encoding."),
+    "Location": _header("The path of the new resource."),
+    "Retry-After": _header("Seconds to wait before repeating.", type="integer", minimum=1),
+    "WWW-Authenticate": _header("What is wrong with the API key (RFC 6750)."),
 }
 
 
 def add_headers(schema: dict[str, Any]) -> None:
-    """Describe in the OpenAPI document what headers its operations take and give."""
+    """Describe in the OpenAPI document the headers of its operations."""
     components = schema.setdefault("components", {})
     components["parameters"] = {
         name: {"name": name, "in": "header"} | header for name, header in _ASKED.items()

@@ -1,4 +1,4 @@
-"""What follows from what: the links from responses to operations, in the published schema."""
+"""Links from responses to the operations that take their ids, in the published schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gradwire_service.documents.requests import TAPE_KINDS
 
 
 class _Resource(NamedTuple):
-    """Operations that make something, what names it in their answers, and what that is for."""
+    """Operations that create a resource, the member with its id, and operations that use it."""
 
     makers: tuple[str, ...]
     member: str
@@ -39,7 +39,7 @@ _RESOURCES = (
 
 
 def add_links(schema: dict[str, Any]) -> None:
-    """Describe in the OpenAPI document what may be asked with what its operations answer."""
+    """Describe in the OpenAPI document which operations take the ids that others return."""
     operations = {
         operation["operationId"]: operation
         for path in schema["paths"].values()

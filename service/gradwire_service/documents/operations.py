@@ -1,4 +1,4 @@
-"""The routes as the published schema describes them."""
+"""The operations of the published schema: computations and tapes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def component_schemas() -> dict[str, Any]:
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals an operation may answer with, by status."""
+    """The problems that an operation may answer with, by status."""
     content = {MEDIA_TYPE: {"schema": {"$ref": REF.format(model="Problem")}}}
     return {
         status: {
@@ -52,7 +52,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def content(model: Any) -> dict[str, Any]:
-    """A body that is a document of this model, in either encoding."""
+    """A body of this model, in either encoding."""
     schema = {"$ref": REF.format(model=model.__name__)}
     return {codec.media_types[0]: {"schema": schema} for codec in (JSON, MESSAGEPACK)}
 
@@ -76,7 +76,7 @@ def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
 
 
 OPERATIONS: dict[Kind, dict[str, Any]] = {
-    "evaluate": _operation("evaluate", "Evaluate a program", "Run a program and return outputs."),
+    "evaluate": _operation("evaluate", "Evaluate a program", "Run a program, return outputs."),
     "gradient": _operation(
         "gradient",
         "Differentiate a program",
@@ -86,29 +86,29 @@ OPERATIONS: dict[Kind, dict[str, Any]] = {
     "jacobian": _operation(
         "jacobian",
         "Jacobians",
-        "Derivatives of each element of the target with respect to each of the sources', "
+        "Derivatives of each element of the target with respect to each element of the sources, "
         "in one replay, by rows or by columns.",
     ),
     "hessian": _operation(
         "hessian",
         "Hessian",
-        "Second derivatives of the target (of the sum of its elements) with respect to each "
+        "Second derivatives of the target, or of the sum of its elements, with respect to each "
         "pair of sources, and its gradients.",
     ),
     "jvp": _operation(
         "jvp",
-        "Derivative along tangents",
-        "The product of the target's Jacobians with tangents, in forward mode.",
+        "Jacobian-vector product",
+        "The derivative of the target along tangents, in forward mode.",
     ),
     "hvp": _operation(
         "hvp",
-        "Derivative of the gradient along vectors",
-        "The product of the Hessian with vectors, without the Hessian.",
+        "Hessian-vector product",
+        "The derivative of the gradient along vectors, without forming the Hessian.",
     ),
     "check": _operation(
         "check",
         "Check a gradient",
-        "The gradient beside central differences of the target, of fourth order.",
+        "Compare the gradient with central differences of fourth order.",
     ),
 }
 
@@ -122,8 +122,8 @@ def resource_operation(
     request: Any = None,
     response: Any = None,
 ) -> dict[str, Any]:
-    """One operation about something that is kept."""
-    answer: dict[str, Any] = {"description": "The answer." if response else "It is gone."}
+    """One operation on a stored resource."""
+    answer: dict[str, Any] = {"description": "The answer." if response else "Deleted."}
     if response is not None:
         answer["content"] = content(response)
     operation: dict[str, Any] = {
@@ -144,8 +144,8 @@ def resource_operation(
 TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
     "create": resource_operation(
         "record_tape",
-        "Make a tape",
-        "Run a program and keep it with its values, to be asked for gradients.",
+        "Create a tape",
+        "Run a program and store it with its values, to compute derivatives later.",
         *(400, 413, 422),
         status=201,
         request=TapeRequest,
@@ -154,8 +154,8 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
     **{
         kind: resource_operation(
             f"tape_{kind}",
-            f"{OPERATIONS[kind]['summary']}, on a tape",
-            f"As `/v1/{kind}`. A tape that is not persistent answers once.",
+            f"{OPERATIONS[kind]['summary']} of a tape",
+            f"Like `/v1/{kind}`, of a tape. A tape that is not persistent answers once.",
             *(400, 409, 413, 422),
             status=200,
             request=TAPE_REQUESTS[kind],
@@ -165,13 +165,13 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
     },
     "show": resource_operation(
         "show_tape",
-        "What a tape has recorded",
-        "Its instructions, the watched variables, and the memory it takes.",
+        "Show a tape",
+        "Its instructions, its watched variables, and the memory of its values.",
         *(409, 413),
         status=200,
         response=TapeDocument,
     ),
     "remove": resource_operation(
-        "remove_tape", "Forget a tape", "Its id is unknown from then on.", status=204
+        "remove_tape", "Delete a tape", "Afterwards its id is unknown.", status=204
     ),
 }

@@ -1,4 +1,4 @@
-"""The routes of programs' graphs as the published schema describes them."""
+"""The operations of the published schema: graphs of programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _parameter(name: str, description: str) -> dict[str, Any]:
 
 
 _PARAMETERS = [
-    _parameter("type", "The type of a variable, `x:float64[10,3]`; once for each."),
+    _parameter("type", "The type of a variable, as `x:float64[10,3]`; may be repeated."),
     _parameter("target", "A name to mark as target."),
     _parameter("source", "A name to mark as source."),
 ]
@@ -31,7 +31,7 @@ def _operation(form: str, summary: str, description: str) -> dict[str, Any]:
         body = {"application/json": content(GraphDocument)["application/json"]}
     responses = {
         200: {"description": "The graph.", "content": body},
-        304: {"description": "The client has it: `If-None-Match` bears its `ETag`."},
+        304: {"description": "Not modified: `If-None-Match` has the current `ETag`."},
     }
     return operation | {
         "responses": operation["responses"] | responses,
@@ -40,7 +40,9 @@ def _operation(form: str, summary: str, description: str) -> dict[str, Any]:
 
 
 PICTURE_OPERATIONS = {
-    "svg": _operation("svg", "A program drawn", "Its graph as a picture, for light and dark."),
-    "dot": _operation("dot", "A program for Graphviz", "Its graph in DOT."),
-    "json": _operation("json", "A program's graph", "What is computed of what."),
+    "svg": _operation("svg", "Draw a program", "Its graph as SVG, for light and dark pages."),
+    "dot": _operation("dot", "Graph in DOT", "The graph of a program, for Graphviz."),
+    "json": _operation(
+        "json", "Graph in JSON", "The nodes, edges and groups of a program's graph."
+    ),
 }

@@ -1,4 +1,4 @@
-"""Programs on the wire: how they are written, and how their values are named."""
+"""Programs in requests, and the names of their values."""
 
 from __future__ import annotations
 
@@ -45,10 +45,14 @@ Outputs = TypeAliasType(
 class InlineNode(Document):
     """One operation of a graph, where its value is used."""
 
-    id: str | None = Field(None, description="Of nodes of the graph alone; here it names nothing.")
+    id: str | None = Field(
+        None, description="Only nodes of the graph have ids; here it has no meaning."
+    )
     op: _Nonempty
-    args: list[Argument] = Field([], description="Names of variables or earlier nodes among them.")
-    attrs: dict[str, Any] = Field({}, description="What else the operation takes.")
+    args: list[Argument] = Field(
+        [], description="Constants, and names of variables or earlier nodes."
+    )
+    attrs: dict[str, Any] = Field({}, description="Keyword arguments of the operation.")
 
 
 class Node(InlineNode):

@@ -1,4 +1,4 @@
-"""What requests of any kind may be refused with, in the published schema."""
+"""The problems that any request may be answered with, in the published schema."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from gradwire_service.documents.operations import problems
 from gradwire_service.problems import KINDS
 
-#: Whatever is asked: what is no request yet, a bug, and a replica that cannot take it.
+#: Of all requests: malformed ones, bugs of the service, and replicas that are not available.
 _OF_ALL = frozenset({408, 414, 417, 431, 500, 503})
-#: Where a body is read, or a header that says how, though the operation may need neither.
+#: Of requests with a body, or with headers that describe one.
 _OF_EXCHANGES = frozenset({400, 404, 406, 413, 415, 422, 504})
 EXCHANGES = frozenset({"compute", "tapes", "programs", "tensors", "tenants"})
 
@@ -17,7 +17,7 @@ _KNOWN = frozenset(kind.status for kind in KINDS.values())
 
 
 def add_refusals(schema: dict[str, Any]) -> None:
-    """Describe in the OpenAPI document what its operations are refused with."""
+    """Describe in the OpenAPI document the problems of its operations."""
     for path in schema["paths"].values():
         for operation in path.values():
             statuses = _OF_ALL & _KNOWN

@@ -1,4 +1,4 @@
-"""What the routes take, by kind of computation."""
+"""The bodies of requests, by kind of computation."""
 
 from __future__ import annotations
 
@@ -12,131 +12,145 @@ from gradwire_service.documents.values import Cotangents, Direction, Document, V
 from gradwire_service.wire.envelope import RECORDED
 
 _EXACT = (
-    "No rewriting that changes rounding: bit for bit what the recorded operations give one by one "
-    "in NumPy."
+    "`true`: no optimisation that changes rounding. The answer is, bit for bit, that of the "
+    "operations computed one by one in NumPy."
 )
 _Axes = Annotated[list[str], Field(min_length=1)] | Annotated[dict[str, int], Field(min_length=1)]
 
 
-class EvaluateRequest(Document):
-    """What ``/v1/evaluate`` takes."""
+class ProgramRequest(Document):
+    """The fields of all requests with a program."""
 
     program: Program
-    variables: dict[str, Value] | None = Field(None, description="Values, nested as you like.")
-    outputs: Names | None = Field(None, description="Names whose values to return.")
-    batch: _Axes | None = Field(
-        None,
-        description="Variables, and output_gradients, tangents or vectors, with an axis of "
-        "examples, the first or the one given: everything is answered for each example, along a "
-        "first axis. Of a tape only the latter.",
+    variables: dict[str, Value] | None = Field(
+        None, description="Values by name, nested in lists and objects."
     )
-    encoding: Literal["list", "base64"] | None = Field(None, description="How arrays come back.")
+    encoding: Literal["list", "base64"] | None = Field(
+        None, description="The form of arrays in the answer."
+    )
     promotion: Literal["numpy", "strict"] | None = Field(
-        None, description="`strict` makes mixing dtypes an error."
+        None, description="`strict`: mixing dtypes is an error."
     )
     exact: bool | None = Field(None, description=_EXACT)
-    timeout_ms: float | None = Field(None, gt=0, description="Time allowed, queueing included.")
+    timeout_ms: float | None = Field(
+        None, gt=0, description="Time limit in milliseconds, queueing included."
+    )
+
+
+class EvaluateRequest(ProgramRequest):
+    """The body of ``/v1/evaluate``."""
+
+    outputs: Names | None = Field(None, description="Names of values to return.")
+    batch: _Axes | None = Field(
+        None,
+        description="Names of variables, and of output_gradients, tangents or vectors, that have "
+        "an axis of examples: the first axis, or the given one. Every answer then has a first "
+        "axis of examples. For tapes, names of output_gradients, tangents and vectors only.",
+    )
 
 
 class DerivativeRequest(EvaluateRequest):
-    """What everything that differentiates takes."""
+    """The fields of all derivatives."""
 
-    target: Names | None = Field(None, description="What to differentiate; the sum where nested.")
+    target: Names | None = Field(
+        None, description="The value to differentiate; of a nested one, the sum."
+    )
     unconnected_gradients: Literal["none", "zero"] | None = Field(
-        None, description="What a derivative that does not exist is given as."
+        None, description="The answer for a derivative that does not exist: null, or zeros."
     )
 
 
 class SourcesRequest(DerivativeRequest):
-    """What differentiates with respect to sources."""
+    """The fields of derivatives with respect to sources."""
 
     sources: NamesOrNull = Field(
-        None, description="With respect to what; all variables if left out."
+        None, description="Names to differentiate with respect to; by default all variables."
     )
 
 
 class PullbackRequest(SourcesRequest):
-    """What pulls cotangents back."""
+    """The fields of gradients."""
 
     output_gradients: Cotangents = Field(
-        None, description="Cotangents in the target's structure; null stands for ones."
+        None, description="Cotangents in the target's structure; null means ones."
     )
 
 
 class GradientRequest(PullbackRequest):
-    """What ``/v1/gradient`` takes."""
+    """The body of ``/v1/gradient``."""
 
     sparse_gradients: bool | Literal["summed"] | None = Field(
-        None, description="Gradients by slices in what is only gathered from, repeats listed."
+        None,
+        description="`true`: gradients of tables that are only gathered from are slices; "
+        "`summed`: slices with one index are added up.",
     )
 
 
 class CheckRequest(PullbackRequest):
-    """What ``/v1/check`` takes."""
+    """The body of ``/v1/check``."""
 
     step: float | None = Field(
-        None, gt=0, description="How far elements are moved, times their size or one."
+        None,
+        gt=0,
+        description="Step of the differences, relative to the element or to 1.",
     )
     rtol: float | None = Field(
-        None, gt=0, description="Difference allowed, of the largest in its source."
+        None,
+        gt=0,
+        description="Tolerance relative to the largest element of the gradient.",
     )
-    atol: float | None = Field(None, gt=0, description="Difference allowed beside.")
+    atol: float | None = Field(None, gt=0, description="Absolute tolerance.")
 
 
 class MatrixRequest(SourcesRequest):
-    """What answers with matrices."""
+    """The fields of matrices of derivatives."""
 
     format: Literal["dense", "coo"] | None = Field(
-        None, description="Whole arrays, or indices and values of what may differ from zero."
+        None,
+        description="`dense`: whole arrays; `coo`: indices and values of possible nonzeros.",
     )
 
 
 class JacobianRequest(MatrixRequest):
-    """What ``/v1/jacobian`` takes; its target is one array."""
+    """The body of ``/v1/jacobian``; the target is one array."""
 
     mode: Literal["auto", "forward", "reverse"] | None = Field(
-        None, description="By columns, by rows, or whichever are fewer."
+        None, description="`forward`: by columns; `reverse`: by rows; `auto`: whichever are fewer."
     )
 
 
 class HessianRequest(MatrixRequest):
-    """What ``/v1/hessian`` takes."""
+    """The body of ``/v1/hessian``."""
 
 
 class JvpRequest(DerivativeRequest):
-    """What ``/v1/jvp`` takes."""
+    """The body of ``/v1/jvp``."""
 
     tangents: dict[str, Direction] = Field(
-        description="Directions by name, nested as the values of these names are."
+        description="Directions by name, each in the structure of the value with this name."
     )
 
 
 class HvpRequest(DerivativeRequest):
-    """What ``/v1/hvp`` takes."""
+    """The body of ``/v1/hvp``."""
 
     vectors: dict[str, Direction] = Field(
-        description="Directions by name, nested as the values of these names are."
+        description="Directions by name, each in the structure of the value with this name."
     )
 
 
-class TapeRequest(Document):
-    """What ``POST /v1/tapes`` takes."""
+class TapeRequest(ProgramRequest):
+    """The body of ``POST /v1/tapes``."""
 
-    program: Program
-    variables: dict[str, Value] | None = Field(None, description="Values, nested as you like.")
-    persistent: bool | None = Field(None, description="Whether it answers more than once.")
+    persistent: bool | None = Field(
+        None, description="`true`: the tape answers any number of questions, not only one."
+    )
     watch: list[str] | None = Field(
-        None, description="Variables and intermediates that are sources, too."
+        None, description="Names of variables and intermediates to watch as well."
     )
     watch_accessed_variables: bool | None = Field(
-        None, description="`false`: of the variables, only those in `watch` are sources."
+        None, description="`false`: of the variables, only those in `watch` are watched."
     )
-    encoding: Literal["list", "base64"] | None = Field(None, description="How arrays come back.")
-    promotion: Literal["numpy", "strict"] | None = Field(
-        None, description="`strict` makes mixing dtypes an error."
-    )
-    exact: bool | None = Field(None, description=_EXACT)
-    timeout_ms: float | None = Field(None, gt=0, description="Time allowed, queueing included.")
 
 
 REQUESTS: dict[Kind, type[Document]] = {
@@ -148,13 +162,13 @@ REQUESTS: dict[Kind, type[Document]] = {
     "hvp": HvpRequest,
     "check": CheckRequest,
 }
-#: What tapes are asked for.
+#: The computations of tapes.
 TAPE_KINDS: tuple[Kind, ...] = ("gradient", "jacobian", "hessian", "jvp", "hvp", "check")
 TAPE_REQUESTS: dict[Kind, type[BaseModel]] = {
     kind: create_model(
         f"Tape{REQUESTS[kind].__name__}",
         __base__=Document,
-        __doc__=f"What ``POST /v1/tapes/{{tape}}/{kind}`` takes.",
+        __doc__=f"The body of ``POST /v1/tapes/{{tape}}/{kind}``.",
         **{
             name: (field.annotation, field)
             for name, field in REQUESTS[kind].model_fields.items()

@@ -1,4 +1,4 @@
-"""The routes of programs, tensors and tenants as the published schema describes them."""
+"""The operations of the published schema: programs, tensors and tenants."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _FORMS = content(RawBytes) | {
     media_type: form for media_type, form in content(RawData).items() if "msgpack" in media_type
 }
 _FORMS |= _FILE
-_KNOWN = {"description": "It was known already."}
-_UNCHANGED = {"description": "The client has it: `If-None-Match` bears its `ETag`."}
+_KNOWN = {"description": "It was stored already."}
+_UNCHANGED = {"description": "Not modified: `If-None-Match` has the current `ETag`."}
 
 
 def _query(name: str, schema: dict[str, Any], description: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _query(name: str, schema: dict[str, Any], description: str) -> dict[str, Any
 def _with(
     operation: dict[str, Any], responses: dict[int, dict[str, Any]], **extra: Any
 ) -> dict[str, Any]:
-    """An operation with further responses, by status, and what else the schema has of it."""
+    """An operation with further responses, by status, and further members of its schema."""
     operation = operation | {"responses": operation["responses"] | responses}
     return operation | {"openapi_extra": extra} if extra else operation
 
@@ -42,8 +42,8 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
         resource_operation(
             "register_program",
             "Register a program",
-            "Keep a program, and refer to it by its id, or by a name, from now on. A name that "
-            "another program has moves.",
+            "Store a program. Requests then refer to it by its id, or by a name. A name that "
+            "another program has moves to this one.",
             *(400, 413, 422),
             status=201,
             request=RegisterRequest,
@@ -54,30 +54,34 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
     "all": _with(
         resource_operation(
             "list_programs",
-            "The programs of this tenant",
-            "In pages, by their ids.",
+            "List programs",
+            "The programs of this tenant, in pages, in the order of their ids.",
             422,
             status=200,
             response=ProgramPage,
         ),
         {},
         parameters=[
-            _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "At most."),
-            _query("after", {"type": "string"}, "The `after` of the page before."),
+            _query(
+                "limit",
+                {"type": "integer", "minimum": 1, "maximum": 1000},
+                "The number of programs in a page, at most.",
+            ),
+            _query("after", {"type": "string"}, "The `after` of the previous page."),
         ],
     ),
     "show": _with(
         resource_operation(
             "show_program",
-            "A program by its id or name",
-            "What it reads and returns, and its text.",
+            "Show a program",
+            "A program by its id or name: the names that it reads and returns, and its text.",
             status=200,
             response=ProgramDocument,
         ),
         {304: _UNCHANGED},
     ),
     "remove": resource_operation(
-        "remove_program", "Forget a program", "Its names are forgotten, too.", status=204
+        "remove_program", "Delete a program", "Its names are deleted, too.", status=204
     ),
 }
 
@@ -98,18 +102,18 @@ TENSOR_OPERATIONS: dict[str, dict[str, Any]] = {
     "put": _put(
         "store_tensor",
         "Store a tensor",
-        "Keep an array, and refer to it by the digest of what it holds from now on.",
+        "Store an array. Requests then refer to it by the digest of its contents.",
     ),
     "put_as": _put(
         "store_tensor_as",
-        "Store a tensor of this digest",
-        "As without a digest, and refused where the tensor has another one.",
+        "Store a tensor with this digest",
+        "An array with another digest is refused.",
     ),
     "show": _with(
         resource_operation(
             "show_tensor",
-            "A tensor",
-            "As a leaf with its bytes, or as an `.npy` file, as `Accept` says.",
+            "Show a tensor",
+            "As a leaf with its bytes, or as an `.npy` file, depending on `Accept`.",
             status=200,
         ),
         {
@@ -118,22 +122,20 @@ TENSOR_OPERATIONS: dict[str, dict[str, Any]] = {
         },
     ),
     "look": _with(
-        resource_operation(
-            "look_for_tensor", "Whether a tensor is held", "Its head alone.", status=200
-        ),
-        {200: {"description": "It is."}, 304: _UNCHANGED},
+        resource_operation("look_for_tensor", "Look for a tensor", "The headers only.", status=200),
+        {200: {"description": "The tensor is stored."}, 304: _UNCHANGED},
     ),
     "remove": resource_operation(
-        "remove_tensor", "Forget a tensor", "Its digest is unknown from then on.", status=204
+        "remove_tensor", "Delete a tensor", "Afterwards its digest is unknown.", status=204
     ),
 }
 
 TENANT_OPERATIONS: dict[str, dict[str, Any]] = {
     "all": resource_operation(
         "list_tenants",
-        "What tenants hold and do",
-        "Of every tenant that has a key: how many programs, tensors and tapes it holds, and what "
-        "each of its keys has asked of this process.",
+        "List tenants",
+        "For every tenant with a key: how many programs, tensors and tapes it stores, and how many "
+        "requests of each of its keys this process has answered.",
         status=200,
         response=TenantsDocument,
     ),

@@ -1,4 +1,4 @@
-"""Programs and tensors as resources: what their routes take and answer."""
+"""Programs and tensors as resources: requests and answers."""
 
 from __future__ import annotations
 
@@ -11,45 +11,49 @@ from gradwire_service.documents.values import Digest, Document, Dtype
 
 
 class RegisterRequest(Document):
-    """What ``POST /v1/programs`` takes."""
+    """The body of ``POST /v1/programs``."""
 
     program: Program
-    name: Name | None = Field(None, description="What to call it from now on.")
-    ref: Digest | None = Field(None, description="The id that it must turn out to have.")
+    name: Name | None = Field(None, description="A name for the program.")
+    ref: Digest | None = Field(None, description="The expected id; another one is refused.")
 
 
 class ProgramSummary(BaseModel):
-    """A program that is held."""
+    """A stored program."""
 
-    id: Digest = Field(description="Of what it means: equal programs have equal ids.")
-    name: Name | None = Field(None, description="The name it was asked by, or the first of all.")
+    id: Digest = Field(description="A digest of its meaning: equal programs have equal ids.")
+    name: Name | None = Field(None, description="The requested name, or the first of its names.")
     names: list[Name] = Field(description="All its names.")
-    variables: list[str] = Field(description="Names that it reads before it assigns them.")
-    outputs: NamesOrNull = Field(description="Names that it returns; null for what has none.")
-    nodes: int = Field(description="How many steps it is.")
+    variables: list[str] = Field(description="Names that it reads and does not assign before.")
+    outputs: NamesOrNull = Field(
+        description="Names of the values that it returns; null for those without a name."
+    )
+    nodes: int = Field(description="The number of its nodes.")
 
 
 class ProgramDocument(ProgramSummary):
-    """A program that is held, with its text."""
+    """A stored program with its text."""
 
-    text: str | None = Field(None, description="As it was sent, or of a graph, as it prints.")
+    text: str | None = Field(None, description="The text as sent; of a graph, its text form.")
 
 
 class ProgramPage(BaseModel):
-    """Programs of one tenant, by their ids."""
+    """Programs of one tenant, in the order of their ids."""
 
     programs: list[ProgramSummary]
-    after: Digest | None = Field(None, description="Where the next page begins, if there is one.")
+    after: Digest | None = Field(
+        None, description="The parameter `after` of the next page, if there is one."
+    )
 
 
 class TensorDocument(BaseModel):
-    """A tensor that is held."""
+    """A stored tensor."""
 
     ref: Digest = Field(
-        description="SHA-256 over the line `<dtype> <lengths, by commas>` with its line feed, and "
-        "the little-endian bytes in C order."
+        description="SHA-256 of the line `<dtype> <lengths, separated by commas>`, its line feed, "
+        "and the little-endian bytes in C order."
     )
     dtype: Dtype
     shape: list[int]
     nbytes: int
-    expires_at: datetime = Field(description="Each use moves this on.")
+    expires_at: datetime = Field(description="Time of expiry; each use extends it.")

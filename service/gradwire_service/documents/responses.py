@@ -1,4 +1,4 @@
-"""What the routes answer, by kind of computation."""
+"""The bodies of answers, by kind of computation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwire_service.problems import KINDS
 
 
 class Place(BaseModel):
-    """Where in the program."""
+    """A place in the program."""
 
     id: str | None = None
     op: str | None = None
@@ -22,7 +22,7 @@ class Place(BaseModel):
 
 
 class Warned(BaseModel):
-    """Something to know though the answer is right."""
+    """A warning; the answer is correct."""
 
     code: str
     detail: str
@@ -30,7 +30,7 @@ class Warned(BaseModel):
 
 
 class Unconnected(BaseModel):
-    """Why a gradient does not exist."""
+    """The reason why a gradient does not exist."""
 
     reason: str
     detail: str
@@ -38,39 +38,47 @@ class Unconnected(BaseModel):
 
 
 class Range(BaseModel):
-    """What an instruction was given."""
+    """An operand of an instruction."""
 
     shape: list[int]
-    min: float | None = Field(description="The least finite element; of complex ones, the size.")
-    max: float | None = Field(description="The greatest finite element, likewise.")
-    nonfinite: int = Field(description="How many elements are NaN or infinite.")
+    min: float | None = Field(
+        description="The least finite element; of complex elements, their modulus."
+    )
+    max: float | None = Field(
+        description="The greatest finite element; of complex elements, their modulus."
+    )
+    nonfinite: int = Field(description="The number of elements that are NaN or infinite.")
 
 
 class Nonfinite(Place):
-    """The first place where values stopped being finite."""
+    """The first place where a value is not finite."""
 
-    instruction: str = Field(description="What was computed there; backward, for the derivative.")
+    instruction: str = Field(
+        description="The instruction that computed it: of the program, or of its derivative."
+    )
     operands: list[Range]
-    hint: str | None = Field(None, description="A function that stays finite.")
+    hint: str | None = Field(None, description="A function that stays finite there.")
 
 
 class Response(BaseModel):
-    """What every computation answers with."""
+    """The fields of all answers."""
 
     program: str = Field(description="The program's id.", pattern="^sha256:")
-    updates: dict[str, Value] | None = Field(None, description="Variables that were assigned.")
+    updates: dict[str, Value] | None = Field(
+        None, description="New values of variables that the program assigned."
+    )
     warnings: list[Warned] | None = None
     nonfinite: dict[Literal["forward", "backward"], Nonfinite] | None = None
 
 
 class EvaluateResponse(Response):
-    """Values, in the structure of the names asked for."""
+    """Values in the structure of the requested names."""
 
     outputs: Answered
 
 
 class DerivativeResponse(Response):
-    """The target's value, and why derivatives do not exist."""
+    """The target's value, and the reasons why derivatives do not exist."""
 
     value: Answered
     outputs: Answered = None
@@ -78,56 +86,58 @@ class DerivativeResponse(Response):
 
 
 class GradientResponse(DerivativeResponse):
-    """The target's value, and gradients in exactly the sources' structure."""
+    """The target's value, and gradients in the structure of the sources."""
 
-    gradients: Any = Field(description="Arrays, null where a gradient does not exist.")
+    gradients: Any = Field(description="Arrays; null where a gradient does not exist.")
 
 
 class Check(BaseModel):
-    """How a source's gradient compares with differences."""
+    """Comparison of a source's gradient with differences."""
 
     ok: bool
-    error: float | Word = Field(description="The largest of an element.")
+    error: float | Word = Field(description="The largest error of an element.")
     at: list[int] | None = Field(
-        description="That element, in a batch behind its example; null where there are too many, "
-        "and the error is that of the slope along a random direction."
+        description="The indices of this element, in a batch after that of the example; null for "
+        "sources with too many elements, where the error is that of one random direction."
     )
 
 
 class CheckResponse(GradientResponse):
-    """Gradients, differences, and how they compare."""
+    """Gradients, differences, and their comparison."""
 
-    differences: Any = Field(description="Arrays, null where the source has many elements.")
-    checks: dict[str, Check] = Field(description="By the source's path.")
-    ok: bool = Field(description="Whether all gradients are right.")
+    differences: Any = Field(description="Arrays; null where the source has too many elements.")
+    checks: dict[str, Check] = Field(description="Comparisons by the path of the source.")
+    ok: bool = Field(description="Whether all gradients agree.")
 
 
 class JacobianResponse(DerivativeResponse):
-    """The target's value and Jacobians in exactly the sources' structure."""
+    """The target's value, and Jacobians in the structure of the sources."""
 
-    jacobian: Any = Field(description="Arrays of the target's shape and the source's, or null.")
+    jacobian: Any = Field(
+        description="Arrays with the axes of the target, then the source; or null."
+    )
 
 
 class HessianResponse(GradientResponse):
-    """Gradients, and for each of them its Jacobians in the sources' structure again."""
+    """Gradients, and second derivatives in the structure of the sources, twice."""
 
-    hessian: Any = Field(description="Arrays of the one source's shape and the other's, or null.")
+    hessian: Any = Field(description="Arrays with the axes of both sources, or null.")
 
 
 class JvpResponse(DerivativeResponse):
-    """The target's value and its derivative along the tangents, in its structure."""
+    """The target's value, and its derivative along the tangents."""
 
-    jvp: Any = Field(description="Arrays, null where no tangent reaches the target.")
+    jvp: Any = Field(description="Arrays; null where no tangent reaches the target.")
 
 
 class HvpResponse(GradientResponse):
-    """Gradients and their derivatives along the vectors, both in the vectors' structure."""
+    """Gradients, and their derivatives along the vectors, in the structure of the vectors."""
 
-    hvp: Any = Field(description="Arrays, null where a gradient does not exist.")
+    hvp: Any = Field(description="Arrays; null where a gradient does not exist.")
 
 
 class Problem(BaseModel):
-    """Any refusal (RFC 9457)."""
+    """A problem (RFC 9457)."""
 
     type: str
     title: str
@@ -142,11 +152,11 @@ class Problem(BaseModel):
 
 
 class TapeResponse(EvaluateResponse):
-    """A tape that was made."""
+    """A new tape."""
 
-    tape: str = Field(description="Its id; only the key that made it may use it.")
-    watched: list[str] = Field(description="Paths of the watched variables, as declared.")
-    expires_at: datetime = Field(description="Each use moves this on.")
+    tape: str = Field(description="Its id; only the tenant that created it can use it.")
+    watched: list[str] = Field(description="Paths of the watched variables.")
+    expires_at: datetime = Field(description="Time of expiry; each use extends it.")
 
 
 class Recorded(BaseModel):
@@ -157,20 +167,22 @@ class Recorded(BaseModel):
     args: list[int] = Field(description="Slots of the operands.")
     type: str = Field(description="Dtype and shape of the result.")
     node: Place
-    body: list[Recorded] | None = Field(None, description="Of a loop: what each pass computes.")
+    body: list[Recorded] | None = Field(None, description="The instructions of a loop's body.")
 
 
 class TapeDocument(BaseModel):
-    """What a tape has recorded."""
+    """A tape with its instructions."""
 
     tape: str
     program: str
     persistent: bool
     watched: list[str]
     expires_at: datetime
-    memory_bytes: int = Field(description="What the values of all instructions take.")
-    length: int = Field(description="Number of all instructions.")
-    instructions: list[Recorded] = Field(description="The first of them.")
+    memory_bytes: int = Field(description="Memory of the values of all instructions.")
+    length: int = Field(description="The number of instructions.")
+    instructions: list[Recorded] = Field(
+        description="The first instructions of a long tape, or all."
+    )
 
 
 RESPONSES: dict[Kind, type[Response]] = {

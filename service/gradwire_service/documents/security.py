@@ -18,7 +18,7 @@ def add_security(schema: dict[str, Any]) -> None:
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "gw_<id>_<secret>",
-            "description": "An API key. What is listed with it are the scopes that it needs.",
+            "description": "An API key. An operation lists the scopes that the key needs.",
         }
     }
     for path, methods in schema["paths"].items():

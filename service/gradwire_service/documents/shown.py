@@ -20,10 +20,10 @@ _BODIES: dict[str, Any] = {
 
 
 def add_examples(schema: dict[str, Any]) -> None:
-    """Show in the OpenAPI document what its operations may be asked, in JSON, and answer to that.
+    """Add examples of requests in JSON, and their answers, to the OpenAPI document.
 
-    Of parameters that may be left out only the schema has examples: forms that pages make of the
-    document fill those of the parameters in.
+    Optional parameters have examples in their schema only: forms on pages such as Swagger UI
+    prefill examples of parameters.
     """
     answers = examples.answers()
     for parameter in schema["components"]["parameters"].values():

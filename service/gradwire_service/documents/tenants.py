@@ -1,4 +1,4 @@
-"""Tenants, as those are told who run the service."""
+"""Tenants, for the operators of a service."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gradwire_service.access.rules import Scope
 
 
 class HeldAmount(BaseModel):
-    """How much is held of a kind."""
+    """The amount of records of one kind."""
 
     records: int
     nbytes: int
 
 
 class HeldAmounts(BaseModel):
-    """How much a tenant holds in the store, which replicas may share."""
+    """The records of a tenant in the store, which replicas may share."""
 
     programs: HeldAmount
     names: HeldAmount
@@ -26,19 +26,19 @@ class HeldAmounts(BaseModel):
 
 
 class KeyDocument(BaseModel):
-    """A key, and what it has asked of this process since it was first read."""
+    """An API key, and its requests to this process since the key was first read."""
 
     id: str
     name: str
     scopes: list[Scope]
-    expires_at: datetime | None = Field(description="Null where it is good until it is revoked.")
-    in_flight: int = Field(description="Its requests under way.")
-    requests: int = Field(description="Those that were let in.")
-    limited: int = Field(description="Those that were refused as `rate_limited`.")
+    expires_at: datetime | None = Field(description="Null if it is valid until it is revoked.")
+    in_flight: int = Field(description="Requests in progress.")
+    requests: int = Field(description="Accepted requests.")
+    limited: int = Field(description="Requests refused as `rate_limited`.")
 
 
 class TenantDocument(BaseModel):
-    """A tenant."""
+    """A tenant with its records and keys."""
 
     tenant: str
     holds: HeldAmounts
@@ -46,6 +46,6 @@ class TenantDocument(BaseModel):
 
 
 class TenantsDocument(BaseModel):
-    """Every tenant that has a key."""
+    """All tenants with a key."""
 
     tenants: list[TenantDocument]

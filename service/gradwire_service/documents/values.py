@@ -1,4 +1,4 @@
-"""Values on the wire: what variables, directions and tensors may be."""
+"""Values on the wire: variables, directions and tensors."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ Numbers = TypeAliasType(
     Annotated[
         "float | bool | Word | list[Numbers]",
         Field(
-            description="A number, a boolean, `NaN`, `Infinity` or `-Infinity` as a text, or lists "
-            "of these, all of one shape."
+            description="A number, a boolean, `NaN`, `Infinity` or `-Infinity` as a string, or "
+            "nested lists of these that form an array."
         ),
     ],
 )
@@ -54,7 +54,7 @@ Index = Annotated[int, Field(ge=0)] | bool
 
 
 def _level(of: str) -> Any:
-    """A nesting level, which is an object that is no leaf."""
+    """A level of nesting: an object that is not a leaf."""
     return WithJsonSchema(
         {
             "type": "object",
@@ -66,21 +66,21 @@ def _level(of: str) -> Any:
 
 
 class Document(BaseModel):
-    """A document that has the fields below and no other."""
+    """A document without further fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Leaf(Document):
-    """What every form of a leaf may carry."""
+    """The fields of all leaves."""
 
     trainable: bool = Field(
-        True, description="Differentiated when no sources are named, unless this is `false`."
+        True, description="`false`: not differentiated unless it is named in `sources`."
     )
 
 
 class Changeable(Leaf):
-    """What assignments may change."""
+    """A leaf whose shape assignments may change."""
 
     shape: _Null = Field(None, description="`null`, if assignments may change the shape.")
 
@@ -93,7 +93,7 @@ class Valued(Changeable):
 
 
 class ComplexParts(Document):
-    """Real and imaginary parts of one shape."""
+    """Real and imaginary parts with the same shape."""
 
     re: Numbers
     im: Numbers
@@ -107,20 +107,20 @@ class ValuedComplex(Changeable):
 
 
 class ValuedText(Changeable):
-    """A text, which no operation takes."""
+    """A string; operations on numbers do not take it."""
 
     value: str
-    dtype: _Null = Field(None, description="`null`, if anything.")
+    dtype: _Null = Field(None, description="`null`, or left out.")
 
 
 class ComplexNumbers(ComplexParts, Leaf):
-    """Complex numbers, real and imaginary parts of one shape."""
+    """Complex numbers: real and imaginary parts with the same shape."""
 
     dtype: ComplexDtype | None = None
 
 
 class RawBytes(Leaf):
-    """The array's little-endian C-order bytes."""
+    """An array as little-endian bytes in C order, in base64."""
 
     dtype: Dtype
     shape: Shape
@@ -128,7 +128,7 @@ class RawBytes(Leaf):
 
 
 class RawData(Leaf):
-    """The same in MessagePack, as they are."""
+    """An array as little-endian bytes in C order, in MessagePack."""
 
     dtype: Dtype
     shape: Shape
@@ -136,7 +136,7 @@ class RawData(Leaf):
 
 
 class TensorReference(Leaf):
-    """A tensor that was stored earlier."""
+    """A reference to a stored tensor."""
 
     ref: Digest
 
@@ -158,13 +158,13 @@ IntegerArray = TypeAliasType(
 
 
 class ValuedArray(Changeable):
-    """An array in one of the last three forms, whose shape assignments may change."""
+    """An array as bytes or by reference, whose shape assignments may change."""
 
     value: RawBytes | RawData | TensorReference
 
 
 class SparseTensor(Leaf):
-    """Numbers, or slices along the last axes, by their places; those of one place add up."""
+    """A sparse tensor: numbers or slices by their indices; those with equal indices add up."""
 
     indices: list[Annotated[list[Index], Field(min_length=1)]] | IntegerArray
     values: list[Numbers] | ArrayLeaf
@@ -173,7 +173,7 @@ class SparseTensor(Leaf):
 
 
 class RaggedTensor(Leaf):
-    """Rows of any lengths: row ``i`` is of the values from ``row_splits[i]`` to the next."""
+    """Rows of different lengths: row ``i`` has ``values[row_splits[i]:row_splits[i + 1]]``."""
 
     values: list[Numbers] | ArrayLeaf
     row_splits: Annotated[list[Index], Field(min_length=1)] | IntegerArray
@@ -185,9 +185,7 @@ Value = TypeAliasType(
     Annotated[
         "float | bool | str | list[Value] | ArrayLeaf | ValuedArray | ValuedText | SparseTensor"
         " | RaggedTensor | Annotated[dict[str, Value], _level('Value')]",
-        Field(
-            description="Numbers, lists of them, leaves with dtypes; lists and objects of these."
-        ),
+        Field(description="Numbers, nested lists of numbers, leaves; lists and objects of these."),
     ],
 )
 Direction = TypeAliasType(
@@ -195,14 +193,14 @@ Direction = TypeAliasType(
     Annotated[
         "float | bool | Word | list[Direction] | ArrayLeaf"
         " | Annotated[dict[str, Direction], _level('Direction')]",
-        Field(description="Nested as the value is along which it leads."),
+        Field(description="A direction, in the structure of the value that it belongs to."),
     ],
 )
 Tensor = TypeAliasType(
     "Tensor",
     Annotated[
         "Numbers | Valued | ValuedComplex | ComplexNumbers | RawBytes | RawData",
-        Field(description="One array: numbers, lists of them, or a leaf with its dtype."),
+        Field(description="One array: a number, nested lists of numbers, or a leaf."),
     ],
 )
 Cotangents = TypeAliasType(
@@ -210,13 +208,13 @@ Cotangents = TypeAliasType(
     Annotated[
         "Direction | list[Cotangents] | dict[str, Cotangents] | None",
         # Names may be those of leaves' fields, too.
-        Field(description="Nested as the names of the target are; null stands for ones."),
+        Field(description="In the structure of the target's names; null means ones."),
     ],
 )
 Answered = TypeAliasType(
     "Answered",
     Annotated[
         "Value | list[Answered] | dict[str, Answered] | None",
-        Field(description="Values nested as the names are that were asked for, null for none."),
+        Field(description="Values in the structure of the requested names, or null."),
     ],
 )
