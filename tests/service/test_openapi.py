@@ -88,6 +88,14 @@ def test_every_operation_says_what_any_request_may_be_refused_with(which, of_key
     assert known - everywhere == {405} | KEYS - of_keys  # 405 is of what is no operation
 
 
+@pytest.mark.parametrize("which", ["document", "with_keys"])
+def test_every_tag_is_described_where_it_is_used(which, request):
+    document = request.getfixturevalue(which)
+    described = {tag["name"]: tag["description"] for tag in document["tags"]}
+    assert described.keys() == {tag for _, of in operations(document) for tag in of["tags"]}
+    assert all(described.values())
+
+
 def test_links_lead_somewhere(document):
     known = {operation["operationId"]: operation for _, operation in operations(document)}
     followed_from = set()
