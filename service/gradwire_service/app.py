@@ -18,10 +18,10 @@ from gradwire_service import __version__, documents
 from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
+from gradwire_service.dependencies import Dependencies
 from gradwire_service.edge.origins import RefusingPreflights, answering_pages_of
 from gradwire_service.engines import open_engines
-from gradwire_service.library import Library
-from gradwire_service.parts import Parts
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.routes import (
     catalogue,
     compute,
@@ -34,7 +34,7 @@ from gradwire_service.routes import (
     tensors,
 )
 from gradwire_service.routes.compressing import Compressing
-from gradwire_service.routes.desk import Desk
+from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.scheduling import Bounds, Capacity, Queue
 from gradwire_service.settings import Settings
@@ -146,16 +146,16 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     engines = open_engines(settings, apart=apart)
 
     store = open_store(settings)
-    library = Library(engines, store, settings.near_bytes, settings.inline_body_bytes)
+    resolver = ReferenceResolver(engines, store, settings.near_bytes, settings.inline_body_bytes)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
     executors: Pool | Threads
     if settings.processes:
         executors = Pool(serve, settings, store, queue, threads, apart=apart)
     else:
-        tapes_here = Tapes(engines, store, library, settings.tape_values_bytes)
-        executors = Threads(Tasks(engines, library, tapes_here), queue, settings)
-    parts = Parts(engines, store, library, capacity, metrics, settings)
-    desk = Desk(capacity, metrics, settings)
+        tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
+        executors = Threads(Tasks(engines, resolver, tapes_here), queue, settings)
+    dependencies = Dependencies(engines, store, resolver, capacity, metrics, settings)
+    offloader = Offloader(capacity, metrics, settings)
     exposition = Exposition(
         metrics, lambda: {kind: store.amounts(kind).records for kind in store.policies}
     )
@@ -195,11 +195,11 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     app.state.store = store
     app.state.ledger = ledger
     app.state.keyring = keys.keyring
-    app.router.routes[:0] = compute.routes(parts, desk, threads)
+    app.router.routes[:0] = compute.routes(dependencies, offloader, threads)
     for resource in (tapes, programs, pictures, tensors):
-        app.include_router(resource.router(desk))
+        app.include_router(resource.router(offloader))
     if keys.keyring is not None:
-        app.include_router(tenants.router(parts, keys.keyring, threads))
+        app.include_router(tenants.router(dependencies, keys.keyring, threads))
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, exposition))
     app.include_router(documentation.router(app.openapi))

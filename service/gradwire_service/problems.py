@@ -174,7 +174,7 @@ class Problem:
         return document
 
 
-class Told(Exception):
+class RemoteError(Exception):
     """What went wrong in another process, with what its log would say."""
 
     def __init__(self, problem: Problem, trace: str | None) -> None:
@@ -213,7 +213,7 @@ def problem_of(error: BaseException) -> Problem:
             missing=error.missing,
             headers=error.headers,
         )
-    if isinstance(error, Told):
+    if isinstance(error, RemoteError):
         return error.problem
     if isinstance(error, errors.EngineError):
         return _engine_problem(error)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from gradwire_engine import Recording
 
 from gradwire_service.engines import Engines
-from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.stock import Stock
 from gradwire_service.store import Held, Key, Record, Store
 from gradwire_service.wire.codec import DOCUMENTS
@@ -57,10 +57,12 @@ class Tape(NamedTuple):
 class Tapes:
     """Makes tapes and finds them again, with their values where this process still has them."""
 
-    def __init__(self, engines: Engines, store: Store, library: Library, values_bytes: int) -> None:
+    def __init__(
+        self, engines: Engines, store: Store, resolver: ReferenceResolver, values_bytes: int
+    ) -> None:
         self._engines = engines
         self._store = store
-        self._library = library
+        self._resolver = resolver
         self._recordings = Stock[Recording](values_bytes, apart=engines.apart)
 
     def recording(self, owner: str, asked: TapeEnvelope) -> Recording:
@@ -103,7 +105,7 @@ class Tapes:
         program = document["program"]
         if type(program) is dict and "name" in program:
             document["program"] = {"ref": recipe.program}
-        recording = self.recording(key.owner, read_tape(document, self._library.references(key)))
+        recording = self.recording(key.owner, read_tape(document, self._resolver.references(key)))
         return Tape(key, recipe, held.expires_at, recording, kept=False)
 
     def keep(self, key: Key, recipe: Recipe, recording: Recording) -> None:

@@ -47,9 +47,9 @@ REF = "sha256:" + "0" * 64
 PROGRAM = Engine().parse("x")
 
 
-def held(shelf, reference):
+def held(kind, reference):
     """Whatever is referred to is there."""
-    return np.zeros((), np.int64) if shelf == "tensors" else PROGRAM
+    return np.zeros((), np.int64) if kind == "tensors" else PROGRAM
 
 
 def asking(kind, *, of_tape=False):

@@ -13,7 +13,7 @@ from gradwire_service.edge.transfers import Departure
 from gradwire_service.problems import MEDIA_TYPE, Refusal, problem_of
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Account, Ledger, RequestIds
-from gradwire_service.wire.protection import STRICTEST, Header
+from gradwire_service.wire.security_headers import STRICTEST, Header
 
 #: How often it is looked for clients that are late: no request starts or stops a timer.
 INTERVAL_SECONDS = 0.25

@@ -16,11 +16,11 @@ from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from gradwire_service import documents
-from gradwire_service.library import NotNear
-from gradwire_service.parts import Parts
+from gradwire_service.dependencies import Dependencies
+from gradwire_service.references import WouldBlock
 from gradwire_service.routes.batching import Gathering
-from gradwire_service.routes.desk import Desk
 from gradwire_service.routes.exchange import Exchange
+from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoute
 from gradwire_service.routes.shortness import shortness
 from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
@@ -48,18 +48,18 @@ class Compute:
     def __init__(
         self,
         kind: Kind,
-        parts: Parts,
-        desk: Desk,
+        dependencies: Dependencies,
+        offloader: Offloader,
         gathering: Gathering | None,
         threads: ThreadPoolExecutor,
     ) -> None:
         self._kind = kind
-        self._parts = parts
-        self._settings = parts.settings
-        self._desk = desk
+        self._dependencies = dependencies
+        self._settings = dependencies.settings
+        self._offloader = offloader
         self._gathering = gathering
         self._threads = threads
-        self._short = shortness(parts.settings)
+        self._short = shortness(dependencies.settings)
         #: Of what is compiled here; what is answered together may take longer than alone.
         self._shared = self._short if gathering is None else self._short.for_groups()
         self._known_short = WeakSet[Entry]()
@@ -68,46 +68,48 @@ class Compute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(scope, self._settings, self._kind)
-        capacity = self._parts.capacity
+        capacity = self._dependencies.capacity
         await capacity.enter()
         try:
             await exchange.receive(receive)
             body = await self._answer(exchange)
         finally:
             capacity.leave()
-        self._desk.count(exchange.outcome)
+        self._offloader.count(exchange.outcome)
         await exchange.respond(send, body)
 
     async def _answer(self, exchange: Exchange) -> Packed:
         """On the event loop where all of it is short, else by an executor."""
         work = await self._prepared(exchange)
         if work is None:
-            return await self._elsewhere(exchange, None)
+            return await self._offload(exchange, None)
         if self._gathering is not None and work.call.compiled:
             return await self._gathering.answer(work, self._alone, exchange)
         return await self._alone(work, exchange)
 
     async def _prepared(self, exchange: Exchange) -> Computation | None:
         """The request read and its program parsed, if that is short."""
-        request, parts = exchange.request, self._parts
+        request, dependencies = exchange.request, self._dependencies
         if len(exchange.body) > self._settings.inline_body_bytes or request.format.coding:
             return None
-        engine = parts.engines.of(request.owner)
+        engine = dependencies.engines.of(request.owner)
         for _ in range(_MOST_BROUGHT):
             try:
                 poll = InlineDeadline()
-                return Computation(engine, parts.library, self._kind, request, poll, waits=False)
+                return Computation(
+                    engine, dependencies.resolver, self._kind, request, poll, waits=False
+                )
             except TooLongInline:
                 return None
-            except NotNear as missing:
+            except WouldBlock as missing:
                 if not await self._bring(missing):
                     return None
         return None
 
-    async def _bring(self, missing: NotNear) -> bool:
+    async def _bring(self, missing: WouldBlock) -> bool:
         """Have what a request refers to at hand, if it is short; whether that is so."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._parts.library.bring, missing)
+        return await loop.run_in_executor(self._threads, self._dependencies.resolver.bring, missing)
 
     async def _alone(self, work: Computation, exchange: Exchange) -> Packed:
         """What was read, by a replay of its own."""
@@ -124,7 +126,7 @@ class Compute:
             else:
                 exchange.account.program = exchange.outcome.program
                 return body
-        return await self._elsewhere(exchange, work)
+        return await self._offload(exchange, work)
 
     async def _compile(self, work: Computation) -> None:
         """Compile here what was compiled elsewhere; what fails does so there again."""
@@ -133,9 +135,9 @@ class Compute:
         with suppress(EngineError):
             await loop.run_in_executor(self._threads, work.call.compile, poll)
 
-    async def _elsewhere(self, exchange: Exchange, work: Computation | None) -> Packed:
+    async def _offload(self, exchange: Exchange, work: Computation | None) -> Packed:
         entry = None if work is None else work.call.entry
-        body = await self._desk.elsewhere(
+        body = await self._offloader.offload(
             exchange,
             expected_seconds=None if entry is None else self._least_seconds.get(entry),
             home=_home(exchange),
@@ -164,16 +166,20 @@ def _home(exchange: Exchange) -> str:
     return f"{zlib.crc32(start):08x}"
 
 
-def routes(parts: Parts, desk: Desk, threads: ThreadPoolExecutor) -> list[BaseRoute]:
+def routes(
+    dependencies: Dependencies, offloader: Offloader, threads: ThreadPoolExecutor
+) -> list[BaseRoute]:
     """The compute routes, with their documentation."""
-    window = parts.settings.batch_window_microseconds
+    window = dependencies.settings.batch_window_microseconds
     gathering = (
-        Gathering(parts.capacity, parts.metrics, parts.settings, threads) if window else None
+        Gathering(dependencies.capacity, dependencies.metrics, dependencies.settings, threads)
+        if window
+        else None
     )
     return [
         RawRoute(
             f"/v1/{kind}",
-            Compute(kind, parts, desk, gathering, threads),
+            Compute(kind, dependencies, offloader, gathering, threads),
             **documents.OPERATIONS[kind],
         )
         for kind in FIELDS

@@ -6,32 +6,32 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from gradwire_service import documents
-from gradwire_service.routes.desk import Desk
+from gradwire_service.routes.offload import Offloader
 
 #: Programs of one page, unless a request asks otherwise.
 _PAGE = "100"
 
 
-def router(desk: Desk) -> APIRouter:
+def router(offloader: Offloader) -> APIRouter:
     """The routes of programs."""
     routes = APIRouter(prefix="/v1/programs", tags=["programs"])
 
     @routes.post("", **documents.PROGRAM_OPERATIONS["register"])
     async def register(request: Request) -> Response:
-        return await desk.answer(request, "programs.register")
+        return await offloader.answer(request, "programs.register")
 
     @routes.get("", **documents.PROGRAM_OPERATIONS["all"])
     async def programs(request: Request) -> Response:
         asked = request.query_params
         after, limit = asked.get("after", ""), asked.get("limit", _PAGE)
-        return await desk.answer(request, "programs.all", after, limit)
+        return await offloader.answer(request, "programs.all", after, limit)
 
     @routes.get("/{program}", **documents.PROGRAM_OPERATIONS["show"])
     async def show(request: Request, program: str) -> Response:
-        return await desk.answer(request, "programs.show", program)
+        return await offloader.answer(request, "programs.show", program)
 
     @routes.delete("/{program}", **documents.PROGRAM_OPERATIONS["remove"])
     async def remove(request: Request, program: str) -> Response:
-        return await desk.answer(request, "programs.remove", program)
+        return await offloader.answer(request, "programs.remove", program)
 
     return routes

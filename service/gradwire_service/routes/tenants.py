@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from gradwire_service import documents
 from gradwire_service.access.keyring import ApiKey, Keyring
-from gradwire_service.parts import Parts
+from gradwire_service.dependencies import Dependencies
 from gradwire_service.routes.exchange import owner_of
 from gradwire_service.store import Kind, Store
 from gradwire_service.wire.headers import headers_of
@@ -47,11 +47,11 @@ class Tenants:
         }
 
 
-def router(parts: Parts, keyring: Keyring, threads: ThreadPoolExecutor) -> APIRouter:
+def router(dependencies: Dependencies, keyring: Keyring, threads: ThreadPoolExecutor) -> APIRouter:
     """The route of tenants."""
     routes = APIRouter(prefix="/v1/tenants", tags=["tenants"])
-    settings = parts.settings
-    all_of_them = Tenants(parts.store, keyring).all
+    settings = dependencies.settings
+    all_of_them = Tenants(dependencies.store, keyring).all
 
     @routes.get("", **documents.TENANT_OPERATIONS["all"])
     async def tenants(request: HttpRequest) -> Response:

@@ -6,31 +6,31 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from gradwire_service import documents
-from gradwire_service.routes.desk import Desk
+from gradwire_service.routes.offload import Offloader
 
 
-def router(desk: Desk) -> APIRouter:
+def router(offloader: Offloader) -> APIRouter:
     """The routes of tensors."""
     routes = APIRouter(prefix="/v1/tensors", tags=["tensors"])
 
     @routes.put("", **documents.TENSOR_OPERATIONS["put"])
     async def put(request: Request) -> Response:
-        return await desk.answer(request, "tensors.put")
+        return await offloader.answer(request, "tensors.put")
 
     @routes.put("/{ref}", **documents.TENSOR_OPERATIONS["put_as"])
     async def put_as(request: Request, ref: str) -> Response:
-        return await desk.answer(request, "tensors.put", ref)
+        return await offloader.answer(request, "tensors.put", ref)
 
     @routes.get("/{ref}", **documents.TENSOR_OPERATIONS["show"])
     async def show(request: Request, ref: str) -> Response:
-        return await desk.answer(request, "tensors.show", ref)
+        return await offloader.answer(request, "tensors.show", ref)
 
     @routes.head("/{ref}", **documents.TENSOR_OPERATIONS["look"])
     async def look(request: Request, ref: str) -> Response:
-        return await desk.answer(request, "tensors.look", ref)
+        return await offloader.answer(request, "tensors.look", ref)
 
     @routes.delete("/{ref}", **documents.TENSOR_OPERATIONS["remove"])
     async def remove(request: Request, ref: str) -> Response:
-        return await desk.answer(request, "tensors.remove", ref)
+        return await offloader.answer(request, "tensors.remove", ref)
 
     return routes

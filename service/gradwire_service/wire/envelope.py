@@ -9,7 +9,6 @@ from gradwire_engine.answer import Kind, Query, Repeats
 
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.codec import Encoding
-from gradwire_service.wire.directions import read_seeds, read_tangents
 from gradwire_service.wire.fields import (
     Reader,
     axes,
@@ -24,6 +23,7 @@ from gradwire_service.wire.fields import (
 from gradwire_service.wire.leaves import read_variables
 from gradwire_service.wire.numbers import describe
 from gradwire_service.wire.references import References
+from gradwire_service.wire.seeds import read_seeds, read_tangents
 from gradwire_service.wire.sources import Source, read_program
 
 #: What makes a tape, and what a question about one does not say again.

@@ -52,8 +52,8 @@ def read_variables(document: Mapping[str, Any], references: References) -> dict[
             else:
                 variables[name] = read_value(value, references)
     except Malformed as error:
-        error.within(name)
-        error.within("variables")
+        error.prepend_path(name)
+        error.prepend_path("variables")
         refuse(error)
     return variables
 
@@ -117,7 +117,7 @@ def _read_member(name: str | int, value: Any, references: References, depth: int
     try:
         return read_value(value, references, depth + 1)
     except Malformed as error:
-        error.within(name)
+        error.prepend_path(name)
         raise
 
 
@@ -184,7 +184,7 @@ def _composite(
                 return list_array(value, dtype)
             raise _no_part(leaf, name)
         except Malformed as error:
-            error.within(name)
+            error.prepend_path(name)
             raise
 
     read = read_sparse if sparse else read_ragged
@@ -203,7 +203,7 @@ def _read_part(name: str, value: dict[str, Any], references: References) -> Leaf
         if not isinstance(read, Leaf) or isinstance(read.value, str):
             raise Malformed("this is a list, or a leaf of its own")
     except Malformed as error:
-        error.within(name)
+        error.prepend_path(name)
         raise
     return read
 
@@ -219,7 +219,7 @@ def _value_form(leaf: dict[str, Any]) -> Any:
             return value
         return scalar_array(value, dtype)
     except Malformed as error:
-        error.within("value")
+        error.prepend_path("value")
         raise
 
 

@@ -46,7 +46,7 @@ class Malformed(Exception):
         self.hint = hint
         self._place = list(place)
 
-    def within(self, name: str | int) -> None:
+    def prepend_path(self, name: str | int) -> None:
         """Say in which member of the surrounding value the place lies."""
         self._place.insert(0, name)
 
@@ -57,7 +57,7 @@ class Malformed(Exception):
         return "".join("/" + name for name in escaped)
 
 
-class Misfit(Malformed):
+class ArrayMismatch(Malformed):
     """Arrays that can be read, but are not as many, or not named, as what they belong to."""
 
     code = "invalid_request"
@@ -105,7 +105,7 @@ def array_or_none(
                 flat = _flat_array(level, kinds, dtype, shape)
                 break
             if strict or _holds_numbers_only(level):
-                raise _first_odd(level, shape)
+                raise _first_mismatch(level, shape)
             return None
         if len(shape) == MAX_DEPTH:
             raise Malformed(f"lists nest deeper than {MAX_DEPTH} levels")
@@ -134,7 +134,7 @@ def complex_array(re: Any, im: Any, dtype: Dtype | None) -> Array:
             read = list_array if type(part) is list else scalar_array
             parts.append(read(part, part_dtype))
         except Malformed as error:
-            error.within(name)
+            error.prepend_path(name)
             raise
     if parts[0].shape != parts[1].shape:
         raise Malformed(f"re has shape {parts[0].shape}, im {parts[1].shape}")
@@ -217,14 +217,14 @@ def _flat_array(flat: list[Any], kinds: set[type], dtype: Dtype | None, shape: l
     if dtype.kind == "b" and kinds != {bool}:
         for i, item in enumerate(flat):
             if item not in (0, 1):
-                raise _misfit("only 0, 1, true and false are bool", i, shape)
+                raise _malformed_at("only 0, 1, true and false are bool", i, shape)
     wide = np.array(flat, DTYPES["bool"] if dtype.kind == "b" else FLOAT64)
     with np.errstate(over="ignore"):
         narrow = wide.astype(dtype, copy=False)
     if dtype.kind in "fc" and dtype.itemsize < 8 * (1 + (dtype.kind == "c")):
         lost = np.isinf(narrow) & np.isfinite(wide)
         if lost.any():
-            raise _misfit(f"the number is too large for {dtype}", int(lost.argmax()), shape)
+            raise _malformed_at(f"the number is too large for {dtype}", int(lost.argmax()), shape)
     return narrow
 
 
@@ -233,17 +233,17 @@ def _integers(flat: list[Any], kinds: set[type], dtype: Dtype, shape: list[int])
     if not kinds <= _INTEGERS:
         for i, item in enumerate(flat):
             if type(item) is str or (type(item) is float and not item.is_integer()):
-                raise _misfit(f"not a whole number, so not {dtype}", i, shape)
+                raise _malformed_at(f"not a whole number, so not {dtype}", i, shape)
         flat = [int(item) for item in flat]
     try:
         return np.array(flat, dtype)
     except OverflowError:
         low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
         i = next(i for i, item in enumerate(flat) if not low <= item <= high)
-        raise _misfit(f"{dtype} holds {low} to {high}", i, shape) from None
+        raise _malformed_at(f"{dtype} holds {low} to {high}", i, shape) from None
 
 
-def _misfit(detail: str, flat_index: int, shape: list[int]) -> Malformed:
+def _malformed_at(detail: str, flat_index: int, shape: list[int]) -> Malformed:
     return Malformed(detail, *(int(i) for i in np.unravel_index(flat_index, shape)))
 
 
@@ -264,7 +264,7 @@ def _are_words(level: list[Any]) -> bool:
     return WORDS.keys() >= set(compress(level, are_texts))
 
 
-def _first_odd(level: list[Any], shape: list[int]) -> Malformed:
+def _first_mismatch(level: list[Any], shape: list[int]) -> Malformed:
     """What is wrong on a level of a list: something that is no number, or an uneven length."""
     kinds = set(map(type, level))
     places = [indexOf(map(type, level), kind) for kind in kinds - _NESTED]
@@ -273,12 +273,14 @@ def _first_odd(level: list[Any], shape: list[int]) -> Malformed:
         places.append(next(texts))
     if places:
         i = min(places)
-        return _misfit(f"{describe(level[i])} is not a number", i, shape)
+        return _malformed_at(f"{describe(level[i])} is not a number", i, shape)
     if type(level[0]) is not list:
         i = indexOf(map(type, level), list)
     else:
         first = len(level[0])
         i = next(i for i, item in enumerate(level) if type(item) is not list or len(item) != first)
-    ragged = _misfit("the list is ragged: this differs in length from those before it", i, shape)
+    ragged = _malformed_at(
+        "the list is ragged: this differs in length from those before it", i, shape
+    )
     ragged.hint = 'lists on one level have one length; send each of several arrays as {"value": …}'
     return ragged

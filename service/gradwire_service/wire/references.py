@@ -9,10 +9,10 @@ from typing import Any, Literal, Protocol, TypeAlias
 from gradwire_service.problems import Refusal
 
 #: What is referred to: a tensor or program by its digest, or a program by its name.
-ShelfName: TypeAlias = Literal["tensors", "programs", "names"]
+ReferenceKind: TypeAlias = Literal["tensors", "programs", "names"]
 
 
-class Owned(Protocol):
+class HasOwner(Protocol):
     """What has an owner, as a request has."""
 
     @property
@@ -21,7 +21,7 @@ class Owned(Protocol):
 
 
 #: Gives what is held there under a digest or name: an array or a ``Program``, or None.
-Find: TypeAlias = Callable[[ShelfName, str], Any]
+Find: TypeAlias = Callable[[ReferenceKind, str], Any]
 
 is_digest = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
 #: None of these can be mistaken for a digest.
@@ -32,14 +32,14 @@ MOST_VALUES = 100_000
 
 _DIGEST = is_digest, "sha256: and 64 hexadecimal digits in lower case"
 #: What is a reference there, and in words.
-FORMS: dict[ShelfName, tuple[Callable[[str], object], str]] = {
+FORMS: dict[ReferenceKind, tuple[Callable[[str], object], str]] = {
     "tensors": _DIGEST,
     "programs": _DIGEST,
     "names": (is_name, "a letter or digit, then up to 127 letters, digits and . _ -"),
 }
 
 
-def _nothing(_: ShelfName, __: str) -> None:
+def _nothing(_: ReferenceKind, __: str) -> None:
     """Where nothing is held."""
 
 
@@ -51,7 +51,7 @@ class References:
 
     __slots__ = ("_find", "_missing", "_values", "_whose")
 
-    def __init__(self, find: Find = _nothing, whose: Owned | None = None) -> None:
+    def __init__(self, find: Find = _nothing, whose: HasOwner | None = None) -> None:
         self._find = find
         self._whose = whose
         self._missing: dict[str, None] = {}
@@ -70,9 +70,9 @@ class References:
                 hint="send many numbers as one array: lists of nothing but numbers, or raw bytes",
             )
 
-    def found(self, shelf: ShelfName, reference: str) -> Any:
+    def found(self, kind: ReferenceKind, reference: str) -> Any:
         """What is held under ``reference``, or None."""
-        held = self._find(shelf, reference)
+        held = self._find(kind, reference)
         if held is None:
             self._missing[reference] = None
         return held
@@ -88,13 +88,6 @@ class References:
         """Raise ``Refusal`` (unknown_ref) with all that is missing."""
         if self._missing:
             raise unknown_refs(list(self._missing))
-
-
-class Referring(Protocol):
-    """Where what requests refer to is looked up."""
-
-    def references(self, request: Owned, *, waits: bool = True) -> References:
-        """What a request refers to."""
 
 
 def unknown_refs(missing: Sequence[str]) -> Refusal:

@@ -10,7 +10,7 @@ from gradwire_engine import Program
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.fields import check_fields, invalid
 from gradwire_service.wire.numbers import describe
-from gradwire_service.wire.references import FORMS, References, ShelfName
+from gradwire_service.wire.references import FORMS, ReferenceKind, References
 
 #: What ``Engine.parse`` takes: source text, a graph, or a program that was referred to.
 Source: TypeAlias = str | Mapping[str, Any] | Program
@@ -69,13 +69,13 @@ def read_registration(document: Any, references: References) -> Registration:
 def _referred(program: dict[str, Any], field: str, references: References) -> Source:
     if len(program) > 1:
         raise invalid(f"a reference has {field} and no other field", "/program")
-    shelf: ShelfName = "programs" if field == "ref" else "names"
-    reference = _reference(program[field], shelf, f"/program/{field}")
-    return references.found(shelf, reference) or ""
+    kind: ReferenceKind = "programs" if field == "ref" else "names"
+    reference = _reference(program[field], kind, f"/program/{field}")
+    return references.found(kind, reference) or ""
 
 
-def _reference(value: Any, shelf: ShelfName, pointer: str) -> str:
-    well_formed, form = FORMS[shelf]
+def _reference(value: Any, kind: ReferenceKind, pointer: str) -> str:
+    well_formed, form = FORMS[kind]
     if type(value) is str and well_formed(value):
         return value
     raise invalid(f"a {pointer.rpartition('/')[2]} is {form}", pointer)

@@ -8,9 +8,9 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
 
 from gradwire_service.engines import Engines
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope
-from gradwire_service.wire.references import Referring
 from gradwire_service.wire.shared import Body
 from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request
 
@@ -19,7 +19,7 @@ class Computation:
     """A request that is read, its program parsed and its executables looked up.
 
     ``finish`` may be stopped by its poll and called again: an evaluation changes nothing.
-    Raises: ``NotNear`` where the store would have to be asked, unless it ``waits`` for that.
+    Raises: ``WouldBlock`` where the store would have to be asked, unless it ``waits`` for that.
     """
 
     __slots__ = ("_encoding", "_kind", "_program_id", "call", "request")
@@ -27,7 +27,7 @@ class Computation:
     def __init__(
         self,
         engine: Engine,
-        library: Referring,
+        resolver: ReferenceResolver,
         kind: Kind,
         request: Request,
         poll: Poll,
@@ -36,7 +36,7 @@ class Computation:
     ) -> None:
         document = request.document
         start = perf_counter()
-        references = library.references(request, waits=waits)
+        references = resolver.references(request, waits=waits)
         asked = read_envelope(document, kind, references)
         program = engine.parse(asked.program, poll)
         self.call = engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
@@ -69,14 +69,14 @@ class Computation:
 class Computing:
     """All kinds of computation, wherever they may take long."""
 
-    def __init__(self, engines: Engines, library: Referring) -> None:
+    def __init__(self, engines: Engines, resolver: ReferenceResolver) -> None:
         self._engines = engines
-        self._library = library
+        self._resolver = resolver
 
     def compute(self, kind: Kind, request: Request) -> list[Body]:
         """All of it; what the next replay will take is told with the outcome."""
         engine = self._engines.of(request.owner)
-        work = Computation(engine, self._library, kind, request, request.deadline)
+        work = Computation(engine, self._resolver, kind, request, request.deadline)
         pieces = work.finish(request.deadline)
         request.outcome.next_seconds = work.call.seconds
         request.outcome.next_bytes = work.call.answer_bytes

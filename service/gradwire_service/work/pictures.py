@@ -13,8 +13,8 @@ from gradwire_engine.dataflow import Graph, annotate, dataflow
 from gradwire_service.drawings.document import document
 from gradwire_service.drawings.dot import dot
 from gradwire_service.drawings.svg import svg
-from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire.codec import JSON, Encoding, Offer, Writer
 from gradwire_service.wire.references import is_digest
 from gradwire_service.wire.shared import Body
@@ -56,8 +56,8 @@ _POLICY = b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self
 class PictureWork:
     """What is done about graphs."""
 
-    def __init__(self, library: Library, limits: Limits) -> None:
-        self._library = library
+    def __init__(self, resolver: ReferenceResolver, limits: Limits) -> None:
+        self._resolver = resolver
         self._limits = limits
 
     def draw(self, form: Form, request: Request, reference: str, query: str) -> list[Body]:
@@ -81,7 +81,7 @@ class PictureWork:
         return [] if request.tag(sha256(body).hexdigest()) else [body]
 
     def _program(self, request: Request, reference: str) -> Program:
-        references = self._library.references(request)
+        references = self._resolver.references(request)
         program = references.found("programs" if is_digest(reference) else "names", reference)
         references.check()
         assert isinstance(program, Program)

@@ -6,9 +6,9 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
 from gradwire_service.programs import Registered
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.sources import read_registration
 from gradwire_service.work.request import PARSE, Request
@@ -20,15 +20,15 @@ _MOST_OF_PAGE = 1000
 class ProgramWork:
     """What is done about programs."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._programs = library.programs
+    def __init__(self, resolver: ReferenceResolver) -> None:
+        self._resolver = resolver
+        self._programs = resolver.programs
 
     def register(self, request: Request) -> list[Body]:
         """Keep a program."""
         document = request.document
         with request.phase(PARSE):
-            asked = read_registration(document, self._library.references(request))
+            asked = read_registration(document, self._resolver.references(request))
             registered, new = self._programs.put(request.owner, *asked)
         request.made(f"/v1/programs/{registered.id}", new=new)
         return request.written(_shown(registered, asked.name))

@@ -10,8 +10,8 @@ from gradwire_engine import Query
 from gradwire_engine.answer import Kind
 from gradwire_engine.recording import Listed
 
-from gradwire_service.library import Library
 from gradwire_service.problems import node_document
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.store import Key
 from gradwire_service.tapes import Recipe, Tape, Tapes
 from gradwire_service.wire import replies
@@ -26,9 +26,9 @@ _MOST_SHOWN = 10_000
 class TapeWork:
     """What is done about tapes."""
 
-    def __init__(self, tapes: Tapes, library: Library) -> None:
+    def __init__(self, tapes: Tapes, resolver: ReferenceResolver) -> None:
         self._tapes = tapes
-        self._library = library
+        self._resolver = resolver
 
     def create(self, request: Request) -> list[Body]:
         """Record a program, run it, and keep both."""
@@ -36,7 +36,7 @@ class TapeWork:
         body = request.body = bytes(request.plain_body)
         document = request.document
         with request.phase(PARSE):
-            asked = read_tape(document, self._library.references(request))
+            asked = read_tape(document, self._resolver.references(request))
             recording = self._tapes.recording(request.owner, asked)
         with request.phase(COMPILE):
             recording.compile(request.deadline)
@@ -61,7 +61,7 @@ class TapeWork:
         by = _repeatable(request, kind)
         document = request.document
         with request.phase(PARSE):
-            asked = read_envelope(document, kind, self._library.references(request), of_tape=True)
+            asked = read_envelope(document, kind, self._resolver.references(request), of_tape=True)
         tape = self._find(request, token, by)
         with request.phase(COMPILE):
             call = tape.recording.call(asked.query, asked.vectors)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeAlias
 
 from gradwire_service.engines import Engines, open_engines
-from gradwire_service.library import Library
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.tapes import Tapes
@@ -45,12 +45,12 @@ def offer_of(task: str) -> Offer:
 class Tasks:
     """All work, with what it keeps: an engine's cache, values of tapes."""
 
-    def __init__(self, engines: Engines, library: Library, tapes: Tapes) -> None:
-        tapes_work = TapeWork(tapes, library)
-        programs = ProgramWork(library)
-        tensors = TensorWork(library.tensors)
-        pictures = PictureWork(library, engines.limits)
-        computing = Computing(engines, library)
+    def __init__(self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes) -> None:
+        tapes_work = TapeWork(tapes, resolver)
+        programs = ProgramWork(resolver)
+        tensors = TensorWork(resolver.tensors)
+        pictures = PictureWork(resolver, engines.limits)
+        computing = Computing(engines, resolver)
         self._work: dict[str, Work] = {
             **{kind: partial(computing.compute, kind) for kind in FIELDS},
             **{f"pictures.{name}": partial(pictures.draw, form) for name, form in FORMS.items()},
@@ -74,10 +74,10 @@ class Tasks:
 
 
 def open_tasks(settings: Settings, store: Store, *, apart: bool) -> Tasks:
-    """All work on a store, with engines and a library of its own."""
+    """All work on a store, with engines and a resolver of its own."""
     engines = open_engines(settings, apart=apart)
-    library = Library(engines, store, settings.near_bytes)
-    return Tasks(engines, library, Tapes(engines, store, library, settings.tape_values_bytes))
+    resolver = ReferenceResolver(engines, store, settings.near_bytes)
+    return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))
 
 
 def shared_by(settings: Settings, count: int) -> Settings:

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine
 from gradwire_service.engines import Engines
-from gradwire_service.library import Library, NotNear
 from gradwire_service.near import FRESH_SECONDS, Near
 from gradwire_service.problems import Refusal
+from gradwire_service.references import ReferenceResolver, WouldBlock
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Unavailable, policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.redis import RedisStore
 from gradwire_service.store.sqlite import SqliteStore
 from gradwire_service.wire.leaves import read_variables
-from gradwire_service.wire.references import ShelfName
+from gradwire_service.wire.references import ReferenceKind
 
 from tests.service.store.redis_server import REDIS, redis_server
 
@@ -42,89 +42,89 @@ def store(request, clock, tmp_path):
 
 
 @pytest.fixture
-def library(store, clock):
-    return Library(Engines(Engine()), store, 1 << 20, clock=clock)
+def resolver(store, clock):
+    return ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
 
 
-def test_what_is_not_at_hand_is_left_to_a_thread(library, clock):
-    tensor, _ = library.tensors.put("me", ARRAY)
-    program, _ = library.programs.put("me", "sum(x)", "f")
-    for shelf, reference in ("tensors", tensor.ref), ("programs", program.id), ("names", "f"):
+def test_what_is_not_at_hand_is_left_to_a_thread(resolver, clock):
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    program, _ = resolver.programs.put("me", "sum(x)", "f")
+    for kind, reference in ("tensors", tensor.ref), ("programs", program.id), ("names", "f"):
         for _ in range(2):
-            with pytest.raises(NotNear):
-                library.references(ME, waits=False).found(shelf, reference)
-            held = library.references(ME).found(shelf, reference)
-            assert held is library.references(ME, waits=False).found(shelf, reference)
-            with pytest.raises(NotNear):
-                library.references(YOU, waits=False).found(shelf, reference)
+            with pytest.raises(WouldBlock):
+                resolver.references(ME, waits=False).found(kind, reference)
+            held = resolver.references(ME).found(kind, reference)
+            assert held is resolver.references(ME, waits=False).found(kind, reference)
+            with pytest.raises(WouldBlock):
+                resolver.references(YOU, waits=False).found(kind, reference)
             clock.now += FRESH_SECONDS
-    for shelf, reference in ("tensors", "sha256:" + "0" * 64), ("names", "g"):
-        assert library.references(ME).found(shelf, reference) is None
-        with pytest.raises(NotNear):
-            library.references(ME, waits=False).found(shelf, reference)
+    for kind, reference in ("tensors", "sha256:" + "0" * 64), ("names", "g"):
+        assert resolver.references(ME).found(kind, reference) is None
+        with pytest.raises(WouldBlock):
+            resolver.references(ME, waits=False).found(kind, reference)
 
 
-def test_the_same_array_is_used_again(library, clock):
-    tensor, _ = library.tensors.put("me", ARRAY)
-    first = library.references(ME).found("tensors", tensor.ref)
+def test_the_same_array_is_used_again(resolver, clock):
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    first = resolver.references(ME).found("tensors", tensor.ref)
     clock.now += FRESH_SECONDS
-    assert library.references(ME).found("tensors", tensor.ref) is first
+    assert resolver.references(ME).found("tensors", tensor.ref) is first
     np.testing.assert_array_equal(first, ARRAY)
     assert not first.flags.writeable
 
 
 def test_an_array_is_read_in_the_bytes_of_the_store_in_memory(clock):
     store = MemoryStore(policies(Settings()), clock)
-    library = Library(Engines(Engine()), store, 1 << 20, clock=clock)
-    tensor, _ = library.tensors.put("me", ARRAY)
+    resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+    tensor, _ = resolver.tensors.put("me", ARRAY)
     held = store.find(Key("tensors", "me", tensor.ref))
     assert held is not None
     assert held.body is not None
-    array = library.references(ME).found("tensors", tensor.ref)
+    array = resolver.references(ME).found("tensors", tensor.ref)
     assert np.shares_memory(array, np.frombuffer(held.body))
 
 
-def test_use_at_hand_keeps_a_tensor(library, clock):
-    tensor, _ = library.tensors.put("me", ARRAY)
-    library.references(ME).found("tensors", tensor.ref)
+def test_use_at_hand_keeps_a_tensor(resolver, clock):
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    resolver.references(ME).found("tensors", tensor.ref)
     for _ in range(300):
         clock.now += 0.9
         try:
-            library.references(ME, waits=False).found("tensors", tensor.ref)
-        except NotNear:
-            assert library.references(ME).found("tensors", tensor.ref) is not None
-    assert library.tensors.find("me", tensor.ref).expires_at > clock.now + TTL - 2
+            resolver.references(ME, waits=False).found("tensors", tensor.ref)
+        except WouldBlock:
+            assert resolver.references(ME).found("tensors", tensor.ref) is not None
+    assert resolver.tensors.find("me", tensor.ref).expires_at > clock.now + TTL - 2
     clock.now += TTL
-    assert library.references(ME).found("tensors", tensor.ref) is None
+    assert resolver.references(ME).found("tensors", tensor.ref) is None
     with pytest.raises(Refusal):
-        library.tensors.find("me", tensor.ref)
+        resolver.tensors.find("me", tensor.ref)
 
 
 @pytest.mark.parametrize("ttl", [0.1, 10, 1e6])
 def test_nothing_is_used_long_after_it_ended(clock, ttl):
     store = MemoryStore(policies(Settings(tensor_ttl_seconds=ttl)), clock)
-    library = Library(Engines(Engine()), store, 1 << 20, clock=clock)
-    tensor, _ = library.tensors.put("me", ARRAY)
-    library.references(ME).found("tensors", tensor.ref)
+    resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    resolver.references(ME).found("tensors", tensor.ref)
     store.remove(Key("tensors", "me", tensor.ref))
     clock.now += min(FRESH_SECONDS, ttl / 20)
-    with pytest.raises(NotNear):
-        library.references(ME, waits=False).found("tensors", tensor.ref)
-    assert library.references(ME).found("tensors", tensor.ref) is None
+    with pytest.raises(WouldBlock):
+        resolver.references(ME, waits=False).found("tensors", tensor.ref)
+    assert resolver.references(ME).found("tensors", tensor.ref) is None
 
 
-def test_what_is_deleted_or_moved_here_is_seen_at_once(library):
-    tensor, _ = library.tensors.put("me", ARRAY)
-    first, _ = library.programs.put("me", "sum(x)", "f")
-    second, _ = library.programs.put("me", "x", "g")
-    references = library.references(ME)
+def test_what_is_deleted_or_moved_here_is_seen_at_once(resolver):
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    first, _ = resolver.programs.put("me", "sum(x)", "f")
+    second, _ = resolver.programs.put("me", "x", "g")
+    references = resolver.references(ME)
     references.found("tensors", tensor.ref)
     references.found("programs", first.id)
     references.found("names", "f")
-    library.programs.put("me", "x", "f")
-    assert library.references(ME).found("names", "f").id == second.id
-    library.tensors.remove("me", tensor.ref)
-    library.programs.remove("me", "f")
+    resolver.programs.put("me", "x", "f")
+    assert resolver.references(ME).found("names", "f").id == second.id
+    resolver.tensors.remove("me", tensor.ref)
+    resolver.programs.remove("me", "f")
     assert references.found("tensors", tensor.ref) is None
     assert references.found("programs", second.id) is None
     assert references.found("names", "f") is references.found("names", "g") is None
@@ -136,23 +136,23 @@ def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
     """What a digest stands for is the same for ever; what a name stands for is not."""
     with redis_server(tmp_path) as server:
         store = RedisStore(server.url, policies(Settings()))
-        library = Library(Engines(Engine()), store, 1 << 20, clock=clock)
-        tensor, _ = library.tensors.put("me", ARRAY)
-        program, _ = library.programs.put("me", "sum(x)", "f")
-        fixed: list[tuple[ShelfName, str]]
+        resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+        tensor, _ = resolver.tensors.put("me", ARRAY)
+        program, _ = resolver.programs.put("me", "sum(x)", "f")
+        fixed: list[tuple[ReferenceKind, str]]
         fixed = [("tensors", tensor.ref), ("programs", program.id)]
-        held = [library.references(ME).found(*of) for of in fixed]
-        library.references(ME).found("names", "f")
+        held = [resolver.references(ME).found(*of) for of in fixed]
+        resolver.references(ME).found("names", "f")
         server.stop()
         for _ in range(3):
             clock.now += FRESH_SECONDS
-            assert [library.references(ME).found(*of) for of in fixed] == held
-            assert [library.references(ME, waits=False).found(*of) for of in fixed] == held
+            assert [resolver.references(ME).found(*of) for of in fixed] == held
+            assert [resolver.references(ME, waits=False).found(*of) for of in fixed] == held
             for of in fixed:
                 with pytest.raises(Unavailable):
-                    library.references(YOU).found(*of)
+                    resolver.references(YOU).found(*of)
             with pytest.raises(Unavailable):
-                library.references(ME).found("names", "f")
+                resolver.references(ME).found("names", "f")
         store.close()
 
 
@@ -172,25 +172,27 @@ class Interrupted(MemoryStore):
 
 def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
     store = Interrupted(policies(Settings()), clock)
-    library = Library(Engines(Engine()), store, 1 << 20, clock=clock)
-    tensor, _ = library.tensors.put("me", ARRAY)
-    first, _ = library.programs.put("me", "sum(x)", "f")
-    second, _ = library.programs.put("me", "x", "g")
-    for shelf, reference, change in (
-        (library.tensors, tensor.ref, lambda: library.tensors.remove("me", tensor.ref)),
-        (library.programs.names, "f", lambda: library.programs.names.put("me", "f", second.id)),
-        (library.programs, first.id, lambda: library.programs.remove("me", first.id)),
+    resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    first, _ = resolver.programs.put("me", "sum(x)", "f")
+    second, _ = resolver.programs.put("me", "x", "g")
+    for kind, reference, change in (
+        (resolver.tensors, tensor.ref, lambda: resolver.tensors.remove("me", tensor.ref)),
+        (resolver.programs.names, "f", lambda: resolver.programs.names.put("me", "f", second.id)),
+        (resolver.programs, first.id, lambda: resolver.programs.remove("me", first.id)),
     ):
         store.meanwhile.append(change)
-        assert shelf.value("me", reference) is not None, "it was there when the store was asked"
-        assert shelf.at_hand("me", reference) is None
-    assert library.references(ME).found("names", "f").id == second.id
-    assert library.references(ME).found("programs", first.id) is None
+        assert kind.value("me", reference) is not None, "it was there when the store was asked"
+        assert kind.at_hand("me", reference) is None
+    assert resolver.references(ME).found("names", "f").id == second.id
+    assert resolver.references(ME).found("programs", first.id) is None
 
 
 def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
     stores = [SqliteStore(str(tmp_path / "kept.db"), policies(Settings())) for _ in range(2)]
-    one, two = (Library(Engines(Engine()), store, 1 << 20, clock=clock) for store in stores)
+    one, two = (
+        ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock) for store in stores
+    )
     tensor, _ = one.tensors.put("me", ARRAY)
     first, _ = one.programs.put("me", "sum(x)", "f")
     assert two.references(ME).found("tensors", tensor.ref) is not None
@@ -220,26 +222,26 @@ def test_room_is_made_by_what_was_asked_for_longest_ago():
     assert [near.fresh(key) for key in (a, b, c)] == ["A again", None, "C"]
 
 
-def test_what_is_compiled_for_one_owner_is_not_for_another(library):
+def test_what_is_compiled_for_one_owner_is_not_for_another(resolver):
     """Else how long compiling takes would tell one what the other has."""
     leaves = []
     for request in ME, YOU:
-        tensor, _ = library.tensors.put(request.owner, ARRAY)
+        tensor, _ = resolver.tensors.put(request.owner, ARRAY)
         document = {"x": {"ref": tensor.ref}}
-        leaves.append(read_variables(document, library.references(request))["x"])
+        leaves.append(read_variables(document, resolver.references(request))["x"])
     assert leaves[0].resident != leaves[1].resident
     np.testing.assert_array_equal(leaves[0].value, leaves[1].value)
 
 
-def test_threads_find_what_is_held(library):
-    tensors = [library.tensors.put("me", ARRAY + i)[0] for i in range(20)]
+def test_threads_find_what_is_held(resolver):
+    tensors = [resolver.tensors.put("me", ARRAY + i)[0] for i in range(20)]
 
     def use(number):
         tensor = tensors[number % 20]
-        found = library.references(ME).found("tensors", tensor.ref)
+        found = resolver.references(ME).found("tensors", tensor.ref)
         if number % 7 == 0:
-            library.tensors.forget("me", tensor.ref)
-            library.tensors.put("me", ARRAY + number % 20)
+            resolver.tensors.forget("me", tensor.ref)
+            resolver.tensors.put("me", ARRAY + number % 20)
         return found is None or found[0] == number % 20
 
     with ThreadPoolExecutor(8) as pool:

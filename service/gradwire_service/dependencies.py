@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradwire_service.engines import Engines
-from gradwire_service.library import Library
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.telemetry import Metrics
 
 
-class Parts(NamedTuple):
-    """The parts of one application."""
+class Dependencies(NamedTuple):
+    """The dependencies of one application."""
 
     engines: Engines
     store: Store
-    library: Library
+    resolver: ReferenceResolver
     capacity: Capacity
     metrics: Metrics
     settings: Settings

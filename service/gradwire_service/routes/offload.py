@@ -6,7 +6,7 @@ from time import perf_counter
 
 from starlette.requests import Request as HttpRequest
 
-from gradwire_service.problems import Crashed, Told
+from gradwire_service.problems import Crashed, RemoteError
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.quarantine import Quarantine
 from gradwire_service.scheduling import Capacity
@@ -17,7 +17,7 @@ from gradwire_service.work.messages import Done, Failed
 from gradwire_service.work.request import Outcome
 
 
-class Desk:
+class Offloader:
     """Has tasks done by whoever the queue hands them to."""
 
     def __init__(self, capacity: Capacity, metrics: Metrics, settings: Settings) -> None:
@@ -34,18 +34,18 @@ class Desk:
         await self._capacity.enter()
         try:
             await exchange.receive(request.receive)
-            body = await self.elsewhere(exchange, home=home)
+            body = await self.offload(exchange, home=home)
         finally:
             self._capacity.leave()
         self.count(exchange.outcome)
         return Reply(exchange, body)
 
-    async def elsewhere(
+    async def offload(
         self, exchange: Exchange, *, expected_seconds: float | None = None, home: str | None = None
     ) -> Packed:
         """The body of the answer, by an executor, for as long as the client is there.
 
-        Raises: ``Told``; ``Refusal`` (overloaded, crashing_program), ``Crashed``;
+        Raises: ``RemoteError``; ``Refusal`` (overloaded, crashing_program), ``Crashed``;
         ``DeadlineExceeded``; ``Disconnected`` when the client has gone, upon which the work stops.
         """
         self._quarantine.check(exchange)
@@ -69,7 +69,7 @@ class Desk:
         assert isinstance(answer, Done | Failed)
         exchange.take_over(answer.outcome)
         if isinstance(answer, Failed):
-            raise Told(answer.problem, answer.trace)
+            raise RemoteError(answer.problem, answer.trace)
         if answer.outcome.home is not None:
             queue.remember(answer.outcome.home, executor)
         return answer.body

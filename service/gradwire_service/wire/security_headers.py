@@ -17,7 +17,7 @@ STRICTEST = (*_ALWAYS, _NOT_STORED, _NOTHING_LOADED)
 _SAYING = frozenset((b"cache-control", b"content-security-policy", b"etag"))
 
 
-def protective(headers: Collection[Header]) -> tuple[Header, ...]:
+def security_headers(headers: Collection[Header]) -> tuple[Header, ...]:
     """The headers to add to an answer's own."""
     for name, _ in headers:
         if name in _SAYING:

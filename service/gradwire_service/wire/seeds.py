@@ -8,7 +8,7 @@ from typing import Any
 from gradwire_engine import Leaf, Ragged, Sparse
 
 from gradwire_service.wire.leaves import read_value, refuse
-from gradwire_service.wire.numbers import Malformed, Misfit
+from gradwire_service.wire.numbers import ArrayMismatch, Malformed
 from gradwire_service.wire.references import References
 
 
@@ -20,7 +20,7 @@ def read_seeds(value: Any, target: Any, references: References) -> Any:
     try:
         return _seeds(value, target, references)
     except Malformed as error:
-        error.within("output_gradients")
+        error.prepend_path("output_gradients")
         refuse(error)
 
 
@@ -37,8 +37,8 @@ def read_tangents(
         for name, value in document.items():
             tangents[name] = _bare(read_value(value, references))
     except Malformed as error:
-        error.within(name)
-        error.within(field)
+        error.prepend_path(name)
+        error.prepend_path(field)
         refuse(error)
     return tangents
 
@@ -48,12 +48,14 @@ def _seeds(value: Any, target: Any, references: References) -> Any:
         return None
     if isinstance(target, list):
         if type(value) is not list or len(value) != len(target):
-            raise Misfit(f"the target is a list of {len(target)}, so must this be")
+            raise ArrayMismatch(f"the target is a list of {len(target)}, so must this be")
         pairs = zip(value, target, strict=True)
         return [_seed(i, *pair, references) for i, pair in enumerate(pairs)]
     if isinstance(target, dict):
         if type(value) is not dict or value.keys() != target.keys():
-            raise Misfit("the target is an object, so this must be one with the same members")
+            raise ArrayMismatch(
+                "the target is an object, so this must be one with the same members"
+            )
         return {name: _seed(name, value[name], of, references) for name, of in target.items()}
     return _bare(read_value(value, references))
 
@@ -62,7 +64,7 @@ def _seed(name: str | int, value: Any, target: Any, references: References) -> A
     try:
         return _seeds(value, target, references)
     except Malformed as error:
-        error.within(name)
+        error.prepend_path(name)
         raise
 
 
