@@ -49,7 +49,7 @@ def keep_freed_memory(
             mallopt(_M_ARENA_MAX, 1)
 
 
-def check_room(nbytes: int) -> None:
+def check_memory(nbytes: int) -> None:
     """Raise ``MemoryError`` where this process may not have so many bytes more, for a library.
 
     orjson (3.13) writes to where it would have had memory that it was refused.

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gradwire_service import __version__, documents
-from gradwire_service.access.admission import Admission
+from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
 from gradwire_service.dependencies import Dependencies
@@ -52,11 +52,11 @@ from gradwire_service.telemetry import (
     request_lines,
 )
 from gradwire_service.work.tasks import Tasks
-from gradwire_service.workers.pool import Pool
-from gradwire_service.workers.threads import Threads
+from gradwire_service.workers.pool import ProcessPool
+from gradwire_service.workers.threads import ThreadPool
 from gradwire_service.workers.worker import serve
 
-#: Threads that wait for the store and for processes to start, or compile what is short.
+#: ThreadPool that wait for the store and for processes to start, or compile what is short.
 _THREADS = 8
 
 DESCRIPTION = """
@@ -101,7 +101,7 @@ class Application(FastAPI):
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
         app = Compressing(app)
         if self._keyring is not None:
-            app = Admission(app, self._keyring)
+            app = Authentication(app, self._keyring)
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
@@ -142,18 +142,18 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     queue = Queue(settings.cores, bounds, metrics.waited)
     capacity = Capacity(queue)
     metrics.watch(capacity)
-    apart = keyring is not None
-    engines = open_engines(settings, apart=apart)
+    isolated = keyring is not None
+    engines = open_engines(settings, isolated=isolated)
 
     store = open_store(settings)
     resolver = ReferenceResolver(engines, store, settings.near_bytes, settings.inline_body_bytes)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
-    executors: Pool | Threads
+    executors: ProcessPool | ThreadPool
     if settings.processes:
-        executors = Pool(serve, settings, store, queue, threads, apart=apart)
+        executors = ProcessPool(serve, settings, store, queue, threads, isolated=isolated)
     else:
         tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
-        executors = Threads(Tasks(engines, resolver, tapes_here), queue, settings)
+        executors = ThreadPool(Tasks(engines, resolver, tapes_here), queue, settings)
     dependencies = Dependencies(engines, store, resolver, capacity, metrics, settings)
     offloader = Offloader(capacity, metrics, settings)
     exposition = Exposition(
@@ -166,7 +166,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await executors.open()
         try:
-            with keys.following:
+            with keys.watcher:
                 yield
         finally:
             if export is not None:

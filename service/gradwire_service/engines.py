@@ -9,16 +9,16 @@ from gradwire_service.settings import Settings
 
 
 class Engines:
-    """The engine; ``apart``, it keeps for each owner apart what it parsed and compiled.
+    """The engine; ``isolated``, it keeps for each owner isolated what it parsed and compiled.
 
     Then the time of a first call tells nobody which programs others use, nor do calls of several
     owners share a replay. Only where owners are as few as tenants: each keeps a little for ever.
     """
 
-    def __init__(self, engine: Engine, *, apart: bool = False) -> None:
+    def __init__(self, engine: Engine, *, isolated: bool = False) -> None:
         self._engine = engine
         #: Whether there are several, so that owners are tenants.
-        self.apart = apart
+        self.isolated = isolated
 
     @property
     def limits(self) -> Limits:
@@ -26,10 +26,10 @@ class Engines:
 
     def of(self, owner: str) -> Engine:
         """The engine that answers this owner."""
-        return self._engine.apart(owner) if self.apart else self._engine
+        return self._engine.apart(owner) if self.isolated else self._engine
 
 
-def open_engines(settings: Settings, *, apart: bool) -> Engines:
+def open_engines(settings: Settings, *, isolated: bool) -> Engines:
     """The engines within the settings' budgets."""
     limits = Limits(
         array_bytes=settings.max_array_bytes,
@@ -39,4 +39,4 @@ def open_engines(settings: Settings, *, apart: bool) -> Engines:
         flops=settings.max_flops,
         threads=settings.block_threads,
     )
-    return Engines(Engine(limits=limits, cache_bytes=settings.cache_bytes), apart=apart)
+    return Engines(Engine(limits=limits, cache_bytes=settings.cache_bytes), isolated=isolated)

@@ -22,7 +22,7 @@ from gradwire_service.wire.sources import Source
 _BYTES_PER_SOURCE_BYTE = 70
 
 
-class Registered(NamedTuple):
+class StoredProgram(NamedTuple):
     """A program that is held: its names, what its head says, and its text if that is asked for.
 
     The text of a graph is printed; None where there is none.
@@ -76,7 +76,7 @@ class Programs(Shelf):
 
     def put(
         self, owner: str, source: Source, name: str | None = None, ref: str | None = None
-    ) -> tuple[Registered, bool]:
+    ) -> tuple[StoredProgram, bool]:
         """Keep a program, to be called ``name`` from now on; whether it is new.
 
         Raises: ``EngineError`` where the source is no program; ``Refusal`` (over_budget;
@@ -102,7 +102,7 @@ class Programs(Shelf):
                 raise
         return self.find(owner, program.id), new
 
-    def find(self, owner: str, reference: str) -> Registered:
+    def find(self, owner: str, reference: str) -> StoredProgram:
         """A program that is held, by its id or one of its names.
 
         Raises: ``Refusal`` (unknown_ref).
@@ -112,15 +112,15 @@ class Programs(Shelf):
         if id is None or held is None:
             raise unknown_refs([reference])
         names = [name for name, of in self.names.all(owner) if of == id]
-        return Registered(id, names, json.loads(held.head), self._text(owner, held))
+        return StoredProgram(id, names, json.loads(held.head), self._text(owner, held))
 
-    def listed(self, owner: str, after: str, most: int) -> Sequence[Registered]:
+    def listed(self, owner: str, after: str, most: int) -> Sequence[StoredProgram]:
         """The first ``most`` programs whose ids follow ``after``, without their sources."""
         names: dict[str, list[str]] = {}
         for name, id in self.names.all(owner):
             names.setdefault(id, []).append(name)
         return [
-            Registered(id, names.get(id, []), json.loads(head))
+            StoredProgram(id, names.get(id, []), json.loads(head))
             for id, head, _ in self._store.listed(self.kind, owner, after, most)
         ]
 

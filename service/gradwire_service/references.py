@@ -37,7 +37,7 @@ class ReferenceResolver:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._most_brought_bytes = most_brought_bytes
-        near = Near(near_bytes, clock, apart=engines.apart)
+        near = Near(near_bytes, clock, apart=engines.isolated)
         self.tensors = Tensors(store, near)
         self.programs = Programs(engines, store, near)
         self._shelves: dict[ReferenceKind, Shelf] = {

@@ -63,7 +63,7 @@ class Tapes:
         self._engines = engines
         self._store = store
         self._resolver = resolver
-        self._recordings = Stock[Recording](values_bytes, apart=engines.apart)
+        self._recordings = Stock[Recording](values_bytes, apart=engines.isolated)
 
     def recording(self, owner: str, asked: TapeEnvelope) -> Recording:
         """What a request asks for, neither recorded nor run yet."""

@@ -134,7 +134,7 @@ def taken(app, gate, keyring):
         "requests in flight": capacity.in_flight,
         "connections": len(gate),
         "arriving bytes": gate.arriving_bytes,
-        "requests of keys": sum(key.meter.in_flight for key in keyring.keys.values()),
+        "requests of keys": sum(key.limiter.in_flight for key in keyring.keys.values()),
     }
     queue = capacity.queue
     found |= {

@@ -80,19 +80,19 @@ def write_entry(entry: KeyEntry) -> str:
     return json.dumps(document | {"scopes": sorted(document["scopes"])})
 
 
-class _Twice(ValueError):
+class _DuplicateField(ValueError):
     """A field that an object has twice."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _Twice
+        raise _DuplicateField
     return found
 
 
 def _reason(error: Exception) -> str:
-    return "a field comes twice" if isinstance(error, _Twice) else "not a list of keys"
+    return "a field comes twice" if isinstance(error, _DuplicateField) else "not a list of keys"
 
 
 def faults_of(error: ValidationError) -> str:

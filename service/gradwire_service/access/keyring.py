@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from gradwire_service.access.entries import KeyEntry
-from gradwire_service.access.rates import Meter, Rates
+from gradwire_service.access.rates import RateLimiter, RateLimits
 from gradwire_service.access.rules import Scope
 from gradwire_service.access.tokens import Token
 
@@ -35,7 +35,7 @@ class ApiKey(NamedTuple):
     digest: bytes
     scopes: frozenset[Scope]
     expires_at: float
-    meter: Meter
+    limiter: RateLimiter
 
 
 class Keyring:
@@ -44,7 +44,7 @@ class Keyring:
     def __init__(
         self,
         entries: Sequence[KeyEntry],
-        defaults: Rates = Rates(),  # noqa: B008 - it cannot be changed
+        defaults: RateLimits = RateLimits(),  # noqa: B008 - it cannot be changed
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._defaults = defaults
@@ -72,11 +72,11 @@ class Keyring:
     def _key(self, entry: KeyEntry) -> ApiKey:
         rates = _rates(entry, self._defaults)
         known = self.keys.get(entry.id)
-        meter = Meter(rates) if known is None else known.meter
-        meter.rates = rates
+        limiter = RateLimiter(rates) if known is None else known.limiter
+        limiter.limits = rates
         caller = Caller(entry.tenant, entry.name, owner_of(entry.tenant))
         expires_at = math.inf if entry.expires_at is None else entry.expires_at.timestamp()
-        return ApiKey(caller, bytes.fromhex(entry.sha256), entry.scopes, expires_at, meter)
+        return ApiKey(caller, bytes.fromhex(entry.sha256), entry.scopes, expires_at, limiter)
 
 
 def owner_of(tenant: str) -> str:
@@ -84,10 +84,10 @@ def owner_of(tenant: str) -> str:
     return sha256(_NAMESPACE + tenant.encode()).hexdigest()
 
 
-def _rates(entry: KeyEntry, defaults: Rates) -> Rates:
+def _rates(entry: KeyEntry, defaults: RateLimits) -> RateLimits:
     """A key's own figures, and those of all others where it has none."""
     per_second, burst, concurrent = defaults
-    return Rates(
+    return RateLimits(
         per_second if entry.requests_per_second is None else entry.requests_per_second,
         burst if entry.burst is None else entry.burst,
         concurrent if entry.concurrent is None else entry.concurrent,

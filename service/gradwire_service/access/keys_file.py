@@ -13,7 +13,7 @@ from gradwire_service.access.keyring import Keyring
 logger = logging.getLogger("gradwire")
 
 #: How often the file is looked at.
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 
 _Signature: TypeAlias = tuple[int, int, int, int]
 
@@ -52,7 +52,7 @@ class KeysFile:
         return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
-class Following:
+class KeysFileWatcher:
     """A context in which a thread has the keyring follow the file.
 
     The thread, not the event loop, waits for the file's disk.
@@ -66,7 +66,7 @@ class Following:
 
     def __enter__(self) -> Self:
         self._ended.clear()
-        self._thread = threading.Thread(target=self._follow, name="gradwire-keys", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="gradwire-keys", daemon=True)
         self._thread.start()
         return self
 
@@ -75,7 +75,7 @@ class Following:
         if self._thread is not None:
             self._thread.join()
 
-    def look(self) -> None:
+    def reload_if_changed(self) -> None:
         """Read the file if it has changed; one that is broken changes nothing but the log."""
         if not self._file.changed():
             return
@@ -91,6 +91,6 @@ class Following:
             self._keyring.replace(entries)
             logger.info("API keys reloaded: %d", len(entries))
 
-    def _follow(self) -> None:
-        while not self._ended.wait(LOOK_SECONDS):
-            self.look()
+    def _watch(self) -> None:
+        while not self._ended.wait(POLL_SECONDS):
+            self.reload_if_changed()

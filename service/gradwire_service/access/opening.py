@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from gradwire_service.access.entries import read_entries
 from gradwire_service.access.keyring import Keyring
-from gradwire_service.access.keys_file import Following, KeysFile
-from gradwire_service.access.rates import Rates
+from gradwire_service.access.keys_file import KeysFile, KeysFileWatcher
+from gradwire_service.access.rates import RateLimits
 from gradwire_service.settings import Settings
 
 
@@ -16,7 +16,7 @@ class Keys(NamedTuple):
     """The keyring, None where no keys are asked for, and a context in which it stays current."""
 
     keyring: Keyring | None
-    following: AbstractContextManager[Any]
+    watcher: AbstractContextManager[Any]
 
 
 def open_keys(settings: Settings) -> Keys:
@@ -24,11 +24,13 @@ def open_keys(settings: Settings) -> Keys:
 
     Raises: ``KeysError``.
     """
-    defaults = Rates(settings.key_requests_per_second, settings.key_burst, settings.key_concurrent)
+    defaults = RateLimits(
+        settings.key_requests_per_second, settings.key_burst, settings.key_concurrent
+    )
     if settings.keys_file:
         file = KeysFile(settings.keys_file)
         keyring = Keyring(file.read(), defaults)
-        return Keys(keyring, Following(file, keyring))
+        return Keys(keyring, KeysFileWatcher(file, keyring))
     if settings.keys:  # an empty text is none
         entries = read_entries(settings.keys.get_secret_value(), "GRADWIRE_KEYS")
         return Keys(Keyring(entries, defaults), nullcontext())

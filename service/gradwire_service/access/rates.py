@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gradwire_service.problems import Refusal
 
 
-class Rates(NamedTuple):
+class RateLimits(NamedTuple):
     """Requests a second, as many at once after a pause, and under way; 0 for any number."""
 
     requests_per_second: float = 0
@@ -23,24 +23,24 @@ class Rates(NamedTuple):
         return float(self.burst or max(1, math.ceil(self.requests_per_second)))
 
 
-class Meter:
+class RateLimiter:
     """What one key has asked of this process. Only on the event loop, so without a lock."""
 
     __slots__ = (
         "_clock",
         "_filled_at",
+        "_limits",
         "_most",
-        "_rates",
         "_tokens",
         "in_flight",
         "limited",
         "requests",
     )
 
-    def __init__(self, rates: Rates, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, limits: RateLimits, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._rates = rates
-        self._most = self._tokens = rates.most_tokens
+        self._limits = limits
+        self._most = self._tokens = limits.most_tokens
         self._filled_at = clock()
         self.in_flight = 0
         #: How many were let in ever, and how many not.
@@ -48,20 +48,20 @@ class Meter:
         self.limited = 0
 
     @property
-    def rates(self) -> Rates:
-        return self._rates
+    def limits(self) -> RateLimits:
+        return self._limits
 
-    @rates.setter
-    def rates(self, rates: Rates) -> None:
+    @limits.setter
+    def limits(self, limits: RateLimits) -> None:
         """Go on by other figures; what is used up stays used up."""
-        self._rates, self._most = rates, rates.most_tokens
+        self._limits, self._most = limits, limits.most_tokens
 
     def enter(self) -> None:
         """Count a request in.
 
         Raises: ``Refusal`` (rate_limited), which costs the key nothing.
         """
-        per_second, _, concurrent = self._rates
+        per_second, _, concurrent = self._limits
         if concurrent and self.in_flight >= concurrent:
             raise self._limited(f"{concurrent} requests of this key are under way", 1)
         if per_second:

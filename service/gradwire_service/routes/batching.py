@@ -19,7 +19,7 @@ from gradwire_engine.joint_call import JointCall, padded
 
 from gradwire_service.problems import problem_of
 from gradwire_service.routes.exchange import Exchange
-from gradwire_service.routes.shortness import shortness
+from gradwire_service.routes.inline import inline_limits
 from gradwire_service.scheduling import Capacity, Deadline, InlineDeadline, TooLongInline
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
@@ -41,7 +41,7 @@ Replies: TypeAlias = Sequence[bytes | None]
 
 
 @dataclass(eq=False)
-class Pace:
+class ReplayTimes:
     """How long replays of one executable take, alone and together; whether waiting pays."""
 
     #: Whether calls may be answered together at all.
@@ -54,7 +54,7 @@ class Pace:
     #: Groups since the last that was answered together, and requests ever.
     fruitless: int = 0
     requests: int = 0
-    #: Whether something is compiled for a group, and how many are answered, in threads.
+    #: Whether something is compiled for a batch, and how many are answered, in threads.
     compiling: bool = False
     replaying: int = 0
 
@@ -95,22 +95,22 @@ class Pace:
         self.together[padded(count)] = _WARM, float("inf")
 
 
-class Member(NamedTuple):
+class BatchMember(NamedTuple):
     """A request that waits for others, and where its reply goes."""
 
     work: Computation
     reply: asyncio.Future[bytes | None]
 
 
-class Group(NamedTuple):
+class Batch(NamedTuple):
     """Requests that share an entry of the cache and wait for more of them."""
 
     entry: Entry
-    pace: Pace
-    members: list[Member]
+    times: ReplayTimes
+    members: list[BatchMember]
 
 
-class Gathering:
+class Batcher:
     """Where requests wait for others of the same executable, the first at most for a window.
 
     Only on the event loop, but for joint replays that are not predicted to be short.
@@ -124,10 +124,10 @@ class Gathering:
         self._threads = threads
         self._window_seconds = settings.batch_window_microseconds * 1e-6
         self._most = settings.batch_requests
-        self._short = shortness(settings)
+        self._inline_limits = inline_limits(settings)
         self._compile_ms = settings.default_timeout_ms
-        self._paces = WeakKeyDictionary[Entry, Pace]()
-        self._open: dict[Entry, Group] = {}
+        self._times = WeakKeyDictionary[Entry, ReplayTimes]()
+        self._open: dict[Entry, Batch] = {}
         self._tasks = set[asyncio.Task[None]]()
 
     async def answer(
@@ -138,12 +138,12 @@ class Gathering:
     ) -> Packed:
         """The answer to a request whose executable is at hand: with others', or had ``alone``."""
         entry = work.call.entry
-        pace = self._paces.get(entry)
-        if pace is None:
-            pace = self._paces[entry] = Pace(JointCall.takes(work.call))
-        if entry in self._open or pace.waits(work.call, self._most):
+        times = self._times.get(entry)
+        if times is None:
+            times = self._times[entry] = ReplayTimes(JointCall.takes(work.call))
+        if entry in self._open or times.waits(work.call, self._most):
             deadline = work.request.deadline
-            joined = self._join(entry, pace, work)
+            joined = self._join(entry, times, work)
             try:
                 async with asyncio.timeout(deadline.remaining_seconds()):
                     reply = await joined
@@ -153,69 +153,71 @@ class Gathering:
                 exchange.account.program = exchange.outcome.program
                 return reply
         body = await alone(work, exchange)
-        pace.went_alone(exchange.outcome.phases[REPLAY])
+        times.went_alone(exchange.outcome.phases[REPLAY])
         return body
 
-    def _join(self, entry: Entry, pace: Pace, work: Computation) -> asyncio.Future[bytes | None]:
+    def _join(
+        self, entry: Entry, times: ReplayTimes, work: Computation
+    ) -> asyncio.Future[bytes | None]:
         loop = asyncio.get_running_loop()
-        group = self._open.get(entry)
-        if group is None:
-            group = self._open[entry] = Group(entry, pace, [])
-            loop.call_soon(self._look_round, group)
+        batch = self._open.get(entry)
+        if batch is None:
+            batch = self._open[entry] = Batch(entry, times, [])
+            loop.call_soon(self._look_round, batch)
         reply = loop.create_future()
-        group.members.append(Member(work, reply))
-        if len(group.members) == self._most:
-            self._close(group)
+        batch.members.append(BatchMember(work, reply))
+        if len(batch.members) == self._most:
+            self._close(batch)
         return reply
 
-    def _look_round(self, group: Group) -> None:
+    def _look_round(self, batch: Batch) -> None:
         """Once all that had come with the first are here, wait on if there are any others."""
-        if self._capacity.in_flight > len(group.members):
+        if self._capacity.in_flight > len(batch.members):
             loop = asyncio.get_running_loop()
-            loop.call_later(self._window_seconds, self._end, group)
+            loop.call_later(self._window_seconds, self._end, batch)
         else:
-            self._close(group)
+            self._close(batch)
 
-    def _end(self, group: Group) -> None:
-        """When the window is over, close; but behind a group that is being answered, wait on.
+    def _end(self, batch: Batch) -> None:
+        """When the window is over, close; but behind a batch that is being answered, wait on.
 
         Two replays at once take as long as one after the other, and until then more will come.
         """
-        if not group.pace.replaying:
-            self._close(group)
+        if not batch.times.replaying:
+            self._close(batch)
 
-    def _close(self, group: Group) -> None:
+    def _close(self, batch: Batch) -> None:
         """Let nobody in any more, and answer those who are still there."""
-        entry, pace, members = group
-        if self._open.get(entry) is not group:
+        entry, times, members = batch
+        if self._open.get(entry) is not batch:
             return
         del self._open[entry]
         there = [member for member in members if not member.reply.done()]
-        if there and pace.pays(there[0].work.call, len(there)):
-            task = asyncio.create_task(self._answer(Group(entry, pace, there)))
+        if there and times.pays(there[0].work.call, len(there)):
+            task = asyncio.create_task(self._answer(Batch(entry, times, there)))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            pace.fruitless += 1
+            times.fruitless += 1
             for member in there:
                 member.reply.set_result(None)
 
-    async def _answer(self, group: Group) -> None:
+    async def _answer(self, batch: Batch) -> None:
         """Reply to all; whatever fails is left to each, so that errors are each's own.
 
         Where nothing is compiled for so many, nobody waits for that.
         """
-        entry, pace, members = group
+        entry, times, members = batch
         replies: Replies = [None] * len(members)
         missing: JointCall | None = None
         try:
             joint = JointCall([member.work.call for member in members])
             if joint.compiled:
-                replies = await self._replies(joint, members, pace)
+                replies = await self._replies(joint, members, times)
             else:
                 missing = joint
         except Exception as error:  # noqa: BLE001 - each has its own again, or none
-            pace.fruitless += 1
+            times.fruitless += 1
             _log(error)
         if any(replies):
             self._metrics.joined(len(members) - replies.count(None))
@@ -224,44 +226,50 @@ class Gathering:
                 member.reply.set_result(reply)
         if entry in self._open:
             asyncio.get_running_loop().call_soon(self._look_round, self._open[entry])
-        if missing is not None and not pace.compiling:
-            await self._compile(missing, members, pace)
+        if missing is not None and not times.compiling:
+            await self._compile(missing, members, times)
 
-    async def _replies(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> Replies:
+    async def _replies(
+        self, joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes
+    ) -> Replies:
         """On the event loop where that is short, else in a thread, as long as anybody has time."""
-        if self._short.covers(joint):
+        if self._inline_limits.allow(joint):
             with suppress(TooLongInline):
-                return _written(joint, members, pace, InlineDeadline())
+                return _written(joint, members, times, InlineDeadline())
         deadlines = [member.work.request.deadline for member in members]
         deadline = max(deadlines, key=Deadline.remaining_seconds)
         loop = asyncio.get_running_loop()
-        pace.replaying += 1
+        times.replaying += 1
         try:
             return await loop.run_in_executor(
-                self._threads, _written, joint, members, pace, deadline
+                self._threads, _written, joint, members, times, deadline
             )
         finally:
-            pace.replaying -= 1
+            times.replaying -= 1
 
-    async def _compile(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> None:
+    async def _compile(
+        self, joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes
+    ) -> None:
         """Compile for groups to come, in a thread."""
-        pace.compiling = True
+        times.compiling = True
         loop = asyncio.get_running_loop()
         try:
             await loop.run_in_executor(self._threads, joint.compile, Deadline(self._compile_ms))
         except Exception as error:  # noqa: BLE001 - nobody waits for it
-            pace.never(len(members))
+            times.never(len(members))
             _log(error)
         finally:
-            pace.compiling = False
+            times.compiling = False
 
 
-def _written(joint: JointCall, members: Sequence[Member], pace: Pace, poll: Poll) -> Replies:
+def _written(
+    joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes, poll: Poll
+) -> Replies:
     """Replay, and write the responses."""
     start = perf_counter()
     answers = joint.answers(poll)
     seconds = perf_counter() - start
-    pace.went_together(len(members), len(members) - answers.count(None), seconds)
+    times.went_together(len(members), len(members) - answers.count(None), seconds)
     return [
         None if answer is None else b"".join(member.work.answered(answer, seconds))
         for member, answer in zip(members, answers, strict=True)

@@ -18,11 +18,11 @@ from starlette.types import Receive, Scope, Send
 from gradwire_service import documents
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.references import WouldBlock
-from gradwire_service.routes.batching import Gathering
+from gradwire_service.routes.batching import Batcher
 from gradwire_service.routes.exchange import Exchange
+from gradwire_service.routes.inline import inline_limits
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoute
-from gradwire_service.routes.shortness import shortness
 from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Packed, Shared
@@ -50,18 +50,18 @@ class Compute:
         kind: Kind,
         dependencies: Dependencies,
         offloader: Offloader,
-        gathering: Gathering | None,
+        batcher: Batcher | None,
         threads: ThreadPoolExecutor,
     ) -> None:
         self._kind = kind
         self._dependencies = dependencies
         self._settings = dependencies.settings
         self._offloader = offloader
-        self._gathering = gathering
+        self._batcher = batcher
         self._threads = threads
-        self._short = shortness(dependencies.settings)
+        self._inline_limits = inline_limits(dependencies.settings)
         #: Of what is compiled here; what is answered together may take longer than alone.
-        self._shared = self._short if gathering is None else self._short.for_groups()
+        self._shared = self._inline_limits if batcher is None else self._inline_limits.for_groups()
         self._known_short = WeakSet[Entry]()
         #: The least that replays of what is known have taken.
         self._least_seconds = WeakKeyDictionary[Entry, float]()
@@ -83,8 +83,8 @@ class Compute:
         work = await self._prepared(exchange)
         if work is None:
             return await self._offload(exchange, None)
-        if self._gathering is not None and work.call.compiled:
-            return await self._gathering.answer(work, self._alone, exchange)
+        if self._batcher is not None and work.call.compiled:
+            return await self._batcher.answer(work, self._alone, exchange)
         return await self._alone(work, exchange)
 
     async def _prepared(self, exchange: Exchange) -> Computation | None:
@@ -118,7 +118,7 @@ class Compute:
         if not is_compiled and call.entry in self._known_short:
             await self._compile(work)
             is_compiled = call.compiled
-        if is_compiled and self._short.covers(call):
+        if is_compiled and self._inline_limits.allow(call):
             try:
                 body = b"".join(work.finish(InlineDeadline()))
             except TooLongInline:
@@ -171,15 +171,15 @@ def routes(
 ) -> list[BaseRoute]:
     """The compute routes, with their documentation."""
     window = dependencies.settings.batch_window_microseconds
-    gathering = (
-        Gathering(dependencies.capacity, dependencies.metrics, dependencies.settings, threads)
+    batcher = (
+        Batcher(dependencies.capacity, dependencies.metrics, dependencies.settings, threads)
         if window
         else None
     )
     return [
         RawRoute(
             f"/v1/{kind}",
-            Compute(kind, dependencies, offloader, gathering, threads),
+            Compute(kind, dependencies, offloader, batcher, threads),
             **documents.OPERATIONS[kind],
         )
         for kind in FIELDS

@@ -8,7 +8,7 @@ from typing import NoReturn
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from gradwire_service.access.admission import caller_of
+from gradwire_service.access.authentication import caller_of
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import account_of, server_timing
 from gradwire_service.wire.body import Disconnected, read_body
@@ -16,11 +16,11 @@ from gradwire_service.wire.headers import headers_of
 from gradwire_service.wire.shared import LARGE_BYTES, Packed, Pieces, Shared
 from gradwire_service.wire.single_fields import SOON_BYTES, program_of, timeout_of
 from gradwire_service.work.messages import Task
-from gradwire_service.work.request import ESSENTIAL, Outcome, Request
+from gradwire_service.work.request import TASK_HEADERS, Outcome, Request
 from gradwire_service.work.tasks import offer_of
 
 #: Whose is all that comes without a key.
-_NOBODY = sha256(b"").hexdigest()
+_ANONYMOUS_OWNER = sha256(b"").hexdigest()
 
 
 class Exchange:
@@ -80,7 +80,7 @@ class Exchange:
     def task(self) -> Task:
         """The same for others to do."""
         given = self.request.headers
-        headers = {name: given[name] for name in ESSENTIAL if name in given}
+        headers = {name: given[name] for name in TASK_HEADERS if name in given}
         request = self.request
         return Task(
             self._task, self._arguments, headers, request.owner, request.deadline, self.body
@@ -129,7 +129,7 @@ def owner_of(scope: Scope) -> str:
     if caller is not None:
         return caller.owner
     key = headers_of(scope).get(b"authorization")
-    return sha256(key).hexdigest() if key else _NOBODY
+    return sha256(key).hexdigest() if key else _ANONYMOUS_OWNER
 
 
 class Reply(Response):

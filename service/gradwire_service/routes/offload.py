@@ -13,7 +13,7 @@ from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import Packed
-from gradwire_service.work.messages import Done, Failed
+from gradwire_service.work.messages import TaskDone, TaskFailed
 from gradwire_service.work.request import Outcome
 
 
@@ -66,9 +66,9 @@ class Offloader:
             self._quarantine.count(exchange)
             raise
         exchange.account.wait(since, waited_seconds)
-        assert isinstance(answer, Done | Failed)
+        assert isinstance(answer, TaskDone | TaskFailed)
         exchange.take_over(answer.outcome)
-        if isinstance(answer, Failed):
+        if isinstance(answer, TaskFailed):
             raise RemoteError(answer.problem, answer.trace)
         if answer.outcome.home is not None:
             queue.remember(answer.outcome.home, executor)

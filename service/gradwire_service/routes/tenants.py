@@ -17,7 +17,7 @@ from gradwire_service.dependencies import Dependencies
 from gradwire_service.routes.exchange import owner_of
 from gradwire_service.store import Kind, Store
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.work.request import Request, when
+from gradwire_service.work.request import Request, rfc3339
 
 #: What is told of; the rest are records of the service's own.
 _KINDS: tuple[Kind, ...] = ("programs", "names", "tensors", "tapes")
@@ -57,20 +57,20 @@ def router(dependencies: Dependencies, keyring: Keyring, threads: ThreadPoolExec
     async def tenants(request: HttpRequest) -> Response:
         asked = Request(headers_of(request.scope), owner_of(request.scope), settings)
         loop = asyncio.get_running_loop()
-        pieces = asked.written(await loop.run_in_executor(threads, all_of_them))
+        pieces = asked.encode(await loop.run_in_executor(threads, all_of_them))
         return Response(b"".join(pieces), media_type=asked.format.reply_type.decode())
 
     return routes
 
 
 def _shown(id: str, key: ApiKey) -> dict[str, Any]:
-    meter = key.meter
+    limiter = key.limiter
     return {
         "id": id,
         "name": key.caller.key,
         "scopes": sorted(key.scopes),
-        "expires_at": None if math.isinf(key.expires_at) else when(key.expires_at),
-        "in_flight": meter.in_flight,
-        "requests": meter.requests,
-        "limited": meter.limited,
+        "expires_at": None if math.isinf(key.expires_at) else rfc3339(key.expires_at),
+        "in_flight": limiter.in_flight,
+        "requests": limiter.requests,
+        "limited": limiter.limited,
     }

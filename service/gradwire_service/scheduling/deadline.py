@@ -9,25 +9,25 @@ from typing import Any
 
 from gradwire_engine.errors import DeadlineExceeded
 
-#: How long work on the event loop may take before it is moved elsewhere.
+#: How long work on the event loop may take before it is on_move elsewhere.
 INLINE_SECONDS = 0.005
 
 
 class Deadline:
     """The moment a request's time is over; call it to have ``DeadlineExceeded`` raised then."""
 
-    __slots__ = ("_cancelled", "_end", "_start", "allowed_ms", "moved")
+    __slots__ = ("_cancelled", "_end", "_start", "allowed_ms", "on_move")
 
     def __init__(self, allowed_ms: float) -> None:
-        #: Called when it is moved, by whoever moves it.
-        self.moved: Callable[[], object] | None = None
+        #: Called when it is on_move, by whoever moves it.
+        self.on_move: Callable[[], object] | None = None
         self._start = monotonic()
         self._cancelled = False
         self.allow(allowed_ms)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As another process of the same machine has it: its clock is the same."""
-        return _remade, (self._start, self.allowed_ms)
+        return _restore, (self._start, self.allowed_ms)
 
     def allow(self, allowed_ms: float) -> None:
         """Move the deadline to ``allowed_ms`` after the request's start."""
@@ -35,8 +35,8 @@ class Deadline:
         self._end = self._start + allowed_ms / 1000
         if self._cancelled:  # perhaps just now: a body is read, and says how long, elsewhere
             self.cancel()
-        if (moved := self.moved) is not None:
-            moved()
+        if (on_move := self.on_move) is not None:
+            on_move()
 
     def cancel(self) -> None:
         """Stop the work at its next poll: nobody waits for it any more. From any thread."""
@@ -59,7 +59,7 @@ class Deadline:
         )
 
 
-def _remade(start: float, allowed_ms: float) -> Deadline:
+def _restore(start: float, allowed_ms: float) -> Deadline:
     deadline = Deadline(allowed_ms)
     deadline._start = start
     deadline.allow(allowed_ms)

@@ -31,7 +31,7 @@ class Executor(Protocol):
         """Stop it at once, where that is possible."""
 
 
-class Ran(NamedTuple):
+class JobResult(NamedTuple):
     """The answer to a task, how long it waited, and who did it."""
 
     answer: Any
@@ -97,12 +97,12 @@ class Job:
 
     def start_timer(self) -> None:
         """From now on, fail when it is late; reading the body, in any thread, may move that."""
-        self.deadline.moved = partial(self._loop.call_soon_threadsafe, self._set_timer)
+        self.deadline.on_move = partial(self._loop.call_soon_threadsafe, self._set_timer)
         self._set_timer()
 
     def stop_timer(self) -> None:
         """It has its answer, or nobody waits for one."""
-        self.deadline.moved = None
+        self.deadline.on_move = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 from gradwire_service.problems import Refusal
 from gradwire_service.scheduling.bounds import Bounds, DurationEstimate, draining, overloaded
 from gradwire_service.scheduling.deadline import Deadline
-from gradwire_service.scheduling.job import GRACE_SECONDS, Executor, Job, Ran
-from gradwire_service.scheduling.line import Line
+from gradwire_service.scheduling.fair_queue import FairQueue
+from gradwire_service.scheduling.job import GRACE_SECONDS, Executor, Job, JobResult
 
 #: What has run for longer leaves its core to be shared: another task may begin beside it.
 LONG_SECONDS = 0.25
@@ -46,16 +46,16 @@ class Queue:
         self.bounds = bounds
         self._waited = waited
         self._idle: list[Executor] = []
-        self._line = Line[Job]()
+        self._waiting = FairQueue[Job]()
         self._running: dict[Executor, Job] = {}
         self._running_of = Counter[str]()
         self._jobs = 0
         self._bytes = 0
         #: What those of each owner are expected to take.
         self._seconds: dict[str, float] = {}
-        self._usual = DurationEstimate()
+        self._durations = DurationEstimate()
         self._homes: OrderedDict[str, Executor] = OrderedDict()
-        self._look: asyncio.TimerHandle | None = None
+        self._wakeup: asyncio.TimerHandle | None = None
         self._closed = False
 
     @property
@@ -83,7 +83,7 @@ class Queue:
         expected_seconds: float | None = None,
         home: str | None = None,
         watch: Callable[[], Coroutine[Any, Any, NoReturn]] | None = None,
-    ) -> Ran:
+    ) -> JobResult:
         """Have a task done, and wait for that. Cancelling the wait stops the task.
 
         It holds ``nbytes`` meanwhile and is expected to take so long, or what is usual; it goes
@@ -95,12 +95,12 @@ class Queue:
         error of ``watch``.
         """
         known = expected_seconds is not None
-        expected = self._usual.seconds if expected_seconds is None else expected_seconds
+        expected = self._durations.seconds if expected_seconds is None else expected_seconds
         self._make_room(deadline, nbytes, owner)
         job = Job(task, deadline, owner, nbytes, expected, home)
         job.short = known and expected < SHORT_SECONDS
         self._count(job)
-        self._line.add(job)
+        self._waiting.add(job)
         job.start_timer()
         self._dispatch()
         watching = None if watch is None else asyncio.ensure_future(watch())
@@ -114,15 +114,15 @@ class Queue:
             job.stop_timer()
             self._leave(job)
         if not known:
-            self._usual.learn(monotonic() - job.began_at)
+            self._durations.learn(monotonic() - job.began_at)
         assert job.executor is not None
-        return Ran(answer, job.waited_seconds, job.executor)
+        return JobResult(answer, job.waited_seconds, job.executor)
 
     def close(self) -> Sequence[Executor]:
         """Take nothing more and drop what waits; gives the executors there are."""
         self._closed = True
-        for job in self._line.all():
-            self._line.remove(job)
+        for job in self._waiting.all():
+            self._waiting.remove(job)
             self._fail(job, draining())
         return [*self._idle, *self._running]
 
@@ -146,7 +146,7 @@ class Queue:
         """Nobody waits for a job any more: take it out of the queue, or stop it."""
         if job.executor is None:
             if job.counted:
-                self._line.remove(job)
+                self._waiting.remove(job)
                 self._count(job, counted=False)
             return
         if self._running.get(job.executor) is not job:
@@ -167,13 +167,13 @@ class Queue:
     def _dispatch(self) -> None:
         """Let begin what may."""
         now = monotonic()
-        while self._line and self._idle and not self._closed:
+        while self._waiting and self._idle and not self._closed:
             began = [job.began_at for job in self._running.values()]
             recent = [at for at in began if now - at < LONG_SECONDS]
             if len(recent) >= self._cores:
                 self._dispatch_in(min(recent) + LONG_SECONDS - now)
                 return
-            job = self._line.take(self._may_begin)
+            job = self._waiting.take(self._may_begin)
             if job is None:
                 return
             if job.answer.done():  # just now: its time is over, or its client has gone
@@ -187,12 +187,12 @@ class Queue:
 
     def _dispatch_in(self, seconds: float) -> None:
         """Look again when a task will have run for long, once for all that wait."""
-        if self._look is None:
+        if self._wakeup is None:
             loop = asyncio.get_running_loop()
-            self._look = loop.call_later(seconds + _TICK_SECONDS, self._look_again)
+            self._wakeup = loop.call_later(seconds + _TICK_SECONDS, self._wake_up)
 
-    def _look_again(self) -> None:
-        self._look = None
+    def _wake_up(self) -> None:
+        self._wakeup = None
         self._dispatch()
 
     def _may_begin(self, job: Job) -> bool:
@@ -249,12 +249,12 @@ class Queue:
         if self._closed:
             raise draining()
         while (refusal := self._refusal(deadline, nbytes, owner)) is not None:
-            last = self._line.longest()
+            last = self._waiting.longest()
             if last is None or last.owner == owner:
                 raise refusal
-            if self._line.count_of(owner) >= self._line.count_of(last.owner) - 1:
+            if self._waiting.count_of(owner) >= self._waiting.count_of(last.owner) - 1:
                 raise refusal
-            self._line.remove(last)
+            self._waiting.remove(last)
             retry_seconds = self._retry_seconds(last.owner)
             self._fail(last, overloaded("dropped to make room for another tenant", retry_seconds))
 
@@ -281,7 +281,7 @@ class Queue:
     def _begins_soon(self, owner: str) -> bool:
         """Whether an executor is there as soon as what runs has run for long."""
         kept = 1 if self._running_of[owner] else 0
-        return not self._line and len(self._idle) > kept
+        return not self._waiting and len(self._idle) > kept
 
     def _too_late(self, job: Job) -> Refusal | None:
         """Why not to begin a job now: others may take longer than they did when it was taken on."""

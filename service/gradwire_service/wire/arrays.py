@@ -13,7 +13,7 @@ import orjson
 from gradwire_engine.tape import nested_lists
 from numpy.typing import NDArray
 
-from gradwire_service.allocation import check_room
+from gradwire_service.allocation import check_memory
 from gradwire_service.wire.scanning import contains
 from gradwire_service.wire.shared import Body
 
@@ -76,7 +76,7 @@ def _written(document: Any, room: int, *, as_bytes: bool, has_float16: bool) -> 
     orjson writes a non-finite number as ``null``, so only a body that has a null is looked at
     array by array.
     """
-    check_room(room)
+    check_memory(room)
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
     if has_float16:
@@ -86,7 +86,7 @@ def _written(document: Any, room: int, *, as_bytes: bool, has_float16: bool) -> 
         return body
     del body
     document = _map(document, finite)
-    check_room(room)
+    check_memory(room)
     return orjson.dumps(document, option=_OPTIONS)
 
 
@@ -105,7 +105,7 @@ def _lists(array: NDArray[Any]) -> Iterator[Body]:
         for start in range(0, rows, step):
             if start:
                 yield b","
-            check_room(_PIECE_BYTES)
+            check_memory(_PIECE_BYTES)
             text = orjson.dumps(finite(array[start : start + step]), option=_OPTIONS)
             yield memoryview(text)[1:-1]
     yield b"]"

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
-from gradwire_service.allocation import check_room
+from gradwire_service.allocation import check_memory
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.compression import Coding, coding_named
@@ -61,7 +61,7 @@ class JsonCodec(Codec):
             raise Refusal("malformed_body", "the body is empty", hint="send a JSON object")
         if len(body) > _SMALL_BYTES:
             _check_parts(body)
-            _check_room(body)
+            _check_memory(body)
         try:
             return orjson.loads(body)
         except orjson.JSONDecodeError as error:
@@ -118,13 +118,13 @@ def _check_parts(body: bytes | bytearray) -> None:
         raise Refusal("over_budget", detail, hint="send arrays as raw bytes")
 
 
-def _check_room(body: bytes | bytearray) -> None:
+def _check_memory(body: bytes | bytearray) -> None:
     """Raises: ``MemoryError`` where there is not enough to read a body."""
     text_bytes = _READ_BYTES * len(body)
     try:
-        check_room(text_bytes + _ITEM_BYTES * len(body) // 2)
+        check_memory(text_bytes + _ITEM_BYTES * len(body) // 2)
     except MemoryError:  # as it would be of single digits: to count takes longer than to ask
-        check_room(text_bytes + _ITEM_BYTES * body.count(b","))
+        check_memory(text_bytes + _ITEM_BYTES * body.count(b","))
 
 
 def _json_hint(message: str) -> str | None:

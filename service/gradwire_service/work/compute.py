@@ -63,10 +63,10 @@ class Computation:
         outcome.nonfinite = tuple(answer.nonfinite)
         outcome.phases[REPLAY] = seconds
         reply = replies.evaluation if self._kind == "evaluate" else replies.derivative
-        return self.request.written(reply(self._program_id, answer), self._encoding)
+        return self.request.encode(reply(self._program_id, answer), self._encoding)
 
 
-class Computing:
+class ComputeHandlers:
     """All kinds of computation, wherever they may take long."""
 
     def __init__(self, engines: Engines, resolver: ReferenceResolver) -> None:

@@ -22,14 +22,14 @@ class Task(NamedTuple):
     body: Packed
 
 
-class Done(NamedTuple):
+class TaskDone(NamedTuple):
     """The answer: its body, and what there is to say of it."""
 
     body: Packed
     outcome: Outcome
 
 
-class Failed(NamedTuple):
+class TaskFailed(NamedTuple):
     """What is wrong with the request, or with us; then ``trace`` is for the log."""
 
     problem: Problem

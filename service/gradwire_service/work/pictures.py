@@ -53,7 +53,7 @@ FORMS = {
 _POLICY = b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 
-class PictureWork:
+class PictureHandlers:
     """What is done about graphs."""
 
     def __init__(self, resolver: ReferenceResolver, limits: Limits) -> None:
@@ -77,8 +77,8 @@ class PictureWork:
             graph = dataflow(program, types, marks, form.most)
             if types:
                 annotate(graph, program, types, self._limits, request.deadline)
-        (body,) = request.written((graph, program))
-        return [] if request.tag(sha256(body).hexdigest()) else [body]
+        (body,) = request.encode((graph, program))
+        return [] if request.set_etag(sha256(body).hexdigest()) else [body]
 
     def _program(self, request: Request, reference: str) -> Program:
         references = self._resolver.references(request)

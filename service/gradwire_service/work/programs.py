@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from gradwire_service.problems import Refusal
-from gradwire_service.programs import Registered
+from gradwire_service.programs import StoredProgram
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.sources import read_registration
@@ -17,7 +17,7 @@ from gradwire_service.work.request import PARSE, Request
 _MOST_OF_PAGE = 1000
 
 
-class ProgramWork:
+class ProgramHandlers:
     """What is done about programs."""
 
     def __init__(self, resolver: ReferenceResolver) -> None:
@@ -29,25 +29,23 @@ class ProgramWork:
         document = request.document
         with request.phase(PARSE):
             asked = read_registration(document, self._resolver.references(request))
-            registered, new = self._programs.put(request.owner, *asked)
-        request.made(f"/v1/programs/{registered.id}", new=new)
-        return request.written(_shown(registered, asked.name))
+            stored, new = self._programs.put(request.owner, *asked)
+        request.set_location(f"/v1/programs/{stored.id}", new=new)
+        return request.encode(_shown(stored, asked.name))
 
     def all(self, request: Request, after: str, limit: str) -> list[Body]:
         """A page of the owner's programs."""
         most = _limit(limit)
         found = self._programs.listed(request.owner, after, most + 1)
-        page: dict[str, Any] = {"programs": [_shown(registered) for registered in found[:most]]}
+        page: dict[str, Any] = {"programs": [_shown(stored) for stored in found[:most]]}
         if len(found) > most:
             page["after"] = found[most - 1].id
-        return request.written(page)
+        return request.encode(page)
 
     def show(self, request: Request, reference: str) -> list[Body]:
         """One program."""
-        registered = self._programs.find(request.owner, reference)
-        return (
-            [] if request.tag(_tag(registered)) else request.written(_shown(registered, reference))
-        )
+        stored = self._programs.find(request.owner, reference)
+        return [] if request.set_etag(_tag(stored)) else request.encode(_shown(stored, reference))
 
     def remove(self, request: Request, reference: str) -> list[Body]:
         """Forget a program and its names."""
@@ -56,21 +54,21 @@ class ProgramWork:
         return []
 
 
-def _shown(registered: Registered, asked: str | None = None) -> dict[str, Any]:
+def _shown(stored: StoredProgram, asked: str | None = None) -> dict[str, Any]:
     """A program as it is told; its ``name`` is the one that was asked by, or the first of all."""
-    document: dict[str, Any] = {"id": registered.id}
-    if registered.names:
-        document["name"] = asked if asked in registered.names else registered.names[0]
-    document |= {"names": registered.names, **registered.head}
-    if registered.text is not None:
-        document["text"] = registered.text
+    document: dict[str, Any] = {"id": stored.id}
+    if stored.names:
+        document["name"] = asked if asked in stored.names else stored.names[0]
+    document |= {"names": stored.names, **stored.head}
+    if stored.text is not None:
+        document["text"] = stored.text
     return document
 
 
-def _tag(registered: Registered) -> str:
+def _tag(stored: StoredProgram) -> str:
     """The id, and a digest of what may be said of it another time: its names and its text."""
-    changing = json.dumps([registered.names, registered.text]).encode()
-    return f"{registered.id}-{sha256(changing).hexdigest()[:16]}"
+    changing = json.dumps([stored.names, stored.text]).encode()
+    return f"{stored.id}-{sha256(changing).hexdigest()[:16]}"
 
 
 def _limit(text: str) -> int:

@@ -20,7 +20,7 @@ from gradwire_service.wire.single_fields import SOON_BYTES, timeout_of
 PARSE, COMPILE, REPLAY, ENCODE = range(4)
 Header: TypeAlias = tuple[bytes, bytes]
 #: The headers that an answer depends on.
-ESSENTIAL = (
+TASK_HEADERS = (
     b"content-type",
     b"content-encoding",
     b"accept",
@@ -89,7 +89,7 @@ class Request:
         self._document: Any = None
         self.outcome = Outcome()
         #: Is told of the time that the body asks for.
-        self.learned: Callable[[float], None] = lambda _: None
+        self.on_timeout: Callable[[float], None] = lambda _: None
 
     @property
     def document(self) -> Any:
@@ -124,7 +124,7 @@ class Request:
         """Give the request the time that its body asks for, within what its header leaves."""
         if timeout_ms is not None:
             self.deadline.allow(min(timeout_ms, self.most_ms))
-            self.learned(self.deadline.allowed_ms)
+            self.on_timeout(self.deadline.allowed_ms)
 
     @contextmanager
     def phase(self, number: int) -> Iterator[None]:
@@ -133,30 +133,30 @@ class Request:
         yield
         self.outcome.phases[number] += perf_counter() - start
 
-    def written(self, document: Any, encoding: Encoding | None = None) -> list[Body]:
+    def encode(self, document: Any, encoding: Encoding | None = None) -> list[Body]:
         """The document of the answer as pieces of a body."""
         start = perf_counter()
         pieces = self.format.writer.write(document, encoding)
         self.outcome.phases[ENCODE] += perf_counter() - start
         return pieces
 
-    def has(self, id: str) -> bool:
+    def client_has(self, id: str) -> bool:
         """Whether the client has the resource that bears the tag of ``id`` already."""
         known = self.headers.get(b"if-none-match", b"").decode("latin-1")
         return f'"{id}"' in known or known.strip() == "*"
 
-    def tag(self, id: str) -> bool:
+    def set_etag(self, id: str) -> bool:
         """Give the response the tag of ``id``; whether the client has what bears it (304).
 
         The tag is weak: it is that of what a resource means, in whatever form it is sent.
         """
         self.add((b"etag", f'W/"{id}"'.encode()), (b"vary", b"accept"))
-        unchanged = self.has(id)
+        unchanged = self.client_has(id)
         if unchanged:
             self.outcome.status = 304
         return unchanged
 
-    def made(self, location: str, *, new: bool) -> None:
+    def set_location(self, location: str, *, new: bool) -> None:
         """Say that a resource is there, and where."""
         if new:
             self.outcome.status = 201
@@ -167,6 +167,6 @@ class Request:
         self.outcome.headers = (*self.outcome.headers, *headers)
 
 
-def when(seconds: float) -> str:
+def rfc3339(seconds: float) -> str:
     """A time as RFC 3339 writes it."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -17,13 +17,13 @@ from gradwire_service.tapes import Recipe, Tape, Tapes
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope, read_tape
 from gradwire_service.wire.shared import Body
-from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request, when
+from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request, rfc3339
 
 #: Instructions that a tape is shown with; the rest are only counted.
 _MOST_SHOWN = 10_000
 
 
-class TapeWork:
+class TapeHandlers:
     """What is done about tapes."""
 
     def __init__(self, tapes: Tapes, resolver: ReferenceResolver) -> None:
@@ -46,15 +46,15 @@ class TapeWork:
         program = recording.program.id
         recipe = Recipe(request.format.media_type, body, asked.persistent, program)
         key, expires_at = self._tapes.add(request.owner, recipe, recording)
-        request.made(f"/v1/tapes/{key.id}", new=True)
+        request.set_location(f"/v1/tapes/{key.id}", new=True)
         request.outcome.home = key.id
         told = replies.evaluation(program, answer)
         told |= {
             "tape": key.id,
             "watched": recording.recorded.watched,
-            "expires_at": when(expires_at),
+            "expires_at": rfc3339(expires_at),
         }
-        return request.written(told, asked.encoding)
+        return request.encode(told, asked.encoding)
 
     def ask(self, request: Request, token: str, kind: Kind) -> list[Body]:
         """Answer a question about what was recorded."""
@@ -70,7 +70,7 @@ class TapeWork:
         with request.phase(REPLAY):
             answer = call.replay(request.deadline)
         told = replies.derivative(tape.recording.program.id, answer)
-        reply = request.written(told, asked.encoding)
+        reply = request.encode(told, asked.encoding)
         self._tapes.use(tape, by)
         outcome = request.outcome
         outcome.kept, outcome.cached = tape.kept, cached
@@ -81,13 +81,13 @@ class TapeWork:
         """What was recorded."""
         tape = self._find(request, token)
         recorded = tape.recording.recorded
-        return request.written(
+        return request.encode(
             {
                 "tape": token,
                 "program": tape.recording.program.id,
                 "persistent": tape.recipe.persistent,
                 "watched": recorded.watched,
-                "expires_at": when(tape.expires_at),
+                "expires_at": rfc3339(tape.expires_at),
                 "memory_bytes": recorded.nbytes,
                 "length": len(recorded.instructions),
                 "instructions": _shown(recorded.listed(_MOST_SHOWN)),

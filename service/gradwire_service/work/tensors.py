@@ -5,10 +5,10 @@ from __future__ import annotations
 from gradwire_service.tensors import Tensors
 from gradwire_service.wire.leaves import read_tensor
 from gradwire_service.wire.shared import Body
-from gradwire_service.work.request import PARSE, Request, when
+from gradwire_service.work.request import PARSE, Request, rfc3339
 
 
-class TensorWork:
+class TensorHandlers:
     """What is done about tensors."""
 
     def __init__(self, tensors: Tensors) -> None:
@@ -20,14 +20,14 @@ class TensorWork:
         with request.phase(PARSE):
             array = read_tensor(document)
         tensor, new = self._tensors.put(request.owner, array, ref)
-        request.made(f"/v1/tensors/{tensor.ref}", new=new)
-        return request.written(
+        request.set_location(f"/v1/tensors/{tensor.ref}", new=new)
+        return request.encode(
             {
                 "ref": tensor.ref,
                 "dtype": tensor.dtype,
                 "shape": tensor.shape,
                 "nbytes": array.nbytes,
-                "expires_at": when(tensor.expires_at),
+                "expires_at": rfc3339(tensor.expires_at),
             }
         )
 
@@ -46,8 +46,8 @@ class TensorWork:
         return []
 
     def _shown(self, request: Request, ref: str, *, body: bool) -> list[Body]:
-        tensor = self._tensors.find(request.owner, ref, array=body and not request.has(ref))
-        if request.tag(ref) or tensor.array is None:
+        tensor = self._tensors.find(request.owner, ref, array=body and not request.client_has(ref))
+        if request.set_etag(ref) or tensor.array is None:
             request.add((b"content-type", request.format.reply_type))
             return []
-        return request.written(tensor.array, "base64")
+        return request.encode(tensor.array, "base64")

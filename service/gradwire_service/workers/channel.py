@@ -31,7 +31,7 @@ _READ_BYTES = 1 << 17
 _REMOVE: int | None = getattr(mmap_module, "MADV_REMOVE", None)
 
 
-class Closed(Exception):
+class ChannelClosed(Exception):
     """The other end is there no longer."""
 
 
@@ -58,7 +58,7 @@ class Channel:
         return self._connection.fileno()
 
     def send(self, message: Any) -> None:
-        """Raises: ``Closed``."""
+        """Raises: ``ChannelClosed``."""
         written = BytesIO()
         pickler = _Pickler(written, self._outbox, room=0 if self._unread else WHOLE_BYTES)
         pickler.dump(message)
@@ -81,26 +81,26 @@ class Channel:
             if whole:
                 self._connection.sendall(whole)
         except OSError as error:
-            raise Closed from error
+            raise ChannelClosed from error
 
     def receive(self) -> Any:
         """The next message; waits for it.
 
-        Raises: ``Closed``.
+        Raises: ``ChannelClosed``.
         """
         while True:
             for message in self._messages():
                 return message
             self._read()
 
-    def is_silent(self, seconds: float) -> bool:
+    def is_idle(self, seconds: float) -> bool:
         """Whether nothing comes for so long."""
         return not self._received and not select.select([self], [], [], seconds)[0]
 
-    def arrived(self) -> Iterator[Any]:
+    def receive_available(self) -> Iterator[Any]:
         """The messages that are there, once the socket may be read.
 
-        Raises: ``Closed``.
+        Raises: ``ChannelClosed``.
         """
         self._read()
         yield from self._messages()
@@ -124,10 +124,10 @@ class Channel:
         try:
             read, descriptors, _, _ = socket.recv_fds(self._connection, _READ_BYTES, _MOST_SHARED)
         except OSError as error:
-            raise Closed from error
+            raise ChannelClosed from error
         self._descriptors += descriptors
         if not read:
-            raise Closed
+            raise ChannelClosed
         self._received += read
 
     def _messages(self) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES
 #: Of what is less it is not worth looking for it.
 _NOISE_BYTES = 4 << 20
 #: Beyond what a process keeps on purpose: what may stay of what it was asked.
-_STAYING_BYTES = 16 << 20
+_LEFTOVER_BYTES = 16 << 20
 _STATUS = Path("/proc/self/status")
 
 
@@ -44,11 +44,11 @@ def end_first() -> None:
             Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-class Giver:
+class MemoryTrimmer:
     """Gives memory back that a large task has left behind.
 
     What it cannot give back lies between what is kept: Python's memory is in arenas of 1 MiB, each
-    of which stays as long as one object does. ``holds_too_much`` is told when more stays than a
+    of which stays as long as one object does. ``over_limit`` is told when more stays than a
     process may keep, which is ``most_kept_bytes``, and a little.
     """
 
@@ -58,20 +58,20 @@ class Giver:
         began_with = self._resident_bytes()
         self._least_bytes = began_with + _NOISE_BYTES
         self._kept_bytes = began_with + KEPT_BY_PROCESS_BYTES
-        self._most_bytes = began_with + most_kept_bytes + _STAYING_BYTES
-        self.holds_too_much = False
-        self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        self._most_bytes = began_with + most_kept_bytes + _LEFTOVER_BYTES
+        self.over_limit = False
+        self._malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
-    def release(self) -> None:
+    def trim(self) -> None:
         """Between two tasks: give back what is not in use, where that is much."""
         if self._resident_bytes() > self._kept_bytes:
-            self._give()
+            self._trim()
             self._kept_bytes = max(self._kept_bytes, self._resident_bytes() + KEPT_BY_PROCESS_BYTES)
 
-    def release_all(self) -> None:
+    def trim_all(self) -> None:
         """When there is nothing to do: give back all that is not in use."""
         if self._resident_bytes() > self._least_bytes:
-            self._give()
+            self._trim()
             self._least_bytes = max(self._least_bytes, self._resident_bytes() + _NOISE_BYTES)
 
     def _resident_bytes(self) -> int:
@@ -79,12 +79,12 @@ class Giver:
             return 0
         return int(os.pread(self._statm, 256, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    def _give(self) -> None:
+    def _trim(self) -> None:
         forget_buffers()
         forget_cycles()
-        if self._trim is not None:
-            self._trim(0)
-        self.holds_too_much = self._resident_bytes() > self._most_bytes
+        if self._malloc_trim is not None:
+            self._malloc_trim(0)
+        self.over_limit = self._resident_bytes() > self._most_bytes
 
 
 def _data_bytes() -> int:

@@ -14,11 +14,11 @@ class Ready(NamedTuple):
     """The process may be asked, and stopped."""
 
 
-class Retire(NamedTuple):
+class Recycle(NamedTuple):
     """The process holds more than it may keep, and cannot give it back: it is to be replaced."""
 
 
-class Learned(NamedTuple):
+class TimeoutChanged(NamedTuple):
     """The time that the body of the request asks for."""
 
     allowed_ms: float

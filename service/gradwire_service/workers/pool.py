@@ -13,26 +13,26 @@ from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.starting import NotStarted
 from gradwire_service.store import Store
-from gradwire_service.workers.process import Process, Serve, Started
+from gradwire_service.workers.process import Serve, StartedProcess, WorkerProcess
 
 logger = logging.getLogger("gradwire")
 
 #: How soon a process is started again after one could not be.
-_AGAIN_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
 
 
 #: What may be written to in a container that is read-only otherwise.
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - multiprocessing makes a folder of its own in it
 
 
-class NoFolder(NotStarted):
+class NoTemporaryFolder(NotStarted):
     """Processes need a folder for temporary files, and there is none."""
 
 
-class Pool:
+class ProcessPool:
     """So many processes, which ``queue`` hands tasks to; started and joined in ``threads``.
 
-    Raises: ``NoFolder``.
+    Raises: ``NoTemporaryFolder``.
     """
 
     def __init__(
@@ -43,17 +43,17 @@ class Pool:
         queue: Queue,
         threads: ThreadPoolExecutor,
         *,
-        apart: bool,
+        isolated: bool,
     ) -> None:
-        _find_folder()
+        _find_temporary_folder()
         # What computes needs neither the store's address nor the keys.
         self._settings = settings.model_copy(update={"store": "memory:", "keys": None})
         self._serve = serve
         self._store = store
         self._queue = queue
-        self._apart = apart
+        self._isolated = isolated
         self._threads = threads
-        self._processes = set[Process]()
+        self._processes = set[WorkerProcess]()
         self._starting = set[asyncio.Task[None]]()
         self._closed = False
         self._first = asyncio.Event()
@@ -90,21 +90,21 @@ class Pool:
                 logger.warning("a worker process could not be started", exc_info=error)
                 if self._closed:
                     return
-                await asyncio.sleep(_AGAIN_SECONDS)
+                await asyncio.sleep(_RETRY_SECONDS)
         if self._closed:
             started.end()
             return
-        process = Process(started, self._store, self._threads, self._ready, self._ended)
+        process = WorkerProcess(started, self._store, self._threads, self._ready, self._ended)
         self._processes.add(process)
 
-    def _make(self) -> Started:
-        return Started(self._serve, self._settings, apart=self._apart)
+    def _make(self) -> StartedProcess:
+        return StartedProcess(self._serve, self._settings, isolated=self._isolated)
 
-    def _ready(self, process: Process) -> None:
+    def _ready(self, process: WorkerProcess) -> None:
         self._queue.add(process)
         self._first.set()
 
-    def _ended(self, process: Process) -> None:
+    def _ended(self, process: WorkerProcess) -> None:
         """Replace one that has ended, for whatever reason."""
         self._processes.discard(process)
         self._queue.discard(process)
@@ -114,16 +114,16 @@ class Pool:
             self._all_ended.set()
 
 
-def _find_folder() -> None:
+def _find_temporary_folder() -> None:
     """Make sure that there is a folder for the socket by which processes are started.
 
-    Raises: ``NoFolder``.
+    Raises: ``NoTemporaryFolder``.
     """
     try:
         tempfile.gettempdir()
     except FileNotFoundError as error:
         if not os.access(_SHARED_MEMORY, os.W_OK):
-            raise NoFolder(
+            raise NoTemporaryFolder(
                 "processes are started by a socket in a folder for temporary files: "
                 f"{error.strerror}; mount one at /tmp, name one by TMPDIR, or set "
                 "GRADWIRE_PROCESSES=0"

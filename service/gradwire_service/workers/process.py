@@ -18,9 +18,9 @@ from gradwire_service.problems import Crashed
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.work.messages import Task
-from gradwire_service.workers.channel import Channel, Closed
-from gradwire_service.workers.messages import STOP, Learned, Ready, Retire, StoreCall
-from gradwire_service.workers.remote import served
+from gradwire_service.workers.channel import Channel, ChannelClosed
+from gradwire_service.workers.messages import STOP, Ready, Recycle, StoreCall, TimeoutChanged
+from gradwire_service.workers.remote import dispatch
 
 logger = logging.getLogger("gradwire")
 
@@ -34,14 +34,14 @@ _JOIN_SECONDS = 5
 Serve: TypeAlias = Callable[[socket.socket, Settings, bool], None]
 
 
-class Started:
+class StartedProcess:
     """A process that runs, and the socket to it. Made in a thread: forking waits."""
 
-    def __init__(self, serve: Serve, settings: Settings, *, apart: bool) -> None:
+    def __init__(self, serve: Serve, settings: Settings, *, isolated: bool) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process: BaseProcess = _FORKING.Process(
-                target=serve, args=(theirs, settings, apart), name="gradwire", daemon=True
+                target=serve, args=(theirs, settings, isolated), name="gradwire", daemon=True
             )
             self.process.start()
         self.channel = Channel(ours)
@@ -52,16 +52,16 @@ class Started:
         self.process.kill()
 
 
-class Process:
+class WorkerProcess:
     """Does one task at a time. Only on the event loop; the store is asked in ``threads``."""
 
     def __init__(
         self,
-        started: Started,
+        started: StartedProcess,
         store: Store,
         threads: ThreadPoolExecutor,
-        ready: Callable[[Process], None],
-        ended: Callable[[Process], None],
+        ready: Callable[[WorkerProcess], None],
+        ended: Callable[[WorkerProcess], None],
     ) -> None:
         self._process = started.process
         self._channel = started.channel
@@ -71,7 +71,7 @@ class Process:
         self._ended = ended
         self._task: Task | None = None
         self._answered: Callable[[Any], None] | None = None
-        self._killed = self._retires = False
+        self._killed = self._recycling = False
         self.alive = True
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._channel.fileno(), self._arrived)
@@ -85,7 +85,7 @@ class Process:
     def begin(self, task: Task, answered: Callable[[Any], None]) -> None:
         """Send it a task."""
         self._task, self._answered = task, answered
-        with suppress(Closed):  # which is told when the socket is read
+        with suppress(ChannelClosed):  # which is told when the socket is read
             self._channel.send(task)
 
     def stop(self) -> None:
@@ -103,11 +103,11 @@ class Process:
 
     def _arrived(self) -> None:
         try:
-            for message in self._channel.arrived():
-                self._take(message)
-        except Closed:
+            for message in self._channel.receive_available():
+                self._on_message(message)
+        except ChannelClosed:
             joined = self._end()
-            joined.add_done_callback(lambda _: self._tell(self._error()))
+            joined.add_done_callback(lambda _: self._complete(self._error()))
 
     def _end(self) -> asyncio.Future[None]:
         """Have it replaced; the process ends with its channel."""
@@ -117,30 +117,30 @@ class Process:
         self._channel.close()
         return self._loop.run_in_executor(self._threads, self._join)
 
-    def _take(self, message: Any) -> None:
+    def _on_message(self, message: Any) -> None:
         if isinstance(message, StoreCall):
-            called = self._loop.run_in_executor(self._threads, served, self._store, message)
+            called = self._loop.run_in_executor(self._threads, dispatch, self._store, message)
             called.add_done_callback(self._reply)
-        elif isinstance(message, Learned):
+        elif isinstance(message, TimeoutChanged):
             if self._task is not None:
                 self._task.deadline.allow(message.allowed_ms)
         elif isinstance(message, Ready):
             self._ready(self)
-        elif isinstance(message, Retire):
-            self._retires = True
+        elif isinstance(message, Recycle):
+            self._recycling = True
             if self._task is None and self.alive:
                 self._end()
         else:
-            if self._retires and self.alive:  # before it is given the next task
+            if self._recycling and self.alive:  # before it is given the next task
                 self._end()
-            self._tell(message)
+            self._complete(message)
 
     def _reply(self, called: asyncio.Future[Any]) -> None:
         if not called.cancelled():
-            with suppress(Closed, OSError):
+            with suppress(ChannelClosed, OSError):
                 self._channel.send(called.result())
 
-    def _tell(self, answer: Any) -> None:
+    def _complete(self, answer: Any) -> None:
         answered, self._answered, self._task = self._answered, None, None
         if answered is not None:
             answered(answer)

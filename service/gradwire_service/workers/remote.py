@@ -21,12 +21,16 @@ class RemoteStore(Store):
         self._channel = channel
 
     def put(self, key: Key, record: Record) -> float:
-        expires_at: float = self._call("put", key, Record(record.head, _sent(record.body)))
+        expires_at: float = self._call("put", key, Record(record.head, _packed_body(record.body)))
         return expires_at
 
     def find(self, key: Key, *, body: bool = True) -> Held | None:
         held: Held | None = self._call("find", key, body=body)
-        return held if held is None or held.body is None else held._replace(body=_here(held.body))
+        return (
+            held
+            if held is None or held.body is None
+            else held._replace(body=_body_bytes(held.body))
+        )
 
     def listed(self, kind: Kind, owner: str, after: str, most: int) -> Sequence[Listed]:
         found: Sequence[Listed] = self._call("listed", kind, owner, after, most)
@@ -54,29 +58,29 @@ class RemoteStore(Store):
         return answer.value
 
 
-def served(store: Store, call: StoreCall) -> Returned | Raised:
+def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
     """Do what a process asks of the store; its errors are the answer. May wait."""
-    arguments = [_arrived(argument) for argument in call.arguments]
+    arguments = [_unpacked(argument) for argument in call.arguments]
     try:
         value = getattr(store, call.method)(*arguments, **call.named)
     except Exception as error:  # noqa: BLE001 - it is raised where the store was asked
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return Raised(error)
     if isinstance(value, Held) and value.body is not None:
-        value = value._replace(body=_sent(value.body))
+        value = value._replace(body=_packed_body(value.body))
     return Returned(value)
 
 
-def _arrived(argument: Any) -> Any:
+def _unpacked(argument: Any) -> Any:
     """An argument of a call; records' bodies are bytes again."""
     if isinstance(argument, Record):
-        return argument._replace(body=_here(argument.body))
+        return argument._replace(body=_body_bytes(argument.body))
     return argument
 
 
-def _sent(body: Body) -> Any:
+def _packed_body(body: Body) -> Any:
     return packed([body])
 
 
-def _here(body: Packed) -> bytes:
+def _body_bytes(body: Packed) -> bytes:
     return bytes(unpacked(body))

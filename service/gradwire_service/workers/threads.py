@@ -13,14 +13,14 @@ from typing import Any
 
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
-from gradwire_service.work.answering import answered as done
+from gradwire_service.work.execution import execute
 from gradwire_service.work.messages import Task
 from gradwire_service.work.tasks import Tasks
 
 _THREADS_PER_CORE = 2
 
 
-class Thread:
+class WorkerThread:
     """One task at a time, in a thread."""
 
     alive = True
@@ -39,7 +39,7 @@ class Thread:
                 loop.call_soon_threadsafe(answered, future.exception() or future.result())
 
         future = self._threads.submit(
-            done, task, self._tasks, self._settings, learned=lambda _: None
+            execute, task, self._tasks, self._settings, on_timeout=lambda _: None
         )
         future.add_done_callback(told)
 
@@ -50,7 +50,7 @@ class Thread:
         """Nothing kills a thread: it is busy until its work is over."""
 
 
-class Threads:
+class ThreadPool:
     """As many threads as may work at once."""
 
     def __init__(self, tasks: Tasks, queue: Queue, settings: Settings) -> None:
@@ -59,7 +59,7 @@ class Threads:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="gradwire")
         self._queue = queue
         for _ in range(count):
-            queue.add(Thread(self._pool, tasks, settings))
+            queue.add(WorkerThread(self._pool, tasks, settings))
 
     async def open(self) -> None:
         """They are there when they are needed."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_service.routes.batching import Pace
+from gradwire_service.routes.batching import ReplayTimes
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.unpacking import unpack
 
@@ -292,10 +292,10 @@ def call(operations):
 
 
 def warm(alone, joins=True):
-    pace = Pace(joins)
+    times = ReplayTimes(joins)
     for _ in range(4):
-        pace.went_alone(alone)
-    return pace
+        times.went_alone(alone)
+    return times
 
 
 def test_who_cannot_gain_does_not_wait():
@@ -303,42 +303,42 @@ def test_who_cannot_gain_does_not_wait():
     assert not warm(1e-5).waits(call(100), 16)
     assert not warm(5e-5).waits(call(1000), 16)
     assert not warm(1e-3, joins=False).waits(call(100), 16)
-    assert not Pace(joins=True).waits(call(100), 16)
+    assert not ReplayTimes(joins=True).waits(call(100), 16)
 
 
 def test_together_pays_where_less_is_taken_than_alone():
-    pace = warm(1e-4)
-    assert not pace.pays(call(100), 1)
-    assert pace.pays(call(100), 4)
-    assert not pace.pays(call(1000), 4)  # alone numbers are Python's
+    times = warm(1e-4)
+    assert not times.pays(call(100), 1)
+    assert times.pays(call(100), 4)
+    assert not times.pays(call(1000), 4)  # alone numbers are Python's
     for seconds in (9e-3, 9e-3, 9e-3, 5e-4):
-        pace.went_together(3, 3, seconds)
-    assert not pace.pays(call(100), 4)
-    assert pace.pays(call(100), 5)
-    pace.went_together(3, 3, 1e-4)
-    assert pace.pays(call(100), 4)
+        times.went_together(3, 3, seconds)
+    assert not times.pays(call(100), 4)
+    assert times.pays(call(100), 5)
+    times.went_together(3, 3, 1e-4)
+    assert times.pays(call(100), 4)
 
 
 def test_what_cannot_be_compiled_is_not_tried_again():
-    pace = warm(1e-3)
-    pace.never(8)
-    assert not pace.pays(call(100), 8)
-    assert not pace.pays(call(100), 5)
-    assert pace.pays(call(100), 4)
+    times = warm(1e-3)
+    times.never(8)
+    assert not times.pays(call(100), 8)
+    assert not times.pays(call(100), 5)
+    assert times.pays(call(100), 4)
 
 
 def test_answers_that_are_missing_count_as_had_alone():
-    pace = warm(1e-3)
+    times = warm(1e-3)
     for _ in range(4):
-        pace.went_together(8, 1, 1.5e-3)
-    assert not pace.pays(call(100), 8)
+        times.went_together(8, 1, 1.5e-3)
+    assert not times.pays(call(100), 8)
 
 
 def test_after_many_groups_in_vain_few_requests_wait():
-    pace = warm(1e-3)
+    times = warm(1e-3)
     for _ in range(16):
-        assert pace.waits(call(100), 16)
-        pace.went_together(4, 0, 1e-3)
-    assert sum(pace.waits(call(100), 16) for _ in range(2048)) == 2
-    pace.went_together(4, 4, 1e-3)
-    assert all(pace.waits(call(100), 16) for _ in range(2048))
+        assert times.waits(call(100), 16)
+        times.went_together(4, 0, 1e-3)
+    assert sum(times.waits(call(100), 16) for _ in range(2048)) == 2
+    times.went_together(4, 4, 1e-3)
+    assert all(times.waits(call(100), 16) for _ in range(2048))

@@ -9,7 +9,7 @@ import pytest
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Unavailable
 from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Shared, packed
-from gradwire_service.workers.channel import Channel, Closed
+from gradwire_service.workers.channel import Channel, ChannelClosed
 
 
 @pytest.fixture
@@ -22,14 +22,14 @@ def ends():
 
 def test_silence_is_heard(ends):
     one, other = ends
-    assert other.is_silent(0.01)
+    assert other.is_idle(0.01)
     one.send("first")
     one.send("second")
-    assert not other.is_silent(10)
+    assert not other.is_idle(10)
     other.receive()
-    assert not other.is_silent(0)  # what has been read with the first
+    assert not other.is_idle(0)  # what has been read with the first
     other.receive()
-    assert other.is_silent(0)
+    assert other.is_idle(0)
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, LARGE_BYTES - 1, LARGE_BYTES + 1, 5_000_000])
@@ -106,7 +106,7 @@ def test_all_that_has_arrived_is_given_at_once(ends):
         one.send((number, packed([b"x" * (LARGE_BYTES + number)])))
     arrived: list[tuple[int, Shared]] = []
     while len(arrived) < 5:
-        arrived += other.arrived()
+        arrived += other.receive_available()
     assert [(number, len(body)) for number, body in arrived] == [
         (number, LARGE_BYTES + number) for number in range(5)
     ]
@@ -131,7 +131,7 @@ def test_refusals_arrive_with_all_that_they_say(ends, error):
 def test_an_end_that_is_closed_is_told(ends):
     one, other = ends
     one.close()
-    with pytest.raises(Closed):
+    with pytest.raises(ChannelClosed):
         other.receive()
-    with pytest.raises(Closed):
+    with pytest.raises(ChannelClosed):
         other.send("anything")

@@ -10,8 +10,8 @@ import pytest
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
-from gradwire_service.work.messages import Failed, Task
-from gradwire_service.workers.process import Process, Started
+from gradwire_service.work.messages import Task, TaskFailed
+from gradwire_service.workers.process import StartedProcess, WorkerProcess
 from gradwire_service.workers.worker import serve
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX's")
@@ -38,9 +38,9 @@ class Asked:
         settings = Settings(processes=1, cache_bytes=1, near_bytes=0, tape_values_bytes=0)
         self.ready, self.ended = asyncio.Event(), asyncio.Event()
         self.ends = 0
-        self.started = Started(serve, settings, apart=True)
+        self.started = StartedProcess(serve, settings, isolated=True)
         store = open_store(settings)
-        self.process = Process(self.started, store, threads, self._is_ready, self._has_ended)
+        self.process = WorkerProcess(self.started, store, threads, self._is_ready, self._has_ended)
 
     async def ask(self, said: Any = b""):
         """What it answers, and whether it may be asked again."""
@@ -72,7 +72,7 @@ async def test_one_that_is_killed_when_it_has_answered_takes_no_other_task(threa
     asked.process.kill()
     answer, alive = await answering
     await asked.ended.wait()
-    assert isinstance(answer, Failed)
+    assert isinstance(answer, TaskFailed)
     assert not alive
     assert asked.ends == 1
 
@@ -83,7 +83,7 @@ async def test_one_that_holds_too_much_is_replaced_when_idle(
     asked = Asked(threads)
     await asked.ready.wait()
     answer, alive = await asked.ask(Leaving())
-    assert isinstance(answer, Failed)
+    assert isinstance(answer, TaskFailed)
     assert alive
     await asked.ended.wait()
     await asyncio.to_thread(threads.shutdown)  # when it has ended

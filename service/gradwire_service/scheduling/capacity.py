@@ -23,7 +23,7 @@ class Rounds:
         self._began = 0.0
         self._first: asyncio.Task[Any] | None = None
 
-    def has_time(self) -> bool:
+    def try_enter(self) -> bool:
         """Take a request up in this round, if there is time."""
         task = asyncio.current_task()
         if not self._taken or task is self._first:  # which asks one after the other
@@ -43,7 +43,7 @@ class Rounds:
         until = monotonic() + self._most_seconds
         while True:
             await asyncio.sleep(0)
-            if self.has_time():
+            if self.try_enter():
                 return
             if monotonic() > until:
                 raise overloaded("too many requests have come at once", 1)
@@ -79,7 +79,7 @@ class Capacity:
         if self.refusing:
             raise draining()
         self.in_flight += 1
-        if not self._rounds.has_time():
+        if not self._rounds.try_enter():
             try:
                 await self._rounds.wait()
             except BaseException:

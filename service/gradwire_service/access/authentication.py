@@ -23,7 +23,7 @@ def caller_of(scope: Scope) -> Caller | None:
     return scope.get(CALLER)
 
 
-class Admission:
+class Authentication:
     """Lets requests through that a key allows, and puts their caller into their scope."""
 
     def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
@@ -39,11 +39,11 @@ class Admission:
                 account_of(scope).tenant = key.caller.tenant
                 if needed not in key.scopes:
                     raise _forbidden(needed)
-                key.meter.enter()
+                key.limiter.enter()
                 try:
                     await self._app(scope, receive, send)
                 finally:
-                    key.meter.leave()
+                    key.limiter.leave()
                 return
         await self._app(scope, receive, send)
 

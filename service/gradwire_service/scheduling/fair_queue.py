@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Waiting(Protocol):
-    """What a line needs to know of what waits."""
+    """What a queue needs to know of what waits."""
 
     owner: str
     expected_seconds: float
@@ -17,7 +17,7 @@ class Waiting(Protocol):
 Item = TypeVar("Item", bound=Waiting)
 
 
-class Line(Generic[Item]):
+class FairQueue(Generic[Item]):
     """What waits, by owner."""
 
     def __init__(self) -> None:
@@ -36,8 +36,8 @@ class Line(Generic[Item]):
 
         Of each owner the first is looked at, and the one that is expected to take least.
         """
-        for owner, line in self._owners.items():
-            for item in (line[0], min(line, key=_expected)) if len(line) > 1 else (line[0],):
+        for owner, queue in self._owners.items():
+            for item in (queue[0], min(queue, key=_expected)) if len(queue) > 1 else (queue[0],):
                 if may(item):
                     self.remove(item)
                     if owner in self._owners:
@@ -47,9 +47,9 @@ class Line(Generic[Item]):
 
     def remove(self, item: Item) -> None:
         """Take an item out, as if it had never been there."""
-        line = self._owners[item.owner]
-        line.remove(item)
-        if not line:
+        queue = self._owners[item.owner]
+        queue.remove(item)
+        if not queue:
             del self._owners[item.owner]
 
     def longest(self) -> Item | None:
@@ -64,7 +64,7 @@ class Line(Generic[Item]):
 
     def all(self) -> list[Item]:
         """Everything that waits."""
-        return [item for line in self._owners.values() for item in line]
+        return [item for queue in self._owners.values() for item in queue]
 
 
 def _expected(item: Waiting) -> float:

@@ -254,7 +254,7 @@ async def test_without_keys_nobody_is_asked_for_one(served):
 async def test_metrics_tell_that_the_file_of_keys_cannot_be_read(
     served, issue, bearer, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(keys_file, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(keys_file, "POLL_SECONDS", 0.05)
     token, entry = issue(["admin"])
     file = tmp_path / "keys.json"
     file.write_text(write_entries([entry]))
