@@ -1,4 +1,4 @@
-"""The application: every part made once, and handed to those that need it."""
+"""The application: creates every part once, and passes it to those that need it."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ from gradwire_service.workers.pool import ProcessPool
 from gradwire_service.workers.threads import ThreadPool
 from gradwire_service.workers.worker import serve
 
-#: ThreadPool that wait for the store and for processes to start, or compile what is short.
+#: Threads that wait for the store and for new processes, or compile short programs.
 _THREADS = 8
 
 DESCRIPTION = """
-Exact values and gradients of the programs it is sent, written as source text or as a graph.
-Every error is a problem document (RFC 9457) that says what is wrong, and where.
+Exact values and derivatives of programs, which are sent as source text or as graphs.
+Every error is a problem document (RFC 9457) with the cause and its place.
 """
 
 
 class Application(FastAPI):
-    """FastAPI with a shorter way to the routes that read and write raw bodies."""
+    """FastAPI with a shorter path to the routes that read and write raw bodies."""
 
     def __init__(
         self,
@@ -86,16 +86,16 @@ class Application(FastAPI):
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As Starlette's own; FastAPI's looks into the environment at every request."""
+        """Call the middleware stack; FastAPI would read the environment at every request."""
         scope["app"] = self
         if self.middleware_stack is None:
             self.middleware_stack = self.build_middleware_stack()
         await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Around all ``RequestScope``, then which pages may ask, what is added, who is let in.
+        """Stack the middleware, from ``RequestScope`` outside to ``RawRoutes`` inside.
 
-        FastAPI's own is passed only where needed.
+        FastAPI's own stack is innermost, for requests that are not for raw routes.
         """
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
@@ -111,7 +111,7 @@ class Application(FastAPI):
         return app if self._export is None else self._export.around(app)
 
     def openapi(self) -> dict[str, Any]:
-        """The OpenAPI document, made once."""
+        """The OpenAPI document, built once."""
         if self.openapi_schema is None:
             schema = get_openapi(
                 title=self.title,
@@ -125,9 +125,9 @@ class Application(FastAPI):
 
 
 def create_app(settings: Settings | None = None, log: Log | None = None) -> FastAPI:
-    """Make an application; without settings, with those of the environment.
+    """Create an application; the default settings are those of the environment.
 
-    Requests are lines of ``log``, where there is one.
+    Requests are logged to ``log``, if given.
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
@@ -160,7 +160,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         metrics, lambda: {kind: store.amounts(kind).records for kind in store.policies}
     )
     lines = None if log is None else request_lines(log, settings)
-    ledger = Ledger(metrics, [tell for tell in (lines,) if tell is not None])
+    ledger = Ledger(metrics, [] if lines is None else [lines])
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -207,9 +207,9 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:
-    """Leave a path or method that does not exist to ``RequestScope``, as any other refusal."""
+    """Leave unknown paths and methods to ``Problems``, like any other error."""
     if isinstance(error, HTTPException) and error.status_code == 405:
         methods = methods_of(request.app.routes, request.scope)
         methods |= {"HEAD"} if "GET" in methods else set()
-        error.headers = {"Allow": ", ".join(sorted(methods))}  # Starlette's own has one route's
+        error.headers = {"Allow": ", ".join(sorted(methods))}  # of all routes
     raise error

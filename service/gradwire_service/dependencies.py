@@ -1,4 +1,4 @@
-"""What the routes are made of: each part once, by the application."""
+"""Dependencies of the routes, created once by the application."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwire_service.telemetry import Metrics
 
 
 class Dependencies(NamedTuple):
-    """The dependencies of one application."""
+    """The shared objects of an application."""
 
     engines: Engines
     store: Store

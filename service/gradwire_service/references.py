@@ -1,4 +1,4 @@
-"""What requests refer to, found where their owners have it."""
+"""Resolves the references of requests to stored programs and tensors."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gradwire_service.near import Near, Shelf
 from gradwire_service.programs import Programs
 from gradwire_service.store import Store
 from gradwire_service.tensors import Tensors
-from gradwire_service.wire.references import Find, HasOwner, ReferenceKind, References
+from gradwire_service.wire.references import HasOwner, ReferenceKind, References
 
 
 class WouldBlock(Exception):
-    """Something that a request refers to is not at hand: the store must be asked, in a thread."""
+    """A reference is not cached: it must be read from the store, in a thread."""
 
     def __init__(self, kind: ReferenceKind, owner: str, reference: str) -> None:
         super().__init__(kind, owner, reference)
@@ -26,17 +26,17 @@ class WouldBlock(Exception):
 
 
 class ReferenceResolver:
-    """The programs and tensors that are held, and the references to them. Thread-safe."""
+    """The stored programs and tensors, and references to them. Thread-safe."""
 
     def __init__(
         self,
         engines: Engines,
         store: Store,
         near_bytes: int,
-        most_brought_bytes: float = math.inf,
+        max_loaded_bytes: float = math.inf,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._most_brought_bytes = most_brought_bytes
+        self._max_loaded_bytes = max_loaded_bytes
         near = Near(near_bytes, clock, apart=engines.isolated)
         self.tensors = Tensors(store, near)
         self.programs = Programs(engines, store, near)
@@ -46,39 +46,35 @@ class ReferenceResolver:
             "names": self.programs.names,
         }
 
-    def references(self, request: HasOwner, *, waits: bool = True) -> References:
-        """What a request refers to.
+    def references(self, request: HasOwner, *, blocking: bool = True) -> References:
+        """The references of a request.
 
-        One that ``waits`` has the store asked for what is not at hand; from another such a
-        reference raises ``WouldBlock``.
+        References that are not cached are read from the store if ``blocking``, else they raise
+        ``WouldBlock``.
         """
-        return References(self.finding(request, waits=waits), request)
 
-    def finding(self, request: HasOwner, *, waits: bool = True) -> Find:
-        """How what a request refers to is found, one after the other."""
-
-        def found(kind: ReferenceKind, reference: str) -> Any:
-            value = self._value(kind, request.owner, reference, waits=waits)
+        def find(kind: ReferenceKind, reference: str) -> Any:
+            value = self._value(kind, request.owner, reference, blocking=blocking)
             if value is None or kind != "names":
                 return value
-            return self._value("programs", request.owner, value, waits=waits)
+            return self._value("programs", request.owner, value, blocking=blocking)
 
-        return found
+        return References(find, request)
 
-    def bring(self, missing: WouldBlock) -> bool:
-        """Have at hand what was not, if it is short; whether that is so. May wait.
+    def load(self, missing: WouldBlock) -> bool:
+        """Load a reference into the cache if it is short; returns whether it is there. May block.
 
-        What is not held either is looked for elsewhere, which says so.
+        An executor reports references that are missing in the store too.
         """
         there = self._shelves[missing.kind]
-        found = there.value(missing.owner, missing.reference, self._most_brought_bytes)
+        found = there.value(missing.owner, missing.reference, self._max_loaded_bytes)
         return found is not None
 
-    def _value(self, kind: ReferenceKind, owner: str, reference: str, *, waits: bool) -> Any:
+    def _value(self, kind: ReferenceKind, owner: str, reference: str, *, blocking: bool) -> Any:
         there = self._shelves[kind]
         value = there.at_hand(owner, reference)
         if value is None:
-            if not waits:
+            if not blocking:
                 raise WouldBlock(kind, owner, reference)
             value = there.value(owner, reference)
         return value

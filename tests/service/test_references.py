@@ -52,23 +52,23 @@ def test_what_is_not_at_hand_is_left_to_a_thread(resolver, clock):
     for kind, reference in ("tensors", tensor.ref), ("programs", program.id), ("names", "f"):
         for _ in range(2):
             with pytest.raises(WouldBlock):
-                resolver.references(ME, waits=False).found(kind, reference)
-            held = resolver.references(ME).found(kind, reference)
-            assert held is resolver.references(ME, waits=False).found(kind, reference)
+                resolver.references(ME, blocking=False).find(kind, reference)
+            held = resolver.references(ME).find(kind, reference)
+            assert held is resolver.references(ME, blocking=False).find(kind, reference)
             with pytest.raises(WouldBlock):
-                resolver.references(YOU, waits=False).found(kind, reference)
+                resolver.references(YOU, blocking=False).find(kind, reference)
             clock.now += FRESH_SECONDS
     for kind, reference in ("tensors", "sha256:" + "0" * 64), ("names", "g"):
-        assert resolver.references(ME).found(kind, reference) is None
+        assert resolver.references(ME).find(kind, reference) is None
         with pytest.raises(WouldBlock):
-            resolver.references(ME, waits=False).found(kind, reference)
+            resolver.references(ME, blocking=False).find(kind, reference)
 
 
 def test_the_same_array_is_used_again(resolver, clock):
     tensor, _ = resolver.tensors.put("me", ARRAY)
-    first = resolver.references(ME).found("tensors", tensor.ref)
+    first = resolver.references(ME).find("tensors", tensor.ref)
     clock.now += FRESH_SECONDS
-    assert resolver.references(ME).found("tensors", tensor.ref) is first
+    assert resolver.references(ME).find("tensors", tensor.ref) is first
     np.testing.assert_array_equal(first, ARRAY)
     assert not first.flags.writeable
 
@@ -80,22 +80,22 @@ def test_an_array_is_read_in_the_bytes_of_the_store_in_memory(clock):
     held = store.find(Key("tensors", "me", tensor.ref))
     assert held is not None
     assert held.body is not None
-    array = resolver.references(ME).found("tensors", tensor.ref)
+    array = resolver.references(ME).find("tensors", tensor.ref)
     assert np.shares_memory(array, np.frombuffer(held.body))
 
 
 def test_use_at_hand_keeps_a_tensor(resolver, clock):
     tensor, _ = resolver.tensors.put("me", ARRAY)
-    resolver.references(ME).found("tensors", tensor.ref)
+    resolver.references(ME).find("tensors", tensor.ref)
     for _ in range(300):
         clock.now += 0.9
         try:
-            resolver.references(ME, waits=False).found("tensors", tensor.ref)
+            resolver.references(ME, blocking=False).find("tensors", tensor.ref)
         except WouldBlock:
-            assert resolver.references(ME).found("tensors", tensor.ref) is not None
+            assert resolver.references(ME).find("tensors", tensor.ref) is not None
     assert resolver.tensors.find("me", tensor.ref).expires_at > clock.now + TTL - 2
     clock.now += TTL
-    assert resolver.references(ME).found("tensors", tensor.ref) is None
+    assert resolver.references(ME).find("tensors", tensor.ref) is None
     with pytest.raises(Refusal):
         resolver.tensors.find("me", tensor.ref)
 
@@ -105,12 +105,12 @@ def test_nothing_is_used_long_after_it_ended(clock, ttl):
     store = MemoryStore(policies(Settings(tensor_ttl_seconds=ttl)), clock)
     resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
     tensor, _ = resolver.tensors.put("me", ARRAY)
-    resolver.references(ME).found("tensors", tensor.ref)
+    resolver.references(ME).find("tensors", tensor.ref)
     store.remove(Key("tensors", "me", tensor.ref))
     clock.now += min(FRESH_SECONDS, ttl / 20)
     with pytest.raises(WouldBlock):
-        resolver.references(ME, waits=False).found("tensors", tensor.ref)
-    assert resolver.references(ME).found("tensors", tensor.ref) is None
+        resolver.references(ME, blocking=False).find("tensors", tensor.ref)
+    assert resolver.references(ME).find("tensors", tensor.ref) is None
 
 
 def test_what_is_deleted_or_moved_here_is_seen_at_once(resolver):
@@ -118,17 +118,17 @@ def test_what_is_deleted_or_moved_here_is_seen_at_once(resolver):
     first, _ = resolver.programs.put("me", "sum(x)", "f")
     second, _ = resolver.programs.put("me", "x", "g")
     references = resolver.references(ME)
-    references.found("tensors", tensor.ref)
-    references.found("programs", first.id)
-    references.found("names", "f")
+    references.find("tensors", tensor.ref)
+    references.find("programs", first.id)
+    references.find("names", "f")
     resolver.programs.put("me", "x", "f")
-    assert resolver.references(ME).found("names", "f").id == second.id
+    assert resolver.references(ME).find("names", "f").id == second.id
     resolver.tensors.remove("me", tensor.ref)
     resolver.programs.remove("me", "f")
-    assert references.found("tensors", tensor.ref) is None
-    assert references.found("programs", second.id) is None
-    assert references.found("names", "f") is references.found("names", "g") is None
-    assert references.found("programs", first.id).id == first.id
+    assert references.find("tensors", tensor.ref) is None
+    assert references.find("programs", second.id) is None
+    assert references.find("names", "f") is references.find("names", "g") is None
+    assert references.find("programs", first.id).id == first.id
 
 
 @pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
@@ -141,18 +141,18 @@ def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
         program, _ = resolver.programs.put("me", "sum(x)", "f")
         fixed: list[tuple[ReferenceKind, str]]
         fixed = [("tensors", tensor.ref), ("programs", program.id)]
-        held = [resolver.references(ME).found(*of) for of in fixed]
-        resolver.references(ME).found("names", "f")
+        held = [resolver.references(ME).find(*of) for of in fixed]
+        resolver.references(ME).find("names", "f")
         server.stop()
         for _ in range(3):
             clock.now += FRESH_SECONDS
-            assert [resolver.references(ME).found(*of) for of in fixed] == held
-            assert [resolver.references(ME, waits=False).found(*of) for of in fixed] == held
+            assert [resolver.references(ME).find(*of) for of in fixed] == held
+            assert [resolver.references(ME, blocking=False).find(*of) for of in fixed] == held
             for of in fixed:
                 with pytest.raises(Unavailable):
-                    resolver.references(YOU).found(*of)
+                    resolver.references(YOU).find(*of)
             with pytest.raises(Unavailable):
-                resolver.references(ME).found("names", "f")
+                resolver.references(ME).find("names", "f")
         store.close()
 
 
@@ -184,8 +184,8 @@ def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
         store.meanwhile.append(change)
         assert kind.value("me", reference) is not None, "it was there when the store was asked"
         assert kind.at_hand("me", reference) is None
-    assert resolver.references(ME).found("names", "f").id == second.id
-    assert resolver.references(ME).found("programs", first.id) is None
+    assert resolver.references(ME).find("names", "f").id == second.id
+    assert resolver.references(ME).find("programs", first.id) is None
 
 
 def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
@@ -195,14 +195,14 @@ def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
     )
     tensor, _ = one.tensors.put("me", ARRAY)
     first, _ = one.programs.put("me", "sum(x)", "f")
-    assert two.references(ME).found("tensors", tensor.ref) is not None
-    assert two.references(ME).found("names", "f").id == first.id
+    assert two.references(ME).find("tensors", tensor.ref) is not None
+    assert two.references(ME).find("names", "f").id == first.id
     second, _ = one.programs.put("me", "x", "f")
     one.tensors.remove("me", tensor.ref)
-    assert two.references(ME).found("names", "f").id == first.id
+    assert two.references(ME).find("names", "f").id == first.id
     clock.now += FRESH_SECONDS
-    assert two.references(ME).found("names", "f").id == second.id
-    assert two.references(ME).found("tensors", tensor.ref) is None
+    assert two.references(ME).find("names", "f").id == second.id
+    assert two.references(ME).find("tensors", tensor.ref) is None
     for store in stores:
         store.close()
 
@@ -238,7 +238,7 @@ def test_threads_find_what_is_held(resolver):
 
     def use(number):
         tensor = tensors[number % 20]
-        found = resolver.references(ME).found("tensors", tensor.ref)
+        found = resolver.references(ME).find("tensors", tensor.ref)
         if number % 7 == 0:
             resolver.tensors.forget("me", tensor.ref)
             resolver.tensors.put("me", ARRAY + number % 20)

@@ -30,7 +30,7 @@ BEYOND_SCHEMAS = {
     "how deep anything nests": "nested? (more than|deeper)",
     "whether numbers fit the dtype that stands beside them": "not a whole number|: .*int.* holds"
     "|number is too large|only 0, 1, true and false",
-    "what a text encodes, and how many bytes a shape needs": "not base64|of this shape has"
+    "what a text encodes, and how many bytes a shape needs": "invalid base64|of this shape has"
     "|bytes of a bool|no array can have",
     "raw bytes, which JSON does not have": "/data: data is raw bytes",
     "what the parts of a tensor are, and how they go together": "have the shape|outside the shape"

@@ -1,4 +1,4 @@
-"""A file of keys, read again when it changes: so keys are given and revoked without a restart."""
+"""A key file that is reloaded when it changes: keys are added and revoked without a restart."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from gradwire_service.access.keyring import Keyring
 
 logger = logging.getLogger("gradwire")
 
-#: How often the file is looked at.
+#: Time between checks of the file.
 POLL_SECONDS = 1.0
 
 _Signature: TypeAlias = tuple[int, int, int, int]
 
 
 class KeysFile:
-    """The file, and what of it was seen last."""
+    """A key file, and its state when it was last read."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
         self._seen: _Signature | None = None
 
     def read(self) -> list[KeyEntry]:
-        """The keys of the file.
+        """Read the keys.
 
         Raises: ``KeysError``.
         """
-        # The signature first: what changes while it is read has another one next time.
+        # The signature first: a change during the read then shows in the next check.
         self._seen = self._signature()
         try:
             with self._path.open("rb") as file:
@@ -40,11 +40,11 @@ class KeysFile:
         return read_entries(content, str(self._path))
 
     def changed(self) -> bool:
-        """Whether it is not what was read last."""
+        """Whether the file has changed since it was last read."""
         return self._signature() != self._seen
 
     def _signature(self) -> _Signature | None:
-        """By what a change shows, also one of the file that a link leads to."""
+        """Attributes that show a change, also of a link's target."""
         try:
             status = self._path.stat()
         except OSError:
@@ -53,9 +53,9 @@ class KeysFile:
 
 
 class KeysFileWatcher:
-    """A context in which a thread has the keyring follow the file.
+    """A context manager: a thread in it keeps the keyring up to date with the file.
 
-    The thread, not the event loop, waits for the file's disk.
+    The thread, not the event loop, waits for the disk.
     """
 
     def __init__(self, file: KeysFile, keyring: Keyring) -> None:
@@ -76,7 +76,7 @@ class KeysFileWatcher:
             self._thread.join()
 
     def reload_if_changed(self) -> None:
-        """Read the file if it has changed; one that is broken changes nothing but the log."""
+        """Reload the file if it has changed; an invalid one is only logged."""
         if not self._file.changed():
             return
         try:

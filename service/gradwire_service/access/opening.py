@@ -1,4 +1,4 @@
-"""The keys that the settings name, as an application starts with them."""
+"""Opens the API keys of the settings."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gradwire_service.settings import Settings
 
 
 class Keys(NamedTuple):
-    """The keyring, None where no keys are asked for, and a context in which it stays current."""
+    """The keyring, None without authentication, and a context in which it stays up to date."""
 
     keyring: Keyring | None
     watcher: AbstractContextManager[Any]
 
 
 def open_keys(settings: Settings) -> Keys:
-    """The keys of the settings' file or text.
+    """Read the keys from the settings' file or text.
 
     Raises: ``KeysError``.
     """

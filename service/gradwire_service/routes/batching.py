@@ -1,4 +1,4 @@
-"""Concurrent requests that share an executable, answered by one replay of all."""
+"""Batching: one replay answers concurrent requests that share an executable."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ from gradwire_service.work.request import REPLAY
 
 logger = logging.getLogger("gradwire")
 
-#: What a request's waiting for others costs: replays that take less go alone.
+#: The cost of joining a batch: shorter replays run alone.
 _JOINING_SECONDS = 30e-6
-#: What was replayed so often is generated code by now, so that its time tells of the next.
+#: After so many replays the code is generated, and durations predict the next one.
 _WARM = 4
-#: After so many groups in a row that came to nothing, only each so many requests wait.
+#: After so many unsuccessful batches in a row, only one in so many requests waits.
 _FRUITLESS, _SELDOM = 16, 1024
 
-#: The body of each; None where a request is to go on alone.
+#: The body of each request, or None if it must run alone.
 Replies: TypeAlias = Sequence[bytes | None]
 
 
 @dataclass(eq=False)
 class ReplayTimes:
-    """How long replays of one executable take, alone and together; whether waiting pays."""
+    """Durations of replays of one executable, alone and in batches: whether waiting pays."""
 
-    #: Whether calls may be answered together at all.
+    #: Whether calls can be batched at all.
     joins: bool
-    #: How many were replayed alone, and the least seconds that this took.
+    #: Replays alone, and the shortest one in seconds.
     replays: int = 0
     alone: float = float("inf")
-    #: The same of joint replays, by the number of calls that they are padded to.
+    #: The same for joint replays, by the number of calls they are padded to.
     together: dict[int, tuple[int, float]] = field(default_factory=dict)
-    #: Groups since the last that was answered together, and requests ever.
+    #: Batches since the last successful one, and all requests.
     fruitless: int = 0
     requests: int = 0
-    #: Whether something is compiled for a batch, and how many are answered, in threads.
+    #: Whether a thread compiles for a batch, and the number of batches replayed in threads.
     compiling: bool = False
     replaying: int = 0
 
     def waits(self, call: Call, most: int) -> bool:
-        """Whether the next request is to wait for others, up to so many."""
+        """Whether the next request should wait for others, up to ``most``."""
         self.requests += 1
         if not self.joins or self.replays < _WARM or self.alone < _JOINING_SECONDS:
             return False
@@ -68,10 +68,10 @@ class ReplayTimes:
         return self.pays(call, most)
 
     def pays(self, call: Call, count: int) -> bool:
-        """Whether so many are answered in less time together.
+        """Whether ``count`` requests take less time in a batch.
 
-        Until that was measured it is left to a prediction for one of them: NumPy takes half of it
-        at least to call its functions, where one alone may compute with Python's floats.
+        Before any measurement, half the prediction of one call is the estimate: a batch at least
+        calls NumPy's functions, where a single call may use Python's floats.
         """
         replays, least = self.together.get(padded(count), (0, 0.0))
         if replays < _WARM:
@@ -79,31 +79,31 @@ class ReplayTimes:
         return count > 1 and least < count * (self.alone - _JOINING_SECONDS)
 
     def went_alone(self, seconds: float) -> None:
-        """Learn from a replay of one."""
+        """Include a replay of one call."""
         self.replays += 1
         self.alone = min(self.alone, seconds)
 
     def went_together(self, count: int, answered: int, seconds: float) -> None:
-        """Learn from a replay of ``count``, of which some have to go alone after all."""
+        """Include a joint replay of ``count`` calls; those not answered still run alone."""
         self.fruitless = 0 if answered else self.fruitless + 1
         seconds += (count - answered) * self.alone
         replays, least = self.together.get(padded(count), (0, seconds))
         self.together[padded(count)] = replays + 1, min(least, seconds)
 
     def never(self, count: int) -> None:
-        """So many are not answered together again."""
+        """Never batch ``count`` requests again."""
         self.together[padded(count)] = _WARM, float("inf")
 
 
 class BatchMember(NamedTuple):
-    """A request that waits for others, and where its reply goes."""
+    """A request in a batch, and the future of its reply."""
 
     work: Computation
     reply: asyncio.Future[bytes | None]
 
 
 class Batch(NamedTuple):
-    """Requests that share an entry of the cache and wait for more of them."""
+    """Requests that share an entry of the cache and wait for more."""
 
     entry: Entry
     times: ReplayTimes
@@ -111,9 +111,9 @@ class Batch(NamedTuple):
 
 
 class Batcher:
-    """Where requests wait for others of the same executable, the first at most for a window.
+    """Collects requests for the same executable, the first of which waits at most for a window.
 
-    Only on the event loop, but for joint replays that are not predicted to be short.
+    Only for the event loop; longer joint replays run in threads.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Batcher:
         alone: Callable[[Computation, Exchange], Awaitable[Packed]],
         exchange: Exchange,
     ) -> Packed:
-        """The answer to a request whose executable is at hand: with others', or had ``alone``."""
+        """The answer to a request whose executable is compiled: from a batch, or from ``alone``."""
         entry = work.call.entry
         times = self._times.get(entry)
         if times is None:
@@ -171,7 +171,7 @@ class Batcher:
         return reply
 
     def _look_round(self, batch: Batch) -> None:
-        """Once all that had come with the first are here, wait on if there are any others."""
+        """When the requests that arrived together are in, wait on if others are in flight."""
         if self._capacity.in_flight > len(batch.members):
             loop = asyncio.get_running_loop()
             loop.call_later(self._window_seconds, self._end, batch)
@@ -179,15 +179,15 @@ class Batcher:
             self._close(batch)
 
     def _end(self, batch: Batch) -> None:
-        """When the window is over, close; but behind a batch that is being answered, wait on.
+        """Close when the window ends, but not while another batch of the executable is replayed.
 
-        Two replays at once take as long as one after the other, and until then more will come.
+        Two replays at once take as long as one after the other, and more requests may arrive.
         """
         if not batch.times.replaying:
             self._close(batch)
 
     def _close(self, batch: Batch) -> None:
-        """Let nobody in any more, and answer those who are still there."""
+        """Close a batch, and answer the requests that still wait."""
         entry, times, members = batch
         if self._open.get(entry) is not batch:
             return
@@ -203,9 +203,9 @@ class Batcher:
                 member.reply.set_result(None)
 
     async def _answer(self, batch: Batch) -> None:
-        """Reply to all; whatever fails is left to each, so that errors are each's own.
+        """Reply to all; after a failure each request runs alone, so that errors are its own.
 
-        Where nothing is compiled for so many, nobody waits for that.
+        If nothing is compiled for this size, requests do not wait for it.
         """
         entry, times, members = batch
         replies: Replies = [None] * len(members)
@@ -216,7 +216,7 @@ class Batcher:
                 replies = await self._replies(joint, members, times)
             else:
                 missing = joint
-        except Exception as error:  # noqa: BLE001 - each has its own again, or none
+        except Exception as error:  # noqa: BLE001 - each request raises its own again
             times.fruitless += 1
             _log(error)
         if any(replies):
@@ -232,7 +232,7 @@ class Batcher:
     async def _replies(
         self, joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes
     ) -> Replies:
-        """On the event loop where that is short, else in a thread, as long as anybody has time."""
+        """Replay on the event loop if short, else in a thread, until the last deadline."""
         if self._inline_limits.allow(joint):
             with suppress(TooLongInline):
                 return _written(joint, members, times, InlineDeadline())
@@ -250,12 +250,12 @@ class Batcher:
     async def _compile(
         self, joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes
     ) -> None:
-        """Compile for groups to come, in a thread."""
+        """Compile for later batches, in a thread."""
         times.compiling = True
         loop = asyncio.get_running_loop()
         try:
             await loop.run_in_executor(self._threads, joint.compile, Deadline(self._compile_ms))
-        except Exception as error:  # noqa: BLE001 - nobody waits for it
+        except Exception as error:  # noqa: BLE001 - no request waits for it
             times.never(len(members))
             _log(error)
         finally:
@@ -277,6 +277,6 @@ def _written(
 
 
 def _log(error: Exception) -> None:
-    """Tell of what should not have failed; what may fail, each request is told again."""
+    """Log unexpected errors; expected ones are raised again by each request."""
     if not problem_of(error).expected:
         logger.warning("a batch of requests failed", exc_info=error)

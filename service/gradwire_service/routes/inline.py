@@ -1,4 +1,4 @@
-"""What may be done on the event loop."""
+"""Limits for work on the event loop."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from gradwire_service.settings import Settings
 
 
 class InlineLimits(NamedTuple):
-    """Replays of so many seconds, answers of so many bytes."""
+    """Maximum seconds of a replay, and maximum bytes of its answer."""
 
     seconds: float
     nbytes: int
 
     def allow(self, call: Call) -> bool:
-        """Whether what is compiled is predicted to be no longer."""
+        """Whether a compiled call is predicted to be within the limits."""
         return call.seconds < self.seconds and call.answer_bytes <= self.nbytes
 
     def for_groups(self) -> InlineLimits:
-        """The same of replays that several requests may share, in a thread."""
+        """The limits of replays that several requests can share, in a thread."""
         return self._replace(seconds=max(self.seconds, INLINE_SECONDS))
 
 
 def inline_limits(settings: Settings) -> InlineLimits:
-    """What the settings call short."""
+    """The limits in the settings."""
     return InlineLimits(settings.inline_microseconds * 1e-6, settings.inline_body_bytes)

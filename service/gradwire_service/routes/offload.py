@@ -1,4 +1,4 @@
-"""Takes requests in, has them answered elsewhere, and watches whether anybody waits."""
+"""Offloads requests to executors, and stops their work when clients disconnect."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from time import perf_counter
 
 from starlette.requests import Request as HttpRequest
 
-from gradwire_service.problems import Crashed, RemoteError
+from gradwire_service.problems import RemoteError, WorkerCrashed
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.quarantine import Quarantine
 from gradwire_service.scheduling import Capacity
@@ -18,7 +18,7 @@ from gradwire_service.work.request import Outcome
 
 
 class Offloader:
-    """Has tasks done by whoever the queue hands them to."""
+    """Runs tasks through the queue."""
 
     def __init__(self, capacity: Capacity, metrics: Metrics, settings: Settings) -> None:
         self._capacity = capacity
@@ -29,7 +29,7 @@ class Offloader:
     async def answer(
         self, request: HttpRequest, task: str, *arguments: str, home: str | None = None
     ) -> Reply:
-        """The reply to a request for a task."""
+        """Run a task for a request, and return the reply."""
         exchange = Exchange(request.scope, self._settings, task, arguments)
         await self._capacity.enter()
         try:
@@ -43,10 +43,10 @@ class Offloader:
     async def offload(
         self, exchange: Exchange, *, expected_seconds: float | None = None, home: str | None = None
     ) -> Packed:
-        """The body of the answer, by an executor, for as long as the client is there.
+        """Have an executor answer, as long as the client is connected; returns the body.
 
-        Raises: ``RemoteError``; ``Refusal`` (overloaded, crashing_program), ``Crashed``;
-        ``DeadlineExceeded``; ``Disconnected`` when the client has gone, upon which the work stops.
+        Raises: ``RemoteError``; ``Refusal`` (overloaded, crashing_program), ``WorkerCrashed``;
+        ``DeadlineExceeded``; ``Disconnected`` when the client disconnects, which stops the work.
         """
         self._quarantine.check(exchange)
         since = perf_counter()
@@ -62,7 +62,7 @@ class Offloader:
                 home=home,
                 watch=exchange.watch,
             )
-        except Crashed:
+        except WorkerCrashed:
             self._quarantine.count(exchange)
             raise
         exchange.account.wait(since, waited_seconds)
@@ -75,7 +75,7 @@ class Offloader:
         return answer.body
 
     def count(self, outcome: Outcome) -> None:
-        """Count what was computed."""
+        """Record the outcome in the metrics."""
         if outcome.kept is not None:
             self._metrics.asked_tape(kept=outcome.kept)
         if outcome.cached is not None:

@@ -1,4 +1,4 @@
-"""``/v1/programs``: programs that are sent once, and then referred to."""
+"""``/v1/programs``: stored programs, which requests refer to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.responses import Response
 from gradwire_service import documents
 from gradwire_service.routes.offload import Offloader
 
-#: Programs of one page, unless a request asks otherwise.
+#: Default number of programs on a page.
 _PAGE = "100"
 
 
@@ -22,8 +22,8 @@ def router(offloader: Offloader) -> APIRouter:
 
     @routes.get("", **documents.PROGRAM_OPERATIONS["all"])
     async def programs(request: Request) -> Response:
-        asked = request.query_params
-        after, limit = asked.get("after", ""), asked.get("limit", _PAGE)
+        query = request.query_params
+        after, limit = query.get("after", ""), query.get("limit", _PAGE)
         return await offloader.answer(request, "programs.all", after, limit)
 
     @routes.get("/{program}", **documents.PROGRAM_OPERATIONS["show"])

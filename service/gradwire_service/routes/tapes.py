@@ -1,4 +1,4 @@
-"""``/v1/tapes``: programs run once, then asked for derivatives of all kinds."""
+"""``/v1/tapes``: programs recorded once, then differentiated by any number of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/v1/tensors``: arrays that are sent once, and then referred to."""
+"""``/v1/tensors``: stored arrays, which requests refer to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may run, when, and for how long: deadlines, and the queue in front of executors."""
+"""Deadlines, and the bounded queue in front of executors."""
 
 from gradwire_service.scheduling.bounds import Bounds
 from gradwire_service.scheduling.capacity import Capacity

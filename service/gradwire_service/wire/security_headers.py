@@ -1,6 +1,6 @@
-"""The headers of every answer that tell browsers to make no more of it than it is.
+"""Security headers of every response.
 
-``Strict-Transport-Security`` is not among them: it is for the proxy that speaks TLS to say.
+``Strict-Transport-Security`` is left to the proxy that terminates TLS.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ Header = tuple[bytes, bytes]
 _ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 _NOT_STORED = (b"cache-control", b"no-store")
 _NOTHING_LOADED = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-#: Of an answer that says nothing itself of how it may be kept, or what it may load.
+#: For responses without headers of their own on caching or content policy.
 STRICTEST = (*_ALWAYS, _NOT_STORED, _NOTHING_LOADED)
-_SAYING = frozenset((b"cache-control", b"content-security-policy", b"etag"))
+_OVERRIDING = frozenset((b"cache-control", b"content-security-policy", b"etag"))
 
 
 def security_headers(headers: Collection[Header]) -> tuple[Header, ...]:
-    """The headers to add to an answer's own."""
+    """The security headers to add to a response's own headers."""
     for name, _ in headers:
-        if name in _SAYING:
+        if name in _OVERRIDING:
             break
     else:
-        return STRICTEST  # as most do, whose names need not be collected
-    said = {name for name, _ in headers}
+        return STRICTEST  # the common case, without collecting names
+    own = {name for name, _ in headers}
     added: tuple[Header, ...] = _ALWAYS
-    if b"cache-control" not in said and b"etag" not in said:
+    if b"cache-control" not in own and b"etag" not in own:
         added += (_NOT_STORED,)
-    if b"content-security-policy" not in said:
+    if b"content-security-policy" not in own:
         added += (_NOTHING_LOADED,)
     return added

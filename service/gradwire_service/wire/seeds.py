@@ -1,4 +1,4 @@
-"""What derivatives are multiplied by: cotangents, tangents and vectors, as arrays."""
+"""Read the seeds of derivatives as arrays: cotangents, tangents and vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwire_service.wire.references import References
 
 
 def read_seeds(value: Any, target: Any, references: References) -> Any:
-    """``output_gradients`` as arrays, nested as ``target`` is; null stands for ones.
+    """``output_gradients`` as arrays, nested like ``target``; null means ones.
 
     Raises: ``Refusal`` (malformed_tensor, invalid_request), with a pointer.
     """
@@ -27,7 +27,7 @@ def read_seeds(value: Any, target: Any, references: References) -> Any:
 def read_tangents(
     document: Mapping[str, Any], field: str, references: References
 ) -> dict[str, Any]:
-    """``tangents`` or ``vectors``: arrays by name, nested as the variables of these names are.
+    """``tangents`` or ``vectors``: arrays by name, nested like the variables of these names.
 
     Raises: ``Refusal`` (malformed_tensor), with a pointer.
     """
@@ -48,14 +48,12 @@ def _seeds(value: Any, target: Any, references: References) -> Any:
         return None
     if isinstance(target, list):
         if type(value) is not list or len(value) != len(target):
-            raise ArrayMismatch(f"the target is a list of {len(target)}, so must this be")
+            raise ArrayMismatch(f"expected a list of {len(target)}, like the target")
         pairs = zip(value, target, strict=True)
         return [_seed(i, *pair, references) for i, pair in enumerate(pairs)]
     if isinstance(target, dict):
         if type(value) is not dict or value.keys() != target.keys():
-            raise ArrayMismatch(
-                "the target is an object, so this must be one with the same members"
-            )
+            raise ArrayMismatch("expected an object with the members of the target")
         return {name: _seed(name, value[name], of, references) for name, of in target.items()}
     return _bare(read_value(value, references))
 
@@ -71,11 +69,11 @@ def _seed(name: str | int, value: Any, target: Any, references: References) -> A
 def _bare(value: Any) -> Any:
     if isinstance(value, Sparse | Ragged):
         raise Malformed(
-            f"a direction in {value} is the array of its values", hint='send the "values" alone'
+            f"the seed of {value} is the array of its values", hint='send the "values" alone'
         )
     if isinstance(value, Leaf):
         if isinstance(value.value, str):
-            raise Malformed("a string is no direction in which to differentiate")
+            raise Malformed("a string cannot be a tangent or cotangent")
         return value.value
     if isinstance(value, list):
         return [_bare(item) for item in value]

@@ -1,4 +1,4 @@
-"""``evaluate`` and all that differentiates, from the bytes of a request to those of its answer."""
+"""``evaluate`` and the derivatives, from the bytes of a request to those of its answer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request
 
 
 class Computation:
-    """A request that is read, its program parsed and its executables looked up.
+    """A parsed request, with its program and its call.
 
-    ``finish`` may be stopped by its poll and called again: an evaluation changes nothing.
-    Raises: ``WouldBlock`` where the store would have to be asked, unless it ``waits`` for that.
+    Raises: ``WouldBlock`` if the store would have to be read and not ``blocking``. ``finish`` may
+    be stopped by its poll and called again: evaluations have no side effects.
     """
 
     __slots__ = ("_encoding", "_kind", "_program_id", "call", "request")
@@ -32,23 +32,25 @@ class Computation:
         request: Request,
         poll: Poll,
         *,
-        waits: bool = True,
+        blocking: bool = True,
     ) -> None:
         document = request.document
         start = perf_counter()
-        references = resolver.references(request, waits=waits)
-        asked = read_envelope(document, kind, references)
-        program = engine.parse(asked.program, poll)
-        self.call = engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
+        references = resolver.references(request, blocking=blocking)
+        envelope = read_envelope(document, kind, references)
+        program = engine.parse(envelope.program, poll)
+        self.call = engine.call(
+            program, envelope.variables, envelope.query, vectors=envelope.vectors
+        )
         self.request = request
         self._kind = kind
         self._program_id = request.outcome.program = program.id
-        self._encoding = asked.encoding
+        self._encoding = envelope.encoding
         request.outcome.cached = self.call.compiled
         request.outcome.phases[PARSE] += perf_counter() - start
 
     def finish(self, poll: Poll) -> list[Body]:
-        """Compile what is not compiled, replay, and write the response."""
+        """Compile if necessary, replay, and write the response."""
         call, phases = self.call, self.request.outcome.phases
         start = perf_counter()
         call.compile(poll)
@@ -58,7 +60,7 @@ class Computation:
         return self.answered(answer, perf_counter() - compiled)
 
     def answered(self, answer: Answer, seconds: float) -> list[Body]:
-        """Write the response to what was replayed in so many seconds."""
+        """Write the response of a replay that took ``seconds``."""
         outcome = self.request.outcome
         outcome.nonfinite = tuple(answer.nonfinite)
         outcome.phases[REPLAY] = seconds
@@ -67,14 +69,14 @@ class Computation:
 
 
 class ComputeHandlers:
-    """All kinds of computation, wherever they may take long."""
+    """Computations in an executor, where they may take long."""
 
     def __init__(self, engines: Engines, resolver: ReferenceResolver) -> None:
         self._engines = engines
         self._resolver = resolver
 
     def compute(self, kind: Kind, request: Request) -> list[Body]:
-        """All of it; what the next replay will take is told with the outcome."""
+        """Run a computation; the outcome has the expected cost of the next replay."""
         engine = self._engines.of(request.owner)
         work = Computation(engine, self._resolver, kind, request, request.deadline)
         pieces = work.finish(request.deadline)

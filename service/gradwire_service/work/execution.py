@@ -1,4 +1,4 @@
-"""One task answered, wherever that is."""
+"""Runs one task in a worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradwire_service.work.tasks import Tasks, offer_of
 def execute(
     task: Task, tasks: Tasks, settings: Settings, on_timeout: Callable[[float], None]
 ) -> TaskDone | TaskFailed:
-    """Do a task; ``on_timeout`` is told how long it may take, once its body has said so."""
+    """Run a task; ``on_timeout`` receives the timeout in its body."""
     outcome = Outcome()
     try:
         request = Request(task.headers, task.owner, settings, offer_of(task.name))
@@ -27,7 +27,7 @@ def execute(
         request.body = unpacked(task.body)
         pieces: list[Body] = tasks.run(task.name, request, task.arguments)
         return TaskDone(packed(compressed(pieces, request)), outcome)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+    except Exception as error:  # noqa: BLE001 - every error is reported
         problem = problem_of(error)
         trace = (
             None if problem.expected else stack_of(error, messages=settings.log_level == "debug")

@@ -1,4 +1,4 @@
-"""Everything that may be asked to be done, by name."""
+"""All tasks, by name."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from gradwire_service.work.request import Request
 from gradwire_service.work.tapes import TapeHandlers
 from gradwire_service.work.tensors import TensorHandlers
 
-#: Answers a request, given the parameters of its path; gives the pieces of the body.
+#: Answers a request with the parameters of its path; returns the pieces of the body.
 Handler: TypeAlias = Callable[..., list[Body]]
 
-#: The formats of tasks that do not exchange documents alone.
+#: Formats of tasks that exchange more than documents.
 _OFFERS: Mapping[str, Offer] = {
     "tensors.put": UPLOADS,
     "tensors.show": DOWNLOADS,
@@ -33,7 +33,7 @@ _OFFERS: Mapping[str, Offer] = {
 }
 
 
-#: The settings that bound what is kept from one request to the next.
+#: Settings that limit what is cached between requests.
 _CACHE_SETTINGS = ("cache_bytes", "near_bytes", "tape_values_bytes")
 
 
@@ -43,7 +43,7 @@ def offer_of(task: str) -> Offer:
 
 
 class Tasks:
-    """All work, with what it keeps: an engine's cache, values of tapes."""
+    """The handlers of all tasks, with their caches."""
 
     def __init__(self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes) -> None:
         tape_handlers = TapeHandlers(tapes, resolver)
@@ -69,23 +69,23 @@ class Tasks:
         }
 
     def run(self, task: str, request: Request, arguments: tuple[str, ...]) -> list[Body]:
-        """Do a task: the pieces of the answer's body. The rest is the request's ``outcome``."""
+        """Run a task: returns the pieces of the answer's body, and fills ``request.outcome``."""
         return self._handlers[task](request, *arguments)
 
 
 def open_tasks(settings: Settings, store: Store, *, isolated: bool) -> Tasks:
-    """All work on a store, with engines and a resolver of its own."""
+    """All tasks on a store, with their own engines and resolver."""
     engines = open_engines(settings, isolated=isolated)
     resolver = ReferenceResolver(engines, store, settings.near_bytes)
     return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))
 
 
 def divide_caches(settings: Settings, count: int) -> Settings:
-    """The settings of each of so many that divide what is kept between them."""
+    """The settings of each of ``count`` processes that divide the caches."""
     shares = {name: max(getattr(settings, name) // count, 1) for name in _CACHE_SETTINGS}
     return settings.model_copy(update=shares)
 
 
 def max_cache_bytes(settings: Settings) -> int:
-    """The most that all work keeps from one request to the next."""
+    """The maximum bytes that are cached between requests."""
     return sum(getattr(settings, name) for name in _CACHE_SETTINGS)

@@ -1,4 +1,4 @@
-"""Arrays that are sent once, and then referred to."""
+"""Stored tensors, which requests refer to."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gradwire_service.work.request import PARSE, Request, rfc3339
 
 
 class TensorHandlers:
-    """What is done about tensors."""
+    """Handlers of tasks on tensors."""
 
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
 
     def put(self, request: Request, ref: str | None = None) -> list[Body]:
-        """Keep a tensor."""
+        """Store a tensor."""
         document = request.document
         with request.phase(PARSE):
             array = read_tensor(document)
@@ -32,15 +32,15 @@ class TensorHandlers:
         )
 
     def look(self, request: Request, ref: str) -> list[Body]:
-        """Whether a tensor is there."""
+        """Check that a tensor exists."""
         return self._shown(request, ref, body=False)
 
     def show(self, request: Request, ref: str) -> list[Body]:
-        """A tensor."""
+        """Show a tensor."""
         return self._shown(request, ref, body=True)
 
     def remove(self, request: Request, ref: str) -> list[Body]:
-        """Forget a tensor."""
+        """Delete a tensor."""
         self._tensors.remove(request.owner, ref)
         request.outcome.status = 204
         return []

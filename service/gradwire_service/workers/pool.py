@@ -1,4 +1,4 @@
-"""The processes that compute: started ahead, and replaced when they end."""
+"""The pool of worker processes: started in advance, and replaced when they end."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from gradwire_service.workers.process import Serve, StartedProcess, WorkerProces
 
 logger = logging.getLogger("gradwire")
 
-#: How soon a process is started again after one could not be.
+#: Time between attempts to start a process.
 _RETRY_SECONDS = 1.0
 
 
-#: What may be written to in a container that is read-only otherwise.
+#: Writable even in read-only containers.
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - multiprocessing makes a folder of its own in it
 
 
 class NoTemporaryFolder(NotStarted):
-    """Processes need a folder for temporary files, and there is none."""
+    """There is no folder for temporary files, which worker processes need."""
 
 
 class ProcessPool:
-    """So many processes, which ``queue`` hands tasks to; started and joined in ``threads``.
+    """Worker processes, the executors of ``queue``; started and joined in ``threads``.
 
     Raises: ``NoTemporaryFolder``.
     """
@@ -46,7 +46,7 @@ class ProcessPool:
         isolated: bool,
     ) -> None:
         _find_temporary_folder()
-        # What computes needs neither the store's address nor the keys.
+        # Workers need neither the store's address nor the API keys.
         self._settings = settings.model_copy(update={"store": "memory:", "keys": None})
         self._serve = serve
         self._store = store
@@ -60,13 +60,13 @@ class ProcessPool:
         self._all_ended = asyncio.Event()
 
     async def open(self) -> None:
-        """Start them, and wait for the first: the queue has each as soon as it is there."""
+        """Start all processes and wait for the first; each joins the queue when it is ready."""
         for _ in range(self._settings.processes):
             self._start()
         await self._first.wait()
 
     async def close(self) -> None:
-        """End all processes; what they were asked has ended."""
+        """End all processes, which have finished their tasks."""
         self._closed = True
         self._queue.close()
         for process in list(self._processes):
@@ -105,7 +105,7 @@ class ProcessPool:
         self._first.set()
 
     def _ended(self, process: WorkerProcess) -> None:
-        """Replace one that has ended, for whatever reason."""
+        """Replace a process that has ended."""
         self._processes.discard(process)
         self._queue.discard(process)
         if not self._closed:
@@ -115,7 +115,7 @@ class ProcessPool:
 
 
 def _find_temporary_folder() -> None:
-    """Make sure that there is a folder for the socket by which processes are started.
+    """Ensure a folder for the socket through which processes are started.
 
     Raises: ``NoTemporaryFolder``.
     """
@@ -124,8 +124,7 @@ def _find_temporary_folder() -> None:
     except FileNotFoundError as error:
         if not os.access(_SHARED_MEMORY, os.W_OK):
             raise NoTemporaryFolder(
-                "processes are started by a socket in a folder for temporary files: "
-                f"{error.strerror}; mount one at /tmp, name one by TMPDIR, or set "
-                "GRADWIRE_PROCESSES=0"
+                "worker processes need a folder for temporary files: "
+                f"{error.strerror}; mount one at /tmp, set TMPDIR, or set GRADWIRE_PROCESSES=0"
             ) from None
         tempfile.tempdir = str(_SHARED_MEMORY)

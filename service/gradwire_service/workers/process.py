@@ -1,4 +1,4 @@
-"""A process that computes, as the event loop of the service has it."""
+"""A worker process, as seen by the event loop of the service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
 
-from gradwire_service.problems import Crashed
+from gradwire_service.problems import WorkerCrashed
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.work.messages import Task
@@ -24,18 +24,18 @@ from gradwire_service.workers.remote import dispatch
 
 logger = logging.getLogger("gradwire")
 
-#: Processes are forked from one that has imported what they need, and nothing else: soon, with most
-#: of their memory in common, and without threads.
+#: Processes are forked from a server that has only imported what they need: they start fast, share
+#: most memory, and inherit no threads.
 _FORKING = get_context("forkserver")
 _FORKING.set_forkserver_preload(["gradwire_service.workers.worker"])
 _JOIN_SECONDS = 5
 
-#: What a process does, until the other end of its socket is closed: ``workers.worker.serve``.
+#: The main function of a worker process: ``workers.worker.serve``.
 Serve: TypeAlias = Callable[[socket.socket, Settings, bool], None]
 
 
 class StartedProcess:
-    """A process that runs, and the socket to it. Made in a thread: forking waits."""
+    """A running process and its channel. Create it in a thread: forking blocks."""
 
     def __init__(self, serve: Serve, settings: Settings, *, isolated: bool) -> None:
         ours, theirs = socket.socketpair()
@@ -47,13 +47,13 @@ class StartedProcess:
         self.channel = Channel(ours)
 
     def end(self) -> None:
-        """End what nobody needs."""
+        """Kill the process and close the channel."""
         self.channel.close()
         self.process.kill()
 
 
 class WorkerProcess:
-    """Does one task at a time. Only on the event loop; the store is asked in ``threads``."""
+    """Runs one task at a time. Only for the event loop; calls of the store run in ``threads``."""
 
     def __init__(
         self,
@@ -78,27 +78,27 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """What the system calls it."""
+        """The process id."""
         assert self._process.pid is not None
         return self._process.pid
 
     def begin(self, task: Task, answered: Callable[[Any], None]) -> None:
-        """Send it a task."""
+        """Send a task."""
         self._task, self._answered = task, answered
-        with suppress(ChannelClosed):  # which is told when the socket is read
+        with suppress(ChannelClosed):  # reported when the socket is read
             self._channel.send(task)
 
     def stop(self) -> None:
-        """Have it stop at its next poll."""
+        """Stop the task at its next poll."""
         self._signal(STOP)
 
     def kill(self) -> None:
-        """End it at once. It takes no other task, though an answer may be on its way."""
+        """Kill the process. It accepts no other task, but an answer may still arrive."""
         self._killed, self.alive = True, False
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError):  # which has ended since
+        with suppress(ProcessLookupError):  # it has ended
             os.kill(self.pid, number)
 
     def _arrived(self) -> None:
@@ -110,7 +110,7 @@ class WorkerProcess:
             joined.add_done_callback(lambda _: self._complete(self._error()))
 
     def _end(self) -> asyncio.Future[None]:
-        """Have it replaced; the process ends with its channel."""
+        """Replace the process, which ends with its channel."""
         self.alive = False
         self._ended(self)
         self._loop.remove_reader(self._channel.fileno())
@@ -131,7 +131,7 @@ class WorkerProcess:
             if self._task is None and self.alive:
                 self._end()
         else:
-            if self._recycling and self.alive:  # before it is given the next task
+            if self._recycling and self.alive:  # before it gets the next task
                 self._end()
             self._complete(message)
 
@@ -149,18 +149,18 @@ class WorkerProcess:
         self._process.join(_JOIN_SECONDS)
 
     def _error(self) -> Exception:
-        """What its task is told of its end."""
+        """The error of its task after its end."""
         status = self._process.exitcode
         if not self._killed:
             logger.warning("a worker process ended unexpectedly", extra={"exit_status": status})
         if status == -signal.SIGKILL and not self._killed:
-            return Crashed(
+            return WorkerCrashed(
                 "over_budget",
-                "the system killed the worker process of this request, probably for lack of memory",
-                hint="ask for smaller arrays, or for less at once",
+                "the system killed the worker process of this request, probably out of memory",
+                hint="use smaller arrays, or send less work at once",
             )
-        return Crashed(
+        return WorkerCrashed(
             "worker_crashed",
             f"the worker process of this request ended with status {status}",
-            hint="report it with the program, which may crash other workers, too",
+            hint="report it with the program, which may crash other workers too",
         )

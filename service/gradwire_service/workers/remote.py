@@ -1,4 +1,4 @@
-"""The service's store, as a process that computes has it: every call goes through its channel."""
+"""The service's store in a worker process: every call goes through the channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradwire_service.workers.messages import Raised, Returned, StoreCall
 
 
 class RemoteStore(Store):
-    """Asks the service, and waits for its answer. For one thread."""
+    """Calls the store of the service and waits for the result. For one thread."""
 
     def __init__(self, channel: Channel, settings: Settings) -> None:
         super().__init__(policies(settings))
@@ -47,7 +47,7 @@ class RemoteStore(Store):
         return amount
 
     def close(self) -> None:
-        """It is the service's to close."""
+        """Do nothing: the service closes the store."""
 
     def _call(self, method: str, *arguments: Any, **named: Any) -> Any:
         self._channel.send(StoreCall(method, arguments, named))
@@ -59,11 +59,11 @@ class RemoteStore(Store):
 
 
 def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
-    """Do what a process asks of the store; its errors are the answer. May wait."""
+    """Run a call of a worker process on the store; exceptions are returned. May block."""
     arguments = [_unpacked(argument) for argument in call.arguments]
     try:
         value = getattr(store, call.method)(*arguments, **call.named)
-    except Exception as error:  # noqa: BLE001 - it is raised where the store was asked
+    except Exception as error:  # noqa: BLE001 - raised again in the worker
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return Raised(error)
     if isinstance(value, Held) and value.body is not None:
@@ -72,7 +72,7 @@ def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
 
 
 def _unpacked(argument: Any) -> Any:
-    """An argument of a call; records' bodies are bytes again."""
+    """An argument of a call, with the body of a record as bytes."""
     if isinstance(argument, Record):
         return argument._replace(body=_body_bytes(argument.body))
     return argument

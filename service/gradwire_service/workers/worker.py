@@ -1,4 +1,4 @@
-"""A process that computes: asked through a channel, one task at a time, until the channel ends."""
+"""A worker process: runs tasks from its channel, one at a time, until the channel closes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from gradwire_service.workers.memory import MemoryTrimmer, end_first, limit_memo
 from gradwire_service.workers.messages import STOP, Ready, Recycle, TimeoutChanged
 from gradwire_service.workers.remote import RemoteStore
 
-#: How long a process has nothing to do before it gives back what it has kept for the next task.
+#: Idle time after which a process releases memory kept for the next task.
 _IDLE_SECONDS = 1.0
 
 
 class Worker:
-    """Does what it is asked."""
+    """Runs tasks from a channel."""
 
     def __init__(self, channel: Channel, settings: Settings, *, isolated: bool) -> None:
         self._channel = channel
@@ -40,12 +40,12 @@ class Worker:
         self._trimmer = MemoryTrimmer(max_cache_bytes(share))
 
     def stop(self, _signal: int, _frame: FrameType | None) -> None:
-        """Stop what is being done, at its next poll."""
+        """Stop the running task at its next poll."""
         if self._deadline is not None:
             self._deadline.cancel()
 
     def work(self) -> None:
-        """Do one task after the other, until there will be no more.
+        """Run tasks one after the other until the channel closes.
 
         Raises: ``ChannelClosed``.
         """
@@ -71,12 +71,12 @@ class Worker:
 
 
 def serve(connection: socket.socket, settings: Settings, isolated: bool) -> None:
-    """What the process does: work for whoever has the other end, until that is gone."""
+    """Run tasks until the other end of the connection closes."""
     end_with_parent()
-    # They may come to all processes of a service at once, which lets us finish.
+    # Sent to all processes of a service at once; the service lets workers finish.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    warnings.simplefilter("ignore")  # Python's own would quote programs on the standard error
+    warnings.simplefilter("ignore")  # Python's own warnings would print programs to stderr
     threadpool_limits(settings.blas_threads)
     keep_freed_memory(KEPT_BY_PROCESS_BYTES, in_one=True)
     channel = Channel(connection)
@@ -89,5 +89,5 @@ def serve(connection: socket.socket, settings: Settings, isolated: bool) -> None
         with suppress(ChannelClosed):
             channel.send(Ready())
             worker.work()
-    except MemoryError:  # beside a task, with no room to tell: as the system ends who has no memory
+    except MemoryError:  # outside of a task, where it cannot be reported
         signal.raise_signal(signal.SIGKILL)

@@ -8,7 +8,7 @@ import threading
 import pytest
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Unavailable
-from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Shared, packed
+from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, SharedMemory, packed
 from gradwire_service.workers.channel import Channel, ChannelClosed
 
 
@@ -46,7 +46,7 @@ def test_shared_memory_is_sent_by_its_descriptor(ends):
     one, other = ends
     body = os.urandom(WHOLE_BYTES + 1)
     shared = packed([body])
-    assert isinstance(shared, Shared)
+    assert isinstance(shared, SharedMemory)
     one.send({"first": shared, "short": b"abc"})
     del shared
     received = other.receive()
@@ -97,14 +97,14 @@ def test_where_memory_has_no_files_they_are_on_disk(ends, monkeypatch):
 
 def test_what_cannot_be_mapped_is_a_lack_of_memory():
     with pytest.raises(MemoryError):
-        Shared(os.open(os.devnull, os.O_RDONLY), 1 << 20).mapped()
+        SharedMemory(os.open(os.devnull, os.O_RDONLY), 1 << 20).mapped()
 
 
 def test_all_that_has_arrived_is_given_at_once(ends):
     one, other = ends
     for number in range(5):
         one.send((number, packed([b"x" * (LARGE_BYTES + number)])))
-    arrived: list[tuple[int, Shared]] = []
+    arrived: list[tuple[int, SharedMemory]] = []
     while len(arrived) < 5:
         arrived += other.receive_available()
     assert [(number, len(body)) for number, body in arrived] == [
