@@ -1,4 +1,4 @@
-"""The command that explains: what the documentation shows of it, and what is wrong in its files."""
+"""The command explain: its documented output, and errors in its files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def printed(tmp_path, monkeypatch, capsys):
 
 
 def untimed(text: str) -> list[str]:
-    """The lines without what no two runs have in common."""
+    """The lines without what differs between runs."""
     return [re.sub(r" +[\d.]+ (µs|%)", r" \1", line).rstrip() for line in text.splitlines() if line]
 
 

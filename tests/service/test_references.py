@@ -1,4 +1,4 @@
-"""What is at hand is used without asking the store, for a while; what is not makes no one wait."""
+"""Cached references are used without the store for a while; others do not block."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -133,7 +133,7 @@ def test_what_is_deleted_or_moved_here_is_seen_at_once(resolver):
 
 @pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
 def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
-    """What a digest stands for is the same for ever; what a name stands for is not."""
+    """A digest always has the same meaning; a name does not."""
     with redis_server(tmp_path) as server:
         store = RedisStore(server.url, policies(Settings()))
         resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
@@ -157,7 +157,7 @@ def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
 
 
 class Interrupted(MemoryStore):
-    """A store during whose next answer something else is done."""
+    """A store whose next answer is interrupted by another action."""
 
     def __init__(self, *given):
         super().__init__(*given)
@@ -223,7 +223,7 @@ def test_room_is_made_by_what_was_asked_for_longest_ago():
 
 
 def test_what_is_compiled_for_one_owner_is_not_for_another(resolver):
-    """Else how long compiling takes would tell one what the other has."""
+    """Otherwise compile times would reveal the tensors of other owners."""
     leaves = []
     for request in ME, YOU:
         tensor, _ = resolver.tensors.put(request.owner, ARRAY)

@@ -34,7 +34,7 @@ _JOINING_SECONDS = 30e-6
 #: After so many replays the code is generated, and durations predict the next one.
 _WARM = 4
 #: After so many unsuccessful batches in a row, only one in so many requests waits.
-_FRUITLESS, _SELDOM = 16, 1024
+_MAX_FAILURES, _PROBE_INTERVAL = 16, 1024
 
 #: The body of each request, or None if it must run alone.
 Replies: TypeAlias = Sequence[bytes | None]
@@ -52,18 +52,18 @@ class ReplayTimes:
     #: The same for joint replays, by the number of calls they are padded to.
     together: dict[int, tuple[int, float]] = field(default_factory=dict)
     #: Batches since the last successful one, and all requests.
-    fruitless: int = 0
+    failures: int = 0
     requests: int = 0
     #: Whether a thread compiles for a batch, and the number of batches replayed in threads.
     compiling: bool = False
     replaying: int = 0
 
-    def waits(self, call: Call, most: int) -> bool:
+    def should_wait(self, call: Call, most: int) -> bool:
         """Whether the next request should wait for others, up to ``most``."""
         self.requests += 1
         if not self.joins or self.replays < _WARM or self.alone < _JOINING_SECONDS:
             return False
-        if self.fruitless >= _FRUITLESS and self.requests % _SELDOM:
+        if self.failures >= _MAX_FAILURES and self.requests % _PROBE_INTERVAL:
             return False
         return self.pays(call, most)
 
@@ -78,19 +78,19 @@ class ReplayTimes:
             least = call.seconds / 2
         return count > 1 and least < count * (self.alone - _JOINING_SECONDS)
 
-    def went_alone(self, seconds: float) -> None:
+    def record_single(self, seconds: float) -> None:
         """Include a replay of one call."""
         self.replays += 1
         self.alone = min(self.alone, seconds)
 
-    def went_together(self, count: int, answered: int, seconds: float) -> None:
+    def record_batch(self, count: int, answered: int, seconds: float) -> None:
         """Include a joint replay of ``count`` calls; those not answered still run alone."""
-        self.fruitless = 0 if answered else self.fruitless + 1
+        self.failures = 0 if answered else self.failures + 1
         seconds += (count - answered) * self.alone
         replays, least = self.together.get(padded(count), (0, seconds))
         self.together[padded(count)] = replays + 1, min(least, seconds)
 
-    def never(self, count: int) -> None:
+    def disable(self, count: int) -> None:
         """Never batch ``count`` requests again."""
         self.together[padded(count)] = _WARM, float("inf")
 
@@ -141,7 +141,7 @@ class Batcher:
         times = self._times.get(entry)
         if times is None:
             times = self._times[entry] = ReplayTimes(JointCall.takes(work.call))
-        if entry in self._open or times.waits(work.call, self._most):
+        if entry in self._open or times.should_wait(work.call, self._most):
             deadline = work.request.deadline
             joined = self._join(entry, times, work)
             try:
@@ -153,7 +153,7 @@ class Batcher:
                 exchange.account.program = exchange.outcome.program
                 return reply
         body = await alone(work, exchange)
-        times.went_alone(exchange.outcome.phases[REPLAY])
+        times.record_single(exchange.outcome.phases[REPLAY])
         return body
 
     def _join(
@@ -163,14 +163,14 @@ class Batcher:
         batch = self._open.get(entry)
         if batch is None:
             batch = self._open[entry] = Batch(entry, times, [])
-            loop.call_soon(self._look_round, batch)
+            loop.call_soon(self._wait_or_close, batch)
         reply = loop.create_future()
         batch.members.append(BatchMember(work, reply))
         if len(batch.members) == self._most:
             self._close(batch)
         return reply
 
-    def _look_round(self, batch: Batch) -> None:
+    def _wait_or_close(self, batch: Batch) -> None:
         """When the requests that arrived together are in, wait on if others are in flight."""
         if self._capacity.in_flight > len(batch.members):
             loop = asyncio.get_running_loop()
@@ -198,7 +198,7 @@ class Batcher:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            times.fruitless += 1
+            times.failures += 1
             for member in there:
                 member.reply.set_result(None)
 
@@ -217,7 +217,7 @@ class Batcher:
             else:
                 missing = joint
         except Exception as error:  # noqa: BLE001 - each request raises its own again
-            times.fruitless += 1
+            times.failures += 1
             _log(error)
         if any(replies):
             self._metrics.joined(len(members) - replies.count(None))
@@ -225,7 +225,7 @@ class Batcher:
             if not member.reply.done():
                 member.reply.set_result(reply)
         if entry in self._open:
-            asyncio.get_running_loop().call_soon(self._look_round, self._open[entry])
+            asyncio.get_running_loop().call_soon(self._wait_or_close, self._open[entry])
         if missing is not None and not times.compiling:
             await self._compile(missing, members, times)
 
@@ -235,14 +235,14 @@ class Batcher:
         """Replay on the event loop if short, else in a thread, until the last deadline."""
         if self._inline_limits.allow(joint):
             with suppress(TooLongInline):
-                return _written(joint, members, times, InlineDeadline())
+                return _replay_batch(joint, members, times, InlineDeadline())
         deadlines = [member.work.request.deadline for member in members]
         deadline = max(deadlines, key=Deadline.remaining_seconds)
         loop = asyncio.get_running_loop()
         times.replaying += 1
         try:
             return await loop.run_in_executor(
-                self._threads, _written, joint, members, times, deadline
+                self._threads, _replay_batch, joint, members, times, deadline
             )
         finally:
             times.replaying -= 1
@@ -256,22 +256,22 @@ class Batcher:
         try:
             await loop.run_in_executor(self._threads, joint.compile, Deadline(self._compile_ms))
         except Exception as error:  # noqa: BLE001 - no request waits for it
-            times.never(len(members))
+            times.disable(len(members))
             _log(error)
         finally:
             times.compiling = False
 
 
-def _written(
+def _replay_batch(
     joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes, poll: Poll
 ) -> Replies:
     """Replay, and write the responses."""
     start = perf_counter()
     answers = joint.answers(poll)
     seconds = perf_counter() - start
-    times.went_together(len(members), len(members) - answers.count(None), seconds)
+    times.record_batch(len(members), len(members) - answers.count(None), seconds)
     return [
-        None if answer is None else b"".join(member.work.answered(answer, seconds))
+        None if answer is None else b"".join(member.work.encode(answer, seconds))
         for member, answer in zip(members, answers, strict=True)
     ]
 

@@ -21,8 +21,8 @@ class Executor(Protocol):
     #: Whether it accepts another task.
     alive: bool
 
-    def begin(self, task: Any, answered: Callable[[Any], None]) -> None:
-        """Run a task, and call ``answered`` once with its result, on the event loop."""
+    def begin(self, task: Any, on_answer: Callable[[Any], None]) -> None:
+        """Run a task, and call ``on_answer`` once with its result, on the event loop."""
 
     def stop(self) -> None:
         """Stop the task at its next poll."""

@@ -217,7 +217,7 @@ class Queue:
         self._running_of[job.owner] += 1
         self._waited(job.waited_seconds)
 
-        def answered(answer: Any) -> None:
+        def on_answer(answer: Any) -> None:
             del self._running[executor]
             self._running_of[job.owner] -= 1
             if not self._running_of[job.owner]:
@@ -231,7 +231,7 @@ class Queue:
                 job.answer.set_result(answer)
             self._dispatch()
 
-        executor.begin(job.task, answered)
+        executor.begin(job.task, on_answer)
 
     def remember(self, home: str, executor: Executor) -> None:
         """Prefer ``executor`` for tasks of ``home`` from now on."""

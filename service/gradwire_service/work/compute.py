@@ -57,9 +57,9 @@ class Computation:
         compiled = perf_counter()
         answer = call.replay(poll)
         phases[COMPILE] += compiled - start
-        return self.answered(answer, perf_counter() - compiled)
+        return self.encode(answer, perf_counter() - compiled)
 
-    def answered(self, answer: Answer, seconds: float) -> list[Body]:
+    def encode(self, answer: Answer, seconds: float) -> list[Body]:
         """Write the response of a replay that took ``seconds``."""
         outcome = self.request.outcome
         outcome.nonfinite = tuple(answer.nonfinite)

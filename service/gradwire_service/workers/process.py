@@ -70,7 +70,7 @@ class WorkerProcess:
         self._ready = ready
         self._ended = ended
         self._task: Task | None = None
-        self._answered: Callable[[Any], None] | None = None
+        self._on_answer: Callable[[Any], None] | None = None
         self._killed = self._recycling = False
         self.alive = True
         self._loop = asyncio.get_running_loop()
@@ -82,9 +82,9 @@ class WorkerProcess:
         assert self._process.pid is not None
         return self._process.pid
 
-    def begin(self, task: Task, answered: Callable[[Any], None]) -> None:
+    def begin(self, task: Task, on_answer: Callable[[Any], None]) -> None:
         """Send a task."""
-        self._task, self._answered = task, answered
+        self._task, self._on_answer = task, on_answer
         with suppress(ChannelClosed):  # reported when the socket is read
             self._channel.send(task)
 
@@ -141,9 +141,9 @@ class WorkerProcess:
                 self._channel.send(called.result())
 
     def _complete(self, answer: Any) -> None:
-        answered, self._answered, self._task = self._answered, None, None
-        if answered is not None:
-            answered(answer)
+        on_answer, self._on_answer, self._task = self._on_answer, None, None
+        if on_answer is not None:
+            on_answer(answer)
 
     def _join(self) -> None:
         self._process.join(_JOIN_SECONDS)

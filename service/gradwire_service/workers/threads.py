@@ -30,13 +30,13 @@ class WorkerThread:
         self._tasks = tasks
         self._settings = settings
 
-    def begin(self, task: Task, answered: Callable[[Any], None]) -> None:
+    def begin(self, task: Task, on_answer: Callable[[Any], None]) -> None:
         """Run a task, which shares its deadline with the caller."""
         loop = asyncio.get_running_loop()
 
         def done(future: Future[Any]) -> None:
             with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(answered, future.exception() or future.result())
+                loop.call_soon_threadsafe(on_answer, future.exception() or future.result())
 
         future = self._threads.submit(
             execute, task, self._tasks, self._settings, on_timeout=lambda _: None

@@ -1,4 +1,4 @@
-"""The command: a key is shown once, its digest is kept, and start-up errors tell no content."""
+"""The command: a key is shown once, its digest is stored, and errors repeat no content."""
 
 import json
 import os

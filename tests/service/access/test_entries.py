@@ -1,4 +1,4 @@
-"""Lists of keys: read back as written, refused with the place and without the content."""
+"""Key files: read back as written, errors with the place and without the content."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The keyring: who is who, until when, and what stays when the list changes."""
+"""The keyring: identities, expiry, and counters that survive a new list."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -16,7 +16,7 @@ def token_of(text):
 
 
 def identified(keyring, text):
-    """The key of a text that is good."""
+    """The key of a valid token."""
     key = keyring.identify(token_of(text))
     assert key is not None
     return key
@@ -40,7 +40,7 @@ def test_a_key_is_its_tenants(issue):
 
 
 def test_no_header_has_the_owner_of_a_tenant():
-    """Without keys an owner is the digest of a header, which may be anything a client sends."""
+    """Without API keys an owner is the digest of a header with any content."""
     assert owner_of("acme") != sha256(b"acme").hexdigest()
     assert owner_of("acme") == sha256(b"gradwire tenant\0acme").hexdigest()
 

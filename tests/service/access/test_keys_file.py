@@ -1,4 +1,4 @@
-"""The file of keys: followed without a restart, and never for the worse."""
+"""Key files: reloaded without a restart; broken ones change nothing."""
 
 import logging
 import time
@@ -15,7 +15,7 @@ MARKER = "MARKER-c0ffee"
 
 @pytest.fixture
 def followed(issue, tmp_path):
-    """A file with one key, the key, what follows it, and whether a key is good."""
+    """A file with one key, the key, its watcher, and a check of keys."""
     token, entry = issue()
     path = tmp_path / "keys.json"
     path.write_text(write_entries([entry]))
@@ -41,7 +41,7 @@ def by_replacement(path, text):
 
 
 def by_a_link_elsewhere(path, text):
-    """As volumes of Kubernetes do: the file is a link through a directory that is swapped."""
+    """As in volumes of Kubernetes: the file is a link through a directory that is swapped."""
     folder = path.parent / str(time.monotonic_ns())
     folder.mkdir()
     (folder / path.name).write_text(text)

@@ -10,12 +10,12 @@ PAUSES = st.lists(st.floats(0, 3), max_size=60)
 
 
 def admitted(limiter):
-    """Whether a request is let in; it ends at once."""
+    """Whether a request is admitted; it ends at once."""
     return wait_told(limiter) is None
 
 
 def wait_told(limiter):
-    """The seconds that a request is told to wait; None where it is let in."""
+    """The Retry-After of a request; None if it is admitted."""
     try:
         limiter.enter()
     except Refusal as refusal:

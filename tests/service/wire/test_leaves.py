@@ -1,4 +1,4 @@
-"""Variables as leaves in their structure, and the refusals with their pointers."""
+"""Variables as nested leaves, and errors with their pointers."""
 
 import numpy as np
 import pytest
@@ -176,7 +176,7 @@ ARRAYS = {
 
 
 def held():
-    """References to the arrays above; whatever else is referred to is missing."""
+    """References to the arrays above; all others are missing."""
     return References(lambda kind, digest: ARRAYS.get(digest) if kind == "tensors" else None)
 
 

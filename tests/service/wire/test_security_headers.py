@@ -1,4 +1,4 @@
-"""What browsers are told of every answer."""
+"""Security headers of every response."""
 
 import pytest
 from gradwire_service.wire.security_headers import security_headers

@@ -1,4 +1,4 @@
-"""Cotangents and tangents as arrays, nested as what they belong to."""
+"""Cotangents and tangents as arrays, nested like their targets and sources."""
 
 import numpy as np
 import pytest

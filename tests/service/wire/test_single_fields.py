@@ -1,4 +1,4 @@
-"""What a body asks for, found without reading all of it."""
+"""Single fields, found without parsing the whole body."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""MessagePack in, beside another implementation of the format."""
+"""Parsed MessagePack, compared with another implementation."""
 
 import math
 import struct

@@ -1,4 +1,4 @@
-"""Messages between processes: whole, in order, with what they share."""
+"""Messages between processes: complete, in order, with shared memory."""
 
 import os
 import socket
@@ -55,7 +55,7 @@ def test_shared_memory_is_sent_by_its_descriptor(ends):
 
 
 def test_what_takes_turns_is_left_where_both_have_it(ends):
-    """Long bytes of either end, in memory that is made once; what does not fit has its own."""
+    """Long bytes of either end, in memory that is created once; others get separate memory."""
     one, other = ends
     for size in (LARGE_BYTES + 1, WHOLE_BYTES, 1, WHOLE_BYTES + 1, 1_000_000):
         for sender, receiver in ((one, other), (other, one)):

@@ -1,4 +1,4 @@
-"""Computations in processes: the same answers, stopped at once, alone in what they break."""
+"""Worker processes: the same answers, stopped at once, with isolated crashes."""
 
 import asyncio
 import errno
@@ -30,13 +30,13 @@ REQUESTS = [
 
 @pytest.fixture
 async def pooled(served):
-    """A client of a service that computes in one process, unless it is short."""
+    """A client of a service with one worker process."""
     async with served(processes=1, cores=1) as client:
         yield client
 
 
 def told(response):
-    """What a response says, but for what each has of its own."""
+    """A response without its unique parts."""
     document = response.json()
     document.pop("instance", None)
     return response.status_code, document
@@ -162,7 +162,7 @@ async def test_an_answer_that_is_too_large_for_a_process_is_refused(served):
 
 
 async def test_what_libraries_need_for_json_is_refused_like_all_else(served):
-    """Where a process has not enough of it, whether to read or to write, it is never killed."""
+    """A process with too little memory to read or write JSON is never killed."""
     async with served(processes=1, process_bytes=160 << 20) as client:
         statuses: set[int] = set()
         for count in range(500_000, 8_000_000, 500_000):
@@ -213,7 +213,7 @@ async def test_long_bodies_and_answers_cross_whole(pooled, served):
 
 @pytest.mark.parametrize("processes", [0, 1])
 async def test_a_long_body_says_how_long_to_wait(served, processes):
-    """Before anybody has read it: all that compute may be busy."""
+    """Before the body is parsed: all workers may be busy."""
     async with served(processes=processes, cores=1) as client:
         busy = [asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS)) for _ in range(2)]
         await asyncio.sleep(0.5)
