@@ -1,4 +1,4 @@
-"""The HTTP service around the engine: the wire, the queue and the problems, no derivative."""
+"""The HTTP service around the engine: formats, scheduling, storage and errors."""
 
 from importlib.metadata import PackageNotFoundError, version
 

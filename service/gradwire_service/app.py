@@ -1,4 +1,4 @@
-"""The application: every part made once, and handed to those that need it."""
+"""The application: creates every part once, and passes it to those that need it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gradwire_service import __version__, openapi
-from gradwire_service.access.admission import Admission
+from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
+from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
 from gradwire_service.http.cors import RefusingPreflights, answering_pages_of
-from gradwire_service.library import Library
-from gradwire_service.parts import Parts
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.routes import (
     catalogue,
     compute,
@@ -33,7 +33,7 @@ from gradwire_service.routes import (
     tenants,
     tensors,
 )
-from gradwire_service.routes.desk import Desk
+from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
 from gradwire_service.scheduling import Bounds, Capacity, Queue
 from gradwire_service.settings import Settings
@@ -51,21 +51,21 @@ from gradwire_service.telemetry import (
     request_logger,
 )
 from gradwire_service.work.tasks import Tasks
-from gradwire_service.workers.pool import Pool
-from gradwire_service.workers.threads import Threads
+from gradwire_service.workers.pool import ProcessPool
+from gradwire_service.workers.threads import ThreadPool
 from gradwire_service.workers.worker import serve
 
-#: Threads that wait for the store and for processes to start, or compile what is short.
+#: Threads that wait for the store and for new processes, or compile short programs.
 _THREADS = 8
 
 DESCRIPTION = """
-Exact values and gradients of the programs it is sent, written as source text or as a graph.
-Every error is a problem document (RFC 9457) that says what is wrong, and where.
+Exact values and derivatives of programs, which are sent as source text or as graphs.
+Every error is a problem document (RFC 9457) with the cause and its place.
 """
 
 
 class Application(FastAPI):
-    """FastAPI with a shorter way to the routes that read and write raw bodies."""
+    """FastAPI with a shorter path to the routes that read and write raw bodies."""
 
     def __init__(
         self,
@@ -85,21 +85,21 @@ class Application(FastAPI):
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As Starlette's own; FastAPI's looks into the environment at every request."""
+        """Call the middleware stack; FastAPI would read the environment at every request."""
         scope["app"] = self
         if self.middleware_stack is None:
             self.middleware_stack = self.build_middleware_stack()
         await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Around all ``RequestMiddleware``, then which pages may ask, what is added, who is let in.
+        """Stack the middleware, from ``RequestMiddleware`` outside to ``RawRoutes`` inside.
 
-        FastAPI's own is passed only where needed.
+        FastAPI's own stack is innermost, for requests that are not for raw routes.
         """
         added, self.user_middleware = self.user_middleware, []
         app: ASGIApp = RawRoutes(self.routes, super().build_middleware_stack())
         if self._keyring is not None:
-            app = Admission(app, self._keyring)
+            app = Authentication(app, self._keyring)
         for middleware, arguments, options in reversed(added):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
@@ -109,7 +109,7 @@ class Application(FastAPI):
         return app if self._export is None else self._export.around(app)
 
     def openapi(self) -> dict[str, Any]:
-        """The OpenAPI document, made once."""
+        """The OpenAPI document, built once."""
         if self.openapi_schema is None:
             schema = get_openapi(
                 title=self.title,
@@ -123,9 +123,9 @@ class Application(FastAPI):
 
 
 def create_app(settings: Settings | None = None, log: Log | None = None) -> FastAPI:
-    """Make an application; without settings, with those of the environment.
+    """Create an application; the default settings are those of the environment.
 
-    Requests are lines of ``log``, where there is one.
+    Requests are logged to ``log``, if given.
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
@@ -140,20 +140,20 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     queue = Queue(settings.cores, bounds, metrics.waited)
     capacity = Capacity(queue)
     metrics.watch(capacity)
-    apart = keyring is not None
-    engines = open_engines(settings, apart=apart)
+    isolated = keyring is not None
+    engines = open_engines(settings, isolated=isolated)
 
     store = open_store(settings)
-    library = Library(engines, store, settings.near_bytes, settings.inline_body_bytes)
+    resolver = ReferenceResolver(engines, store, settings.near_bytes, settings.inline_body_bytes)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
-    executors: Pool | Threads
+    executors: ProcessPool | ThreadPool
     if settings.processes:
-        executors = Pool(serve, settings, store, queue, threads, apart=apart)
+        executors = ProcessPool(serve, settings, store, queue, threads, isolated=isolated)
     else:
-        tapes_here = Tapes(engines, store, library, settings.tape_values_bytes)
-        executors = Threads(Tasks(engines, library, tapes_here), queue, settings)
-    parts = Parts(engines, store, library, capacity, metrics, settings)
-    desk = Desk(capacity, metrics, settings)
+        tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
+        executors = ThreadPool(Tasks(engines, resolver, tapes_here), queue, settings)
+    dependencies = Dependencies(engines, store, resolver, capacity, metrics, settings)
+    offloader = Offloader(capacity, metrics, settings)
     exposition = Exposition(
         metrics, lambda: {kind: store.usage(kind).records for kind in store.policies}
     )
@@ -164,7 +164,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await executors.open()
         try:
-            with keys.following:
+            with keys.watcher:
                 yield
         finally:
             if export is not None:
@@ -193,11 +193,11 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     app.state.store = store
     app.state.recorder = recorder
     app.state.keyring = keys.keyring
-    app.router.routes[:0] = compute.routes(parts, desk, threads)
+    app.router.routes[:0] = compute.routes(dependencies, offloader, threads)
     for resource in (tapes, programs, pictures, tensors):
-        app.include_router(resource.router(desk))
+        app.include_router(resource.router(offloader))
     if keys.keyring is not None:
-        app.include_router(tenants.router(parts, keys.keyring, threads))
+        app.include_router(tenants.router(dependencies, keys.keyring, threads))
     app.include_router(catalogue.router(settings))
     app.include_router(health.router(capacity, exposition))
     app.include_router(documentation.router(app.openapi))
@@ -205,9 +205,9 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:
-    """Leave a path or method that does not exist to ``RequestMiddleware``, as any other refusal."""
+    """Leave unknown paths and methods to ``ProblemMiddleware``, like any other error."""
     if isinstance(error, HTTPException) and error.status_code == 405:
         methods = methods_of(request.app.routes, request.scope)
         methods |= {"HEAD"} if "GET" in methods else set()
-        error.headers = {"Allow": ", ".join(sorted(methods))}  # Starlette's own has one route's
+        error.headers = {"Allow": ", ".join(sorted(methods))}  # of all routes
     raise error

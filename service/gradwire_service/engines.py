@@ -1,4 +1,4 @@
-"""Whose engine answers: all owners', or with keys each tenant's own."""
+"""The engine of each owner: shared, or with API keys one per tenant."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from gradwire_service.settings import Settings
 
 
 class Engines:
-    """The engine; ``apart``, it keeps for each owner apart what it parsed and compiled.
+    """The engine; ``isolated``, each owner has separate caches of parsed and compiled programs.
 
-    Then the time of a first call tells nobody which programs others use, nor do calls of several
-    owners share a replay. Only where owners are as few as tenants: each keeps a little for ever.
+    Then the duration of a first call does not reveal which programs others use, and owners do not
+    share batches. Only for as few owners as there are tenants: each keeps a little memory for ever.
     """
 
-    def __init__(self, engine: Engine, *, apart: bool = False) -> None:
+    def __init__(self, engine: Engine, *, isolated: bool = False) -> None:
         self._engine = engine
-        #: Whether there are several, so that owners are tenants.
-        self.apart = apart
+        #: Whether owners are tenants with separate caches.
+        self.isolated = isolated
 
     @property
     def limits(self) -> Limits:
         return self._engine.limits
 
     def of(self, owner: str) -> Engine:
-        """The engine that answers this owner."""
-        return self._engine.apart(owner) if self.apart else self._engine
+        """The engine of an owner."""
+        return self._engine.apart(owner) if self.isolated else self._engine
 
 
-def open_engines(settings: Settings, *, apart: bool) -> Engines:
-    """The engines within the settings' budgets."""
+def open_engines(settings: Settings, *, isolated: bool) -> Engines:
+    """Create the engines with the limits in the settings."""
     limits = Limits(
         array_bytes=settings.max_array_bytes,
         total_bytes=settings.max_total_bytes,
@@ -39,4 +39,4 @@ def open_engines(settings: Settings, *, apart: bool) -> Engines:
         flops=settings.max_flops,
         threads=settings.block_threads,
     )
-    return Engines(Engine(limits=limits, cache_bytes=settings.cache_bytes), apart=apart)
+    return Engines(Engine(limits=limits, cache_bytes=settings.cache_bytes), isolated=isolated)

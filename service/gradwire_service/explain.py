@@ -1,4 +1,4 @@
-"""The command ``python -m gradwire_service.explain``: what becomes of a program.
+"""The command ``python -m gradwire_service.explain``: shows how a program is compiled.
 
 Example: ``--program model.txt --variables values.json --query gradient --time``.
 """
@@ -22,12 +22,12 @@ from gradwire_service.wire.envelope import FIELDS, read_envelope
 
 
 def page(explained: Explanation) -> Iterator[str]:
-    """The lines that show an explanation; of what is replayed also what is planned and measured."""
+    """The lines of an explanation, with the plan and the times of the replay."""
     before: Listing | None = None
     for name, listing in explained.stages.items():
         replayed = listing is explained.replayed
         if listing == before and not replayed:
-            yield f"{name}: nothing to do\n"
+            yield f"{name}: no change\n"
             continue
         needed = sum(step.needed for step in listing.steps)
         unneeded = len(listing.steps) - needed
@@ -51,7 +51,7 @@ def page(explained: Explanation) -> Iterator[str]:
 
 
 def _beside(explained: Explanation) -> Iterator[str]:
-    """What each instruction of the replay costs: arithmetic, bytes of its result, and time."""
+    """The cost of each instruction of the replay: arithmetic, bytes of its result, and time."""
     for step in explained.replayed.steps:
         cost = f"{step.flops:12,} op {step.nbytes:12,} B"
         if explained.times is not None:
@@ -90,14 +90,14 @@ def _slots(slots: Sequence[int]) -> str:
 
 
 def _at(place: Place) -> str:
-    """Line and column, or the name or pointer of what came with the request."""
+    """Line and column, or else the name or pointer in the request."""
     if place.line is not None:
         return f"{place.line}:{place.column}"
     return place.id or place.pointer or ""
 
 
 def _text(name: str) -> str:
-    """What a file holds."""
+    """The text of a file."""
     try:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -109,9 +109,9 @@ def _object(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"this is not JSON: {error}") from error
+        raise argparse.ArgumentTypeError(f"invalid JSON: {error}") from error
     if not isinstance(found, dict):
-        raise argparse.ArgumentTypeError("this is not a JSON object")
+        raise argparse.ArgumentTypeError("expected a JSON object")
     return found
 
 
@@ -122,22 +122,26 @@ def _object_in(name: str) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line and print the page."""
     parser = argparse.ArgumentParser(
-        prog="python -m gradwire_service.explain", description="What becomes of a program."
+        prog="python -m gradwire_service.explain", description="Show how a program is compiled."
     )
-    parser.add_argument("--program", type=_text, required=True, help="a file of source text")
-    parser.add_argument("--variables", type=_object_in, required=True, help="a file of JSON")
+    parser.add_argument("--program", type=_text, required=True, help="file with source text")
+    parser.add_argument(
+        "--variables", type=_object_in, required=True, help="file with a JSON object"
+    )
     parser.add_argument("--query", choices=FIELDS, default="gradient")
     parser.add_argument(
-        "--fields", type=_object, default={}, help="what else a request has, as JSON"
+        "--fields", type=_object, default={}, help="further fields of the request, as a JSON object"
     )
     parser.add_argument("--time", action="store_true", help="measure each instruction")
     options = parser.parse_args(arguments)
     document = {"program": options.program, "variables": options.variables}
     clock = perf_counter if options.time else None
     try:
-        asked = read_envelope(options.fields | document, options.query)
-        program = Engine().parse(asked.program)
-        explained = explain(program, asked.variables, asked.query, asked.vectors, clock=clock)
+        envelope = read_envelope(options.fields | document, options.query)
+        program = Engine().parse(envelope.program)
+        explained = explain(
+            program, envelope.variables, envelope.query, envelope.vectors, clock=clock
+        )
     except Refusal as refusal:
         parser.error(f"{refusal.pointer}: {refusal.detail}")
     except EngineError as error:

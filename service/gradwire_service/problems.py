@@ -1,4 +1,4 @@
-"""The one place where errors become HTTP problems (RFC 9457) and codes get their statuses."""
+"""Maps errors to HTTP problems (RFC 9457), and codes to statuses; nothing else does."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 
 MEDIA_TYPE = "application/problem+json"
 MAX_BODY_BYTES = 4096
-#: Longest text in a problem, in characters; shortened further where escapes make the body long.
+#: Longest text in a problem, in characters; shorter if escapes make the body too long.
 MAX_TEXT = 640
 
 
 class Kind(NamedTuple):
-    """What a code always says: its status and title."""
+    """The status and title of a code."""
 
     status: int
     title: str
@@ -78,13 +78,13 @@ ENGINE_CODES: dict[type[BaseException], str] = {
 }
 
 HTTP_PROBLEMS = {
-    404: ("not_found", "there is nothing here"),
-    405: ("method_not_allowed", "the header Allow lists the methods that this path takes"),
+    404: ("not_found", "this path does not exist"),
+    405: ("method_not_allowed", "the Allow header lists the methods of this path"),
 }
 
 
 class Refusal(Exception):
-    """A request that the service itself refuses; ``code`` is one of ``KINDS``."""
+    """An error that the service itself reports; ``code`` is one of ``KINDS``."""
 
     def __init__(
         self,
@@ -107,12 +107,12 @@ class Refusal(Exception):
         self.challenge = challenge
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As another process has it."""
-        return _remade, (type(self), self.args), self.__dict__
+        """Pickle all attributes, for other processes."""
+        return _restore, (type(self), self.args), self.__dict__
 
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """What the response's head says of it, too."""
+        """The headers of the response."""
         after, challenge = self.retry_after_seconds, self.challenge
         return (
             *(() if after is None else (("retry-after", str(after)),)),
@@ -120,17 +120,17 @@ class Refusal(Exception):
         )
 
 
-class Crashed(Refusal):
-    """The process that did what was asked has ended over it."""
+class WorkerCrashed(Refusal):
+    """The worker process crashed while it ran the task."""
 
 
-def _remade(kind: type[Refusal], arguments: tuple[str, ...]) -> Refusal:
+def _restore(kind: type[Refusal], arguments: tuple[str, ...]) -> Refusal:
     return kind.__new__(kind, *arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One answer of refusal, ready to be written."""
+    """An error response, ready to be written."""
 
     code: str
     detail: str
@@ -174,8 +174,8 @@ class Problem:
         return document
 
 
-class Told(Exception):
-    """What went wrong in another process, with what its log would say."""
+class RemoteError(Exception):
+    """An error in another process, with its trace for the log."""
 
     def __init__(self, problem: Problem, trace: str | None) -> None:
         super().__init__(problem.detail)
@@ -184,13 +184,13 @@ class Told(Exception):
 
 
 def clip(text: str, longest: int) -> str:
-    """``text`` in at most ``longest`` characters, every one of them writable as UTF-8."""
+    """``text`` in at most ``longest`` characters that UTF-8 can encode."""
     text = text.encode("utf-8", "replace").decode()
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def node_document(place: errors.Place, longest: int = 64) -> dict[str, Any]:
-    """A node's place as the wire gives it: ``id``, ``op``, ``line`` and ``column``, where known."""
+    """The document of a node's place: ``id``, ``op``, ``line`` and ``column``, where known."""
     known: dict[str, Any] = {}
     for name in ("id", "op"):
         text = getattr(place, name)
@@ -203,7 +203,7 @@ def node_document(place: errors.Place, longest: int = 64) -> dict[str, Any]:
 
 
 def problem_of(error: BaseException) -> Problem:
-    """Find what an error, of whatever origin, is to the client."""
+    """The problem that the client receives for an error."""
     if isinstance(error, Refusal):
         return Problem(
             error.code,
@@ -213,7 +213,7 @@ def problem_of(error: BaseException) -> Problem:
             missing=error.missing,
             headers=error.headers,
         )
-    if isinstance(error, Told):
+    if isinstance(error, RemoteError):
         return error.problem
     if isinstance(error, errors.EngineError):
         return _engine_problem(error)
@@ -228,7 +228,7 @@ def problem_of(error: BaseException) -> Problem:
         return Problem("invalid_program", "the request is nested too deeply", expected=False)
     return Problem(
         "internal_error",
-        "the service failed while it worked on this request; its log names the request by its id",
+        "the service failed on this request; find the request id in its log",
         expected=False,
     )
 

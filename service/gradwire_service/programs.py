@@ -1,4 +1,4 @@
-"""Programs as resources: sources under the ids of what they mean, and the names of these."""
+"""Stored programs: sources under the ids of their programs, and names for these ids."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gradwire_service.store import Key, Record, Store, StoredRecord
 from gradwire_service.wire.references import is_digest, unknown_refs
 from gradwire_service.wire.sources import Source
 
-#: What a program takes for each byte of its source.
+#: Memory of a parsed program per byte of its source.
 _BYTES_PER_SOURCE_BYTE = 70
 
 
-class Registered(NamedTuple):
-    """A program that is held: its names, what its head says, and its text if that is asked for.
+class StoredProgram(NamedTuple):
+    """A stored program: its names, its head, and its text if that was requested.
 
-    The text of a graph is printed; None where there is none.
+    A graph is printed as text.
     """
 
     id: str
@@ -35,7 +35,7 @@ class Registered(NamedTuple):
 
 
 class Names(CachedRepository):
-    """What owners call programs: a record is a name, and its head the id of the program."""
+    """Owners' names of programs: a record is a name, with the program's id as its head."""
 
     kind = "names"
     immutable = False
@@ -44,7 +44,7 @@ class Names(CachedRepository):
         return stored.head, len(stored.head)
 
     def put(self, owner: str, name: str, id: str) -> None:
-        """Call a program ``name``, whatever was called so before.
+        """Assign ``name`` to a program, replacing its previous meaning.
 
         Raises: ``Refusal`` (over_budget).
         """
@@ -53,14 +53,14 @@ class Names(CachedRepository):
         self._cache.invalidate(key)
 
     def all(self, owner: str) -> Iterator[tuple[str, str]]:
-        """The owner's names in their order, each with the id that it stands for."""
+        """An owner's names in order, with the ids of their programs."""
         most = self._store.policies[self.kind].per_owner.records
         for name, id, _ in self._store.list_records(self.kind, owner, "", most):
             yield name, id
 
 
 class Programs(CachedRepository):
-    """Programs under their ids."""
+    """Programs by id."""
 
     kind = "programs"
 
@@ -76,16 +76,16 @@ class Programs(CachedRepository):
 
     def put(
         self, owner: str, source: Source, name: str | None = None, ref: str | None = None
-    ) -> tuple[Registered, bool]:
-        """Keep a program, to be called ``name`` from now on; whether it is new.
+    ) -> tuple[StoredProgram, bool]:
+        """Store a program and assign ``name`` to it; also returns whether it is new.
 
-        Raises: ``EngineError`` where the source is no program; ``Refusal`` (over_budget;
-        invalid_request where ``ref`` is not its id; unknown_ref where ``source`` was referred to
-        and has gone meanwhile).
+        Raises: ``EngineError`` for an invalid program; ``Refusal`` (over_budget; invalid_request if
+        ``ref`` is not its id; unknown_ref if ``source`` was a reference that has expired
+        meanwhile).
         """
         program = self._engines.of(owner).parse(source)
         if ref is not None and ref != program.id:
-            detail = f"the program is {program.id}, not this ref"
+            detail = f"the id of the program is {program.id}, not this ref"
             raise Refusal("invalid_request", detail, pointer="/ref")
         key = Key(self.kind, owner, program.id)
         new = self._store.find(key, body=False) is None
@@ -102,8 +102,8 @@ class Programs(CachedRepository):
                 raise
         return self.find(owner, program.id), new
 
-    def find(self, owner: str, reference: str) -> Registered:
-        """A program that is held, by its id or one of its names.
+    def find(self, owner: str, reference: str) -> StoredProgram:
+        """Find a program by its id or one of its names.
 
         Raises: ``Refusal`` (unknown_ref).
         """
@@ -112,20 +112,20 @@ class Programs(CachedRepository):
         if id is None or held is None:
             raise unknown_refs([reference])
         names = [name for name, of in self.names.all(owner) if of == id]
-        return Registered(id, names, json.loads(held.head), self._text(owner, held))
+        return StoredProgram(id, names, json.loads(held.head), self._text(owner, held))
 
-    def listed(self, owner: str, after: str, most: int) -> Sequence[Registered]:
-        """The first ``most`` programs whose ids follow ``after``, without their sources."""
+    def listed(self, owner: str, after: str, most: int) -> Sequence[StoredProgram]:
+        """The first ``most`` programs with ids greater than ``after``, without their sources."""
         names: dict[str, list[str]] = {}
         for name, id in self.names.all(owner):
             names.setdefault(id, []).append(name)
         return [
-            Registered(id, names.get(id, []), json.loads(head))
+            StoredProgram(id, names.get(id, []), json.loads(head))
             for id, head, _ in self._store.list_records(self.kind, owner, after, most)
         ]
 
     def remove(self, owner: str, reference: str) -> None:
-        """Forget a program and its names.
+        """Delete a program and its names.
 
         Raises: ``Refusal`` (unknown_ref).
         """
@@ -149,7 +149,7 @@ class Programs(CachedRepository):
 
 
 def _head(program: Program) -> dict[str, Any]:
-    """What there is to say of a program without its source."""
+    """The head of a record: a description of the program."""
     return {
         "variables": free_variables(program),
         "outputs": _named(program.output),
@@ -158,7 +158,7 @@ def _head(program: Program) -> dict[str, Any]:
 
 
 def _named(output: Output) -> Output:
-    """The names that are returned; null for what has none."""
+    """The names of the outputs; null for unnamed ones."""
     if isinstance(output, dict):
         return {key: _named(item) for key, item in output.items()}
     if isinstance(output, list):
@@ -170,7 +170,7 @@ def _body(source: Any) -> bytes:
     try:
         return json.dumps(source, ensure_ascii=False, separators=(",", ":")).encode()
     except TypeError:
-        detail = "a graph holds numbers, booleans, texts, lists and objects"
+        detail = "a graph contains only numbers, booleans, strings, lists and objects"
         raise Refusal("invalid_program", detail, pointer="/program") from None
 
 

@@ -1,4 +1,4 @@
-"""Tapes: recipes in a store that processes may share, and the recordings that this one holds."""
+"""Tapes: recipes in the store, and the recordings cached by this process."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 from gradwire_engine import Recording
 
 from gradwire_service.engines import Engines
-from gradwire_service.library import Library
 from gradwire_service.lru import ByteBoundedLRU
 from gradwire_service.problems import Refusal
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.store import Key, Record, Store, StoredRecord
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.envelope import TapeEnvelope, read_tape
@@ -20,10 +20,10 @@ _TOKEN_BYTES = 24
 
 
 class Recipe(NamedTuple):
-    """The request that made a tape, from which any process can make it again.
+    """The request that recorded a tape, from which any process can record it again.
 
-    Tensors and programs are referred to as the request does, but for a name: what it stood for
-    then is the ``program``.
+    It keeps the request's references, except for a program's name: ``program`` is its id at the
+    time.
     """
 
     media_type: str
@@ -32,20 +32,20 @@ class Recipe(NamedTuple):
     program: str
 
     def record(self) -> Record:
-        """The recipe as it is stored."""
+        """The record of the recipe."""
         head = self._asdict()
         body = head.pop("body")
         return Record(json.dumps(head), body)
 
     @classmethod
     def of(cls, held: StoredRecord) -> Recipe:
-        """The recipe that is stored."""
+        """The recipe in a record."""
         assert held.body is not None
         return cls(body=held.body, **json.loads(held.head))
 
 
 class Tape(NamedTuple):
-    """A tape that is held; ``kept`` says that its values have been computed before."""
+    """A stored tape; ``kept`` means that its values are cached."""
 
     key: Key
     recipe: Recipe
@@ -55,40 +55,42 @@ class Tape(NamedTuple):
 
 
 class Tapes:
-    """Makes tapes and finds them again, with their values where this process still has them."""
+    """Stores tapes and finds them again, with their values if this process has cached them."""
 
-    def __init__(self, engines: Engines, store: Store, library: Library, values_bytes: int) -> None:
+    def __init__(
+        self, engines: Engines, store: Store, resolver: ReferenceResolver, values_bytes: int
+    ) -> None:
         self._engines = engines
         self._store = store
-        self._library = library
-        self._recordings = ByteBoundedLRU[Recording](values_bytes, per_owner=engines.apart)
+        self._resolver = resolver
+        self._recordings = ByteBoundedLRU[Recording](values_bytes, per_owner=engines.isolated)
 
-    def recording(self, owner: str, asked: TapeEnvelope) -> Recording:
-        """What a request asks for, neither recorded nor run yet."""
+    def recording(self, owner: str, envelope: TapeEnvelope) -> Recording:
+        """The recording for a request, neither compiled nor run yet."""
         engine = self._engines.of(owner)
         return engine.recording(
-            engine.parse(asked.program),
-            asked.variables,
-            watch=asked.watch,
-            watch_accessed=asked.watch_accessed,
-            promotion=asked.promotion,
-            exact=asked.exact,
+            engine.parse(envelope.program),
+            envelope.variables,
+            watch=envelope.watch,
+            watch_accessed=envelope.watch_accessed,
+            promotion=envelope.promotion,
+            exact=envelope.exact,
         )
 
     def add(self, owner: str, recipe: Recipe, recording: Recording) -> tuple[Key, float]:
-        """Keep a new tape under an unguessable token; gives its key and when it expires."""
+        """Store a new tape under an unguessable token; returns its key and its expiry."""
         key = Key("tapes", owner, secrets.token_urlsafe(_TOKEN_BYTES))
         expires_at = self._store.put(key, recipe.record())
         self.keep(key, recipe, recording)
         return key, expires_at
 
     def find(self, key: Key, by: str = "") -> Tape:
-        """The tape of a key, to be run again where this process has its values no longer.
+        """Find a tape; it must run again if this process has not cached its values.
 
-        One that was used ``by`` the same request before is found again.
+        A tape that the same request, ``by``, has used is found again.
 
-        Raises: ``Refusal`` (unknown_tape, tape_consumed, and unknown_ref where what its recipe
-        refers to has gone).
+        Raises: ``Refusal`` (unknown_tape, tape_consumed, and unknown_ref if references of its
+        recipe are missing).
         """
         held = self._store.find(key)
         if held is None:
@@ -103,22 +105,22 @@ class Tapes:
         program = document["program"]
         if type(program) is dict and "name" in program:
             document["program"] = {"ref": recipe.program}
-        recording = self.recording(key.owner, read_tape(document, self._library.references(key)))
+        recording = self.recording(key.owner, read_tape(document, self._resolver.references(key)))
         return Tape(key, recipe, held.expires_at, recording, kept=False)
 
     def keep(self, key: Key, recipe: Recipe, recording: Recording) -> None:
-        """Hold on to the values of a tape, in place of others where there is no room.
+        """Cache the values of a tape, and evict others if necessary.
 
-        Values that came in MessagePack are views of the body, so all of it is held with them.
+        Values from MessagePack are views of the body, so the whole body counts.
         """
         self._recordings.put(key, recording, len(recipe.body) + recording.nbytes)
 
     def use(self, tape: Tape, by: str = "") -> None:
-        """Note that a tape has answered: unless it is persistent, it does so to one request only.
+        """Mark a tape as used: a non-persistent tape answers one request only.
 
-        If it is, its answer may have made it larger.
+        An answer may have enlarged a persistent tape.
 
-        Raises: ``Refusal`` (tape_consumed), where another answer was faster.
+        Raises: ``Refusal`` (tape_consumed) if another request was faster.
         """
         if tape.recipe.persistent:
             self.keep(tape.key, tape.recipe, tape.recording)
@@ -128,7 +130,7 @@ class Tapes:
             raise _consumed()
 
     def remove(self, key: Key) -> None:
-        """Forget a tape.
+        """Delete a tape.
 
         Raises: ``Refusal`` (unknown_tape).
         """
@@ -139,7 +141,7 @@ class Tapes:
 
 def _unknown() -> Refusal:
     return Refusal(
-        "unknown_tape", "there is no tape of this id, or it has expired", hint="make it again"
+        "unknown_tape", "there is no tape with this id, or it has expired", hint="record it again"
     )
 
 
@@ -148,5 +150,5 @@ def _consumed() -> Refusal:
         "tape_consumed",
         "A non-persistent GradientTape can only be used to compute one set of gradients "
         "(or jacobians)",
-        hint='make it with "persistent": true',
+        hint='record it with "persistent": true',
     )

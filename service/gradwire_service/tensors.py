@@ -1,4 +1,4 @@
-"""Tensors as resources: arrays that are named by what they hold."""
+"""Stored tensors: arrays under digests of their contents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradwire_service.wire.references import unknown_refs
 
 
 class Tensor(NamedTuple):
-    """A tensor that is held, with its array where that was asked for."""
+    """A stored tensor, with its array if that was requested."""
 
     ref: str
     dtype: str
@@ -27,7 +27,7 @@ class Tensor(NamedTuple):
 
 
 class Tensors(CachedRepository):
-    """Arrays under the digests of what they hold. Their bytes are the store's own."""
+    """Arrays by digest. They are views of the store's bytes."""
 
     kind = "tensors"
 
@@ -36,7 +36,7 @@ class Tensors(CachedRepository):
         return array, array.nbytes
 
     def put(self, owner: str, array: Array, ref: str | None = None) -> tuple[Tensor, bool]:
-        """Keep an array, under ``ref`` where that is given; whether it is new.
+        """Store an array, whose digest must be ``ref`` if given; also returns whether it is new.
 
         Raises: ``Refusal`` (malformed_tensor, over_budget).
         """
@@ -46,7 +46,7 @@ class Tensors(CachedRepository):
         if ref is not None and ref != key.id:
             raise Refusal(
                 "malformed_tensor",
-                f"the tensor is {key.id}, not what the path says",
+                f"the digest of the tensor is {key.id}, not the one in the path",
                 hint="the digest is of dtype, shape and little-endian bytes in C order",
             )
         held = self._store.find(key, body=False)
@@ -56,7 +56,7 @@ class Tensors(CachedRepository):
         return Tensor(key.id, name, shape, self._store.put(key, Record(head, body))), True
 
     def find(self, owner: str, ref: str, *, array: bool = True) -> Tensor:
-        """A tensor that is held.
+        """Find a tensor.
 
         Raises: ``Refusal`` (unknown_ref).
         """
@@ -67,7 +67,7 @@ class Tensors(CachedRepository):
         return Tensor(ref, expires_at=held.expires_at, array=found, **json.loads(held.head))
 
     def remove(self, owner: str, ref: str) -> None:
-        """Forget a tensor.
+        """Delete a tensor.
 
         Raises: ``Refusal`` (unknown_ref).
         """
@@ -76,14 +76,14 @@ class Tensors(CachedRepository):
 
 
 def digest(dtype: str, shape: Sequence[int], body: bytes) -> str:
-    """The ref of a tensor: SHA-256 of a line with its dtype and shape, and of its bytes."""
+    """The ref of a tensor: SHA-256 of a line with its dtype and shape, followed by its bytes."""
     found = sha256(f"{dtype} {','.join(map(str, shape))}\n".encode())
     found.update(body)
     return f"sha256:{found.hexdigest()}"
 
 
 def _array(held: StoredRecord) -> Array:
-    """The array whose bytes a record holds, read in place."""
+    """The array in a record, read in place."""
     assert held.body is not None
     head = json.loads(held.head)
     dtype = DTYPES[head["dtype"]]

@@ -1,7 +1,7 @@
 """A parent process that kills the service when its event loop is stuck.
 
-What waits for a process that is stuck waits for long: its connections stay open. Once it is killed
-they are reset, so that a proxy asks another replica, and who started the service starts it again.
+Clients of a stuck process wait for long, since its connections stay open. Killing it resets them: a
+proxy retries on another replica, and the supervisor restarts the service.
 """
 
 from __future__ import annotations
@@ -19,55 +19,55 @@ from typing import NoReturn
 
 from gradwire_service.settings import Settings
 
-#: What is sent to the parent is meant for the service.
+#: Signals to the parent that are passed on to the service.
 _PASSED_ON = [
     getattr(signal, name)
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
     if hasattr(signal, name)
 ]
 _PR_SET_PDEATHSIG = 1
-#: The status of a process that a signal has ended, as shells tell it.
+#: A process ended by a signal has this exit status plus the signal, as in shells.
 _ENDED_BY_SIGNAL = 128
 
 
 class Heartbeat:
-    """By this the parent hears that the event loop goes round."""
+    """Shows the parent that the event loop is running."""
 
     def __init__(self, writing: int) -> None:
         os.set_blocking(writing, False)
         self._writing: int | None = writing
 
     def beat(self) -> None:
-        """Tell the parent; where it has gone, stop as if it had said so."""
+        """Notify the parent; if it has ended, terminate."""
         if self._writing is None:
             return
         try:
             os.write(self._writing, b".")
-        except BlockingIOError:  # it is stopped itself, and will find enough
+        except BlockingIOError:  # the parent is suspended, and will find enough beats
             return
         except BrokenPipeError:
             self.end()
             signal.raise_signal(signal.SIGTERM)
 
     def end(self) -> None:
-        """Be watched no longer: what is begun now may take its time."""
+        """End the watch: from now on work may take any time."""
         if self._writing is not None:
             os.close(self._writing)
             self._writing = None
 
 
 def watched(serve: Callable[[Settings, Heartbeat | None], int], settings: Settings) -> int:
-    """Serve in a child of this process, and kill it when it is silent; gives the exit status.
+    """Serve in a child process, and kill it when it is silent; returns the exit status.
 
-    Without ``watchdog_seconds``, without processes (threads may hold the event loop up) and where
-    processes cannot be forked, this process itself serves.
+    Without ``watchdog_seconds``, without worker processes (threads may block the event loop) and
+    where processes cannot be forked, this process itself serves.
     """
     if not (settings.watchdog_seconds and settings.processes and hasattr(os, "fork")):
         return serve(settings, None)
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
-    # Held back until there is somebody to pass them on to.
+    # Blocked until there is a child to pass them on to.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
     child = os.fork()
     if child == 0:
@@ -84,20 +84,20 @@ def watched(serve: Callable[[Settings, Heartbeat | None], int], settings: Settin
         os.kill(child, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if silent:
-        _tell(settings)
+        _log_kill(settings)
     return status if status >= 0 else _ENDED_BY_SIGNAL - status
 
 
 def _end(
     serve: Callable[[Settings, Heartbeat | None], int], settings: Settings, heartbeat: Heartbeat
 ) -> NoReturn:
-    """Serve and exit: nothing that the parent has begun is for the child to go on with."""
+    """Serve and exit, without returning to the parent's code."""
     status = 1
     try:
         status = serve(settings, heartbeat)
-    except SystemExit as ended:  # so uvicorn ends where it cannot listen
+    except SystemExit as ended:  # uvicorn exits like this if it cannot listen
         status = ended.code if isinstance(ended.code, int) else 1
-    except BaseException:  # noqa: BLE001 - as Python itself does at its end
+    except BaseException:  # noqa: BLE001 - as Python itself does on exit
         sys.excepthook(*sys.exc_info())
     finally:
         sys.stdout.flush()
@@ -106,16 +106,16 @@ def _end(
 
 
 def end_with_parent() -> None:
-    """Have the system kill this process when its parent ends. Only Linux does it: prctl(2)."""
+    """Have the system kill this process when its parent ends. Only for Linux: prctl(2)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _falls_silent(reading: int, seconds: float) -> bool:
-    """Wait until nothing comes for so long, or nothing will come any more.
+    """Wait until no beat arrives for ``seconds`` (true), or the pipe closes (false).
 
-    Counting begins with the first beat. Two halves have to pass: when all processes were stopped
-    and go on, as after a suspended session, the first is over at once.
+    Counting begins with the first beat. Two halves must pass: when all processes resume after a
+    suspension, the first one has passed at once.
     """
     missed, patience = 0, None
     while missed < 2:
@@ -133,8 +133,8 @@ def _pass_on(child: int, sent: int) -> None:
         os.kill(child, sent)
 
 
-def _tell(settings: Settings) -> None:
-    """A line of the log; to import what writes all others would take a second."""
+def _log_kill(settings: Settings) -> None:
+    """Write a line of the log; importing the logging code would take a second."""
     seconds = settings.watchdog_seconds
     line = {
         "time": f"{datetime.now(UTC).replace(tzinfo=None).isoformat()}Z",

@@ -251,7 +251,7 @@ def test_a_reference_of_the_callers_own_is_their_concern(observed):
         assert unknown["ref"] in caught.value.missing
 
 
-class Shelf:
+class CachedRepository:
     """As much of a service as holds arrays and programs, and reads what it is sent.
 
     It forgets, refuses and fails when it is told to.
@@ -302,7 +302,7 @@ class Shelf:
         return {"dtype": array.dtype.name, "shape": list(array.shape), "data": array.tobytes()}
 
 
-def ask(memory: Residents, shelf: Shelf, x: Any, program: str = "x") -> None:
+def ask(memory: Residents, shelf: CachedRepository, x: Any, program: str = "x") -> None:
     """Ask, and see that the service understood what was meant."""
     call = Call("POST", "/v1/evaluate", {"program": program, "x": x}, outputs)
     read, array = follow(memory.conversation(call), shelf.send)
@@ -320,7 +320,7 @@ EVENTS = st.sampled_from(["ask", "ask", "ask", "ask", "change", "forget", "refus
 @examples(60)
 @given(st.lists(st.tuples(EVENTS, st.integers(0, 2), st.integers(0, 9999)), max_size=60))
 def test_whatever_happens_the_service_computes_with_what_is_meant(events):
-    memory, shelf = Residents(200_000), Shelf()
+    memory, shelf = Residents(200_000), CachedRepository()
     arrays = [np.full(10_000, float(i)) for i in range(3)]
     programs = ["x", "y" * 5_000, "z" * 5_000]
     for event, which, place in events:
@@ -339,7 +339,7 @@ def test_whatever_happens_the_service_computes_with_what_is_meant(events):
 def test_a_service_that_stores_nothing_is_not_bothered_for_a_while(trouble, monkeypatch):
     now = 1000.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    memory, shelf, x = Residents(), Shelf(), np.ones(10_000)
+    memory, shelf, x = Residents(), CachedRepository(), np.ones(10_000)
     setattr(shelf, trouble, True)
     for _ in range(10):
         ask(memory, shelf, x)
@@ -366,7 +366,7 @@ def test_a_call_that_names_nothing_is_not_repeated_where_the_store_cannot_be_had
 
 
 def test_a_service_that_never_holds_what_it_took_is_sent_everything():
-    class Forgetful(Shelf):
+    class Forgetful(CachedRepository):
         def _store(self, call, value, response):
             self.stored += 1
             return Reply({}, response)
@@ -378,7 +378,7 @@ def test_a_service_that_never_holds_what_it_took_is_sent_everything():
 
 
 def test_memory_is_bounded_and_what_came_longest_ago_is_forgotten():
-    memory, shelf = Residents(200_000), Shelf()  # two arrays
+    memory, shelf = Residents(200_000), CachedRepository()  # two arrays
     arrays = [np.full(10_000, float(i)) for i in range(5)]
     for x in arrays:
         for _ in range(4):
@@ -391,7 +391,7 @@ def test_memory_is_bounded_and_what_came_longest_ago_is_forgotten():
 
 
 def test_long_programs_take_room_too():
-    memory, shelf, x = Residents(200_000), Shelf(), np.ones(3)
+    memory, shelf, x = Residents(200_000), CachedRepository(), np.ones(3)
     programs = [letter * 60_000 for letter in "abcd"]
     for program in programs:
         for _ in range(4):
@@ -405,7 +405,7 @@ def test_long_programs_take_room_too():
 
 
 def test_what_was_seen_is_forgotten_before_it_is_too_much():
-    memory, shelf, x = Residents(), Shelf(), np.ones(10_000)
+    memory, shelf, x = Residents(), CachedRepository(), np.ones(10_000)
     for _ in range(3):
         ask(memory, shelf, x)
     for i in range(MOST_SEEN):
@@ -415,7 +415,7 @@ def test_what_was_seen_is_forgotten_before_it_is_too_much():
 
 
 def test_threads_with_arrays_whose_samples_are_equal_are_told_apart():
-    memory, shelf = Residents(), Shelf()
+    memory, shelf = Residents(), CachedRepository()
     start = threading.Barrier(8)
 
     def often(place: int) -> None:

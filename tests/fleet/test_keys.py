@@ -12,7 +12,7 @@ from pathlib import Path
 
 import gradwire
 import pytest
-from gradwire_service.access.keys_file import LOOK_SECONDS
+from gradwire_service.access.keys_file import POLL_SECONDS
 
 from tests.fleet.fleets import Replica, replica
 from tests.fleet.processes import Program, free_port
@@ -36,7 +36,7 @@ def service_of(server: Replica, key: str) -> gradwire.Client:
 
 async def eventually(happens: Callable[[], bool]) -> None:
     """Wait for what a change of the file brings about."""
-    end = time.monotonic() + 20 * LOOK_SECONDS
+    end = time.monotonic() + 20 * POLL_SECONDS
     while not happens():
         assert time.monotonic() < end
         await asyncio.sleep(0.05)

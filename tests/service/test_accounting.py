@@ -1,4 +1,4 @@
-"""Whatever becomes of requests, nothing that was taken for them stays taken."""
+"""Requests release all resources, however they end."""
 
 import asyncio
 import gzip
@@ -57,7 +57,7 @@ ASKED = [
 
 
 def keys():
-    """Keys of two tenants, one held to few requests at once, and the list of them."""
+    """Keys of two tenants, one with few concurrent requests, and their list."""
     tokens, entries = [new_token() for _ in range(3)], []
     for number, token in enumerate(tokens):
         entry = {
@@ -74,7 +74,7 @@ def keys():
 
 @asynccontextmanager
 async def served(settings):
-    """The service at a port of its own, in this event loop: the application and its limiter."""
+    """The service on a port, in this event loop: the application and its limiter."""
     app = create_app(settings)
     limiter = ConnectionLimiter(settings, app.state.recorder)
     http = cast("type[Connection]", partial(Connection, limiter=limiter))
@@ -90,7 +90,7 @@ async def served(settings):
 
 
 def written(chosen, token):
-    """A request as it goes over a connection."""
+    """The bytes of a request."""
     method, path, document = chosen.choice(ASKED)
     body = b"" if document is None else json.dumps(document).encode()
     lines = [f"{method} {path} HTTP/1.1", "host: service", "content-type: application/json"]
@@ -106,7 +106,7 @@ def written(chosen, token):
 
 
 async def ask(port, chosen, token):
-    """One client: a request or some, whole or in part, waited for or not."""
+    """One client: one or several requests, complete or partial, with or without waiting."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     sent = b"".join(written(chosen, token) for _ in range(chosen.choice((1, 1, 1, 2, 4))))
     if chosen.random() < 0.2:
@@ -128,13 +128,13 @@ async def ask(port, chosen, token):
 
 
 def taken(app, limiter, keyring):
-    """All that requests take: by name, how much of it is not given back."""
+    """Resources in use by requests, by name."""
     capacity = app.state.capacity
     found = {
         "requests in flight": capacity.in_flight,
         "connections": len(limiter),
         "arriving bytes": limiter.arriving_bytes,
-        "requests of keys": sum(key.meter.in_flight for key in keyring.keys.values()),
+        "requests of keys": sum(key.limiter.in_flight for key in keyring.keys.values()),
     }
     queue = capacity.queue
     found |= {
@@ -142,13 +142,13 @@ def taken(app, limiter, keyring):
         "its bytes": queue._bytes,
         "its seconds": sum(queue._seconds.values()),
         "executors": len(queue._running) + queue._running_of.total(),
-        "line": len(queue._line._owners),
+        "waiting": len(queue._waiting._owners),
     }
     return {name: amount for name, amount in found.items() if amount}
 
 
 def outcomes(counts):
-    """The statuses that were counted."""
+    """Counted statuses."""
     return {status for _, _, status in counts}
 
 

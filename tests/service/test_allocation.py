@@ -1,4 +1,4 @@
-"""Arrays that come and go in a thread take pages that are there."""
+"""Arrays in threads reuse pages that are already mapped."""
 
 import platform
 import subprocess

@@ -1,4 +1,4 @@
-"""The application as a whole: its schema, its ids, its answers to what does not exist."""
+"""The whole application: schema, request ids, and unknown paths."""
 
 import asyncio
 import gc
@@ -128,7 +128,7 @@ async def test_a_request_that_is_refused_goes_without_the_collector(client, path
 
 
 def exchanges():
-    """How many are there that the collector would have to find."""
+    """Exchanges that are left to the garbage collector."""
     return sum(issubclass(type(found), Exchange) for found in gc.get_objects())
 
 

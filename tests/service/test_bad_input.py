@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is a short problem that says what is wrong and repeats nothing."""
+"""The answer to any invalid input is a short problem with the cause, without the input."""
 
 import json
 from contextlib import suppress
@@ -16,7 +16,7 @@ MAX_ECHO = 28
 
 
 def problem(response, code):
-    """Check a refusal, and give its document."""
+    """Check an error, and return its document."""
     assert response.headers["content-type"] == "application/problem+json", response.text[:500]
     assert len(response.content) < MAX_BODY_BYTES
     document = response.json()
@@ -311,7 +311,7 @@ DOCUMENTS = st.recursive(
 
 @st.composite
 def damaged(draw, bodies):
-    """A body that is right but for some bytes."""
+    """A valid body with some bytes changed."""
     body = bytearray(draw(st.sampled_from(bodies)))
     for _ in range(draw(st.integers(0, 3))):
         start = draw(st.integers(0, len(body)))

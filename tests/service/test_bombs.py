@@ -1,4 +1,4 @@
-"""What is sent to bring a service down is refused in little time, and in little memory."""
+"""Input that attacks the service is refused in little time and memory."""
 
 import gzip
 import http.client
@@ -33,13 +33,13 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Server(NamedTuple):
-    """A process that serves."""
+    """A process of the service."""
 
     pid: int
     port: int
 
     def seconds(self) -> float:
-        """Processor time that it has taken: other tenants of the machine do not count."""
+        """Its processor time, independent of other processes."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -49,7 +49,7 @@ class Server(NamedTuple):
         return int(status.partition(f"{what}:")[2].split()[0]) * 1024
 
     def forget_most(self) -> None:
-        """Count the most memory from now on."""
+        """Reset the peak memory."""
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
 
     def ask(
@@ -76,7 +76,7 @@ class Server(NamedTuple):
             connection.close()
 
     def refuses(self, code: str, body: Any, *headers: tuple[str, str], **to: str) -> None:
-        """Check a refusal, and what it takes."""
+        """Check an error, and its cost."""
         before = self.seconds()
         status, media_type, answer = self.ask(body, *headers, **to)
         assert self.seconds() - before < 1
@@ -138,7 +138,7 @@ def in_variables(value):
 
 
 def many(item, beside=b""):
-    """As many items of a list as fit, then another one."""
+    """As many list items as are allowed, and one more."""
     count = (LIMIT - 200) // len(item)
     return b"[" + item * count + (beside or item.rstrip(b",")) + b"]"
 

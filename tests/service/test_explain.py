@@ -1,4 +1,4 @@
-"""The command that explains: what the documentation shows of it, and what is wrong in its files."""
+"""The command explain: its documented output, and errors in its files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def printed(tmp_path, monkeypatch, capsys):
 
 
 def untimed(text: str) -> list[str]:
-    """The lines without what no two runs have in common."""
+    """The lines without what differs between runs."""
     return [re.sub(r" +[\d.]+ (µs|%)", r" \1", line).rstrip() for line in text.splitlines() if line]
 
 
@@ -90,8 +90,8 @@ def test_a_file_that_is_not_there_is_named(printed, capsys):
         ("y = x +", "{}", r"1:\d+: "),
         ("y = 1\nx @ [1, 2]", '{"x": [1, 2, 3]}', "2:1: .*sizes"),
         ("x", '{"x": {"value": 1, "dtype": "none"}}', "/variables/x"),
-        ("x", "[]", "--variables: this is not a JSON object"),
-        ("x", "{", "--variables: this is not JSON"),
+        ("x", "[]", "--variables: expected a JSON object"),
+        ("x", "{", "--variables: invalid JSON"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(printed, capsys, program, variables, message):

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of bodies and headers is what requests get."""
+"""The OpenAPI document describes actual bodies and headers."""
 
 import base64
 import runpy
@@ -38,7 +38,7 @@ def operations(document):
 
 
 def followed(document, part):
-    """A parameter, or the one that it refers to."""
+    """A parameter, with its reference resolved."""
     name = part.get("$ref", "").rpartition("/")[2]
     return document["components"]["parameters"][name] if name else part
 
@@ -63,7 +63,7 @@ def test_documents_come_and_go_in_both_encodings(document):
 
 @pytest.fixture(scope="module")
 def with_keys():
-    """The document of a service that asks for keys."""
+    """The document of a service with API keys."""
     app = create_app(Settings(cores=1, keys=SecretStr("[]")))
     app.state.executors.shut()
     return app.openapi()
@@ -111,7 +111,7 @@ def test_links_lead_somewhere(document):
 
 
 def test_every_operation_has_an_example(document):
-    """Each is of its schema; and each that is answered has the name of the one that is asked."""
+    """Each conforms to its schema; answers have the names of their requests."""
 
     def hold(body):
         schema = body["schema"] | {"components": document["components"]}
@@ -158,7 +158,7 @@ async def test_what_the_examples_are_answered_is_true():
 
 
 def alike(shown, found):
-    """Whether two documents are the same but for the last bits of their numbers."""
+    """Whether two documents are equal up to rounding."""
     if isinstance(shown, dict) and isinstance(found, dict):
         return shown.keys() == found.keys() and all(alike(shown[k], found[k]) for k in shown)
     if isinstance(shown, list) and isinstance(found, list):
@@ -196,7 +196,7 @@ def test_every_refusal_is_a_problem(document):
 
 
 async def test_responses_are_as_described(client, document):
-    """The status, media type, headers and document of every response that succeeds."""
+    """The status, media type, headers and document of every successful response."""
     seen = set()
 
     async def ask(method, path, template=None, **request):

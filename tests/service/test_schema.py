@@ -1,4 +1,4 @@
-"""The published schema allows exactly what the decoder reads, which was written by hand."""
+"""The published schema allows exactly what the decoder accepts."""
 
 import copy
 import json
@@ -28,16 +28,16 @@ from tests.effort import share
 BEYOND_SCHEMAS = {
     "how long lists are, one beside the other": "ragged|re has shape",
     "how deep anything nests": "nested? (more than|deeper)",
-    "whether numbers fit the dtype that stands beside them": "not a whole number|: .*int.* holds"
-    "|number is too large|only 0, 1, true and false",
-    "what a text encodes, and how many bytes a shape needs": "not base64|of this shape has"
+    "whether numbers fit the dtype that stands beside them": "needs a whole number|: .*int.* holds"
+    "|number is too large|a bool is 0, 1, true or false",
+    "what a text encodes, and how many bytes a shape needs": "invalid base64|of this shape has"
     "|bytes of a bool|no array can have",
-    "raw bytes, which JSON does not have": "/data: data is raw bytes",
+    "raw bytes, which JSON does not have": "/data: data must be raw bytes",
     "what the parts of a tensor are, and how they go together": "have the shape|outside the shape"
-    "|row_splits (do not|are a list)|of a ragged|are integers, got|the values are|a shape is a list"
-    "|/shape: an array has at most",
+    "|row_splits (do not|is a list)|of a ragged|must be integers, got|the values are"
+    "|a shape is a list|/shape: an array has at most",
     "that 2.0, which schemas count among the integers, is no length or axis": "a shape is a list"
-    "|batch is a list",
+    "|batch must be a list",
     "the structure of the target, which is that of its cotangents": "^/output_gradients",
     "what attributes an operation takes": "^/program/nodes/.*/attrs",
     "which names are free, or computed before": "another node has this id|not computed yet",
@@ -47,9 +47,9 @@ REF = "sha256:" + "0" * 64
 PROGRAM = Engine().parse("x")
 
 
-def held(shelf, reference):
-    """Whatever is referred to is there."""
-    return np.zeros((), np.int64) if shelf == "tensors" else PROGRAM
+def held(kind, reference):
+    """Every reference exists."""
+    return np.zeros((), np.int64) if kind == "tensors" else PROGRAM
 
 
 def asking(kind, *, of_tape=False):
@@ -103,7 +103,7 @@ VALIDATORS = {
 
 
 def conforming(part):
-    """Documents of a schema, as far as pydantic writes them."""
+    """Documents of a schema, as far as pydantic expresses it."""
     if "$ref" in part:
         return named(part["$ref"].rpartition("/")[2])
     if "if" in part:  # or else nothing
@@ -174,7 +174,7 @@ def places(value, path=()):
 
 @st.composite
 def mutated(draw, given_documents):
-    """A document with something changed that is likely to matter."""
+    """A document with a change that is likely to matter."""
     whole = [copy.deepcopy(draw(given_documents))]
     for _ in range(draw(st.integers(1, 2))):
         *path, last = draw(st.sampled_from([place for place in places(whole) if place]))
@@ -267,7 +267,7 @@ GOOD["Tensor"] = [LEAVES[name] for name in ("list", "number", "value", "complex"
 
 
 def refusal(name, document):
-    """Where and how a document is refused, if it is; what its program means is no matter."""
+    """The place and code of the error of a document, if any; the program does not matter."""
     try:
         program = READERS[name](document)
         if isinstance(program, dict):

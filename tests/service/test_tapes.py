@@ -1,4 +1,4 @@
-"""Tapes over the wire: how long they live, who may see them, and what is replayed."""
+"""Tapes over HTTP: expiry, owners and replays."""
 
 import asyncio
 import re
@@ -315,7 +315,7 @@ async def test_s24_one_jacobian_uses_a_tape_up(client):
 
 
 async def test_a_question_may_be_repeated_with_its_key(client):
-    """As a balancer does whose replica was lost before it had answered."""
+    """As by a load balancer whose replica was lost before it answered."""
     tape = await record(client)
     first = await asked(client, tape, "one")
     assert first.json()["gradients"] == {"x": [18.0, 36.0], "w": 30.0}
@@ -348,7 +348,7 @@ async def test_a_persistent_tape_needs_no_key(client):
 
 
 async def test_to_make_a_tape_twice_makes_two(client):
-    """A balancer that repeats this leaves a tape that nobody knows of, and that expires."""
+    """A repeated request leaves an unknown tape, which expires."""
     headers = {"idempotency-key": "one"}
     made = [await client.post("/v1/tapes", json=PROGRAM, headers=headers) for _ in range(2)]
     assert [response.status_code for response in made] == [201, 201]

@@ -1,1 +1,1 @@
-"""Access: API keys, the tenants they speak for, what they may do, and how often."""
+"""Access control: API keys, tenants, scopes and rate limits."""

@@ -1,4 +1,4 @@
-"""``gradwire-server keys``: makes keys, revokes them, and lists those of a file."""
+"""``gradwire-server keys``: creates, revokes and lists keys."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ from gradwire_service.access.entries import (
 from gradwire_service.access.rules import SCOPES
 from gradwire_service.access.tokens import new_token, read_token
 
-#: A century: further than dates are sure to be read everywhere.
+#: A century: not every program reads later dates.
 _MOST_DAYS = 36_500
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     commands = parser.add_subparsers(dest="action", required=True)
-    new = commands.add_parser("new", help="make a key and print it, this once")
-    new.add_argument("--tenant", required=True, help="whose programs, tensors and tapes it reaches")
-    new.add_argument("--name", required=True, help="what the key is for")
+    new = commands.add_parser("new", help="create a key and print it once")
+    new.add_argument("--tenant", required=True, help="owner of programs, tensors and tapes")
+    new.add_argument("--name", required=True, help="name of the key")
     new.add_argument(
         "--scopes",
         type=_scopes,
         default=list(SCOPES[:1]),
         help=f"one or more of {','.join(SCOPES)}; {SCOPES[0]} by default",
     )
-    new.add_argument("--requests-per-second", type=float, metavar="N", help="0 for any number")
-    new.add_argument("--burst", type=int, metavar="N", help="as many at once, after a pause")
-    new.add_argument("--concurrent", type=int, metavar="N", help="as many under way at once")
-    new.add_argument("--days", type=_days, metavar="N", help="how long it is good; else for ever")
-    new.add_argument("--file", type=Path, help="list to add its entry to; else that is printed")
-    revoke = commands.add_parser("revoke", help="take keys out of a file")
-    revoke.add_argument("ids", nargs="+", metavar="ID", help="as the list shows it")
+    new.add_argument("--requests-per-second", type=float, metavar="N", help="0 for no limit")
+    new.add_argument("--burst", type=int, metavar="N", help="requests at once after a pause")
+    new.add_argument("--concurrent", type=int, metavar="N", help="requests in flight")
+    new.add_argument("--days", type=_days, metavar="N", help="lifetime; unlimited by default")
+    new.add_argument("--file", type=Path, help="key file for the entry, else it is printed")
+    revoke = commands.add_parser("revoke", help="remove keys from a key file")
+    revoke.add_argument("ids", nargs="+", metavar="ID", help="id of a key, as shown by `keys list`")
     revoke.add_argument("--file", type=Path, help="the list; else that of GRADWIRE_KEYS_FILE")
-    listing = commands.add_parser("list", help="show the keys of a file, without any secret")
+    listing = commands.add_parser("list", help="list the keys of a key file, without secrets")
     listing.add_argument("--file", type=Path, help="the list; else that of GRADWIRE_KEYS_FILE")
 
 
 def run(arguments: Namespace) -> None:
-    """Do what the command line says.
+    """Run the command.
 
     Raises: ``KeysError``.
     """
@@ -101,7 +101,7 @@ def _named(file: Path | None) -> Path:
     named = os.environ.get("GRADWIRE_KEYS_FILE")
     file = Path(named) if file is None and named else file
     if file is None:
-        raise KeysError("name the list: --file keys.json")
+        raise KeysError("no key file: use --file keys.json or set GRADWIRE_KEYS_FILE")
     return file
 
 
@@ -109,8 +109,8 @@ def _revoke(ids: Sequence[str], file: Path) -> None:
     entries = _entries(file)
     unknown = set(ids).difference(entry.id for entry in entries)
     if unknown:
-        # A whole key may have been given; it is not repeated.
-        raise KeysError(f"{file}: has not all of these ids; `keys list` shows those that it has")
+        # The argument may be a whole key, so it is not repeated.
+        raise KeysError(f"{file}: unknown id; `keys list` shows all ids")
     _replace(file, write_entries([entry for entry in entries if entry.id not in ids]))
 
 
@@ -128,8 +128,8 @@ def _list(file: Path) -> None:
 def _row(entry: KeyEntry) -> tuple[str, ...]:
     expires = "never" if entry.expires_at is None else entry.expires_at.isoformat()
     if entry.expires_at is not None and entry.expires_at <= datetime.now(UTC):
-        expires += " (over)"
-    # What the settings say of all keys without figures of their own is not in this list.
+        expires += " (expired)"
+    # Defaults from the settings are not listed.
     second, at_once = (
         "-" if figure is None else f"{figure:g}"
         for figure in (entry.requests_per_second, entry.concurrent)
@@ -146,7 +146,7 @@ def _entries(file: Path) -> Sequence[KeyEntry]:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Put a whole new file in place of the old one, so that nobody reads half of it."""
+    """Replace a file atomically."""
     try:
         old = file.stat() if file.exists() else None
         mode = 0o600 if old is None else stat.S_IMODE(old.st_mode)
@@ -154,7 +154,7 @@ def _replace(file: Path, text: str) -> None:
             new.write(text)
         try:
             if old is not None and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
-                os.chown(new.name, old.st_uid, old.st_gid)  # a server of that user reads it
+                os.chown(new.name, old.st_uid, old.st_gid)  # for a server that runs as that user
             Path(new.name).chmod(mode)
             Path(new.name).replace(file)
         except OSError:
@@ -168,12 +168,12 @@ def _days(text: str) -> float:
     with suppress(ValueError):
         if 0 < (days := float(text)) <= _MOST_DAYS:
             return days
-    raise ArgumentTypeError(f"days are a number above 0, up to {_MOST_DAYS}")
+    raise ArgumentTypeError(f"days must be a number above 0, up to {_MOST_DAYS}")
 
 
 def _scopes(text: str) -> list[str]:
     scopes = text.split(",")
     for scope in scopes:
         if scope not in SCOPES:
-            raise ArgumentTypeError(f"scopes are {', '.join(SCOPES)}, joined by commas")
+            raise ArgumentTypeError(f"scopes must be of {', '.join(SCOPES)}, separated by commas")
     return scopes

@@ -1,4 +1,4 @@
-"""The list of keys that an operator writes: digests, never keys."""
+"""Entries of a key file: digests, never keys."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gradwire_service.access.tokens import ID_PATTERN
 from gradwire_service.settings.errors import StartupError
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
-#: A file of so many bytes is no list of keys.
+#: Largest key file.
 MOST_BYTES = 16 << 20
 
 
 class KeysError(StartupError):
-    """A list of keys that cannot be used; its text says where, and nothing that stands there."""
+    """An invalid key file; the message gives the place, but not the content."""
 
 
 class KeyEntry(BaseModel):
-    """One key: whose it is, what it may do, how often, and how long."""
+    """One key: its tenant, scopes, rate limits and expiry."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,12 +41,12 @@ _ENTRIES = TypeAdapter(list[KeyEntry])
 
 
 def read_entries(text: str | bytes, place: str) -> list[KeyEntry]:
-    """The keys of a list in JSON.
+    """Read the entries of a key file in JSON.
 
     Raises: ``KeysError``, which names the ``place`` and the entry.
     """
     if len(text) > MOST_BYTES:
-        raise KeysError(f"{place}: more than {MOST_BYTES} bytes are no list of keys")
+        raise KeysError(f"{place}: key file has more than {MOST_BYTES} bytes")
     try:
         document = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
@@ -63,47 +63,47 @@ def read_entries(text: str | bytes, place: str) -> list[KeyEntry]:
     seen: dict[str, int] = {}
     for number, entry in enumerate(entries):
         if entry.id in seen:
-            raise KeysError(f"{place}: [{number}]: has the id of [{seen[entry.id]}]")
+            raise KeysError(f"{place}: [{number}]: duplicate id of [{seen[entry.id]}]")
         seen[entry.id] = number
     return entries
 
 
 def write_entries(entries: Sequence[KeyEntry]) -> str:
-    """The list in JSON, an entry a line."""
+    """The key file in JSON, one entry per line."""
     lines = [write_entry(entry) for entry in entries]
     return "[\n" + ",\n".join(f"  {line}" for line in lines) + "\n]\n" if lines else "[]\n"
 
 
 def write_entry(entry: KeyEntry) -> str:
-    """One entry in JSON, without what it leaves to the settings."""
+    """One entry in JSON, without fields that default to the settings."""
     document = entry.model_dump(mode="json", exclude_none=True)
     return json.dumps(document | {"scopes": sorted(document["scopes"])})
 
 
-class _Twice(ValueError):
-    """A field that an object has twice."""
+class _DuplicateField(ValueError):
+    """An object with a duplicate field."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _Twice
+        raise _DuplicateField
     return found
 
 
 def _reason(error: Exception) -> str:
-    return "a field comes twice" if isinstance(error, _Twice) else "not a list of keys"
+    return "duplicate field" if isinstance(error, _DuplicateField) else "not a list of keys"
 
 
 def faults_of(error: ValidationError) -> str:
-    """What is wrong and where, the first few, without what stands there."""
+    """The first few validation errors with their places, without the content."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{_pointer(fault['loc'])}{fault['msg']}" for fault in faults[:3]]
-    return "; ".join(told) + ("; …" if len(faults) > len(told) else "")
+    shown = [f"{_pointer(fault['loc'])}{fault['msg']}" for fault in faults[:3]]
+    return "; ".join(shown) + ("; …" if len(faults) > len(shown) else "")
 
 
 def _pointer(location: tuple[int | str, ...]) -> str:
-    """Where in the list: ``[3].scopes.0: ``."""
+    """The place in the list: ``[3].scopes.0: ``."""
     parts = [f"[{part}]" if type(part) is int else str(part)[:40] for part in location[:1]]
     parts += [f".{str(part)[:40]}" for part in location[1:]]
     return "".join(parts) + ": " if parts else ""

@@ -1,4 +1,4 @@
-"""Whether a service that asks for no key would be reached by others than this machine."""
+"""Refuses to expose a service without API keys to other machines."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from gradwire_service.settings.errors import StartupError
 
 
 class Exposed(StartupError):
-    """A service without keys is not started where anybody could ask it."""
+    """A service without API keys would listen on a public address."""
 
 
 def refuse_exposed(settings: Settings) -> None:
-    """Let pass what has keys, is open on purpose, or listens on the loopback alone.
+    """Accept settings with keys, with ``open``, or with a loopback address only.
 
-    Raises: ``Exposed``, whose text says what to do.
+    Raises: ``Exposed``, whose message has a remedy.
     """
     if settings.has_keys or settings.open or is_loopback(settings.host):
         return
     raise Exposed(
-        f"without API keys anybody who reaches {settings.host} could use this service: make a key "
+        f"without API keys, anyone who reaches {settings.host} can use this service: create a key "
         "with `gradwire-server keys new --tenant NAME --name NAME --file keys.json` and set "
-        "GRADWIRE_KEYS_FILE=keys.json, or set GRADWIRE_OPEN=true if that is wanted, or "
+        "GRADWIRE_KEYS_FILE=keys.json, or set GRADWIRE_OPEN=true if that is intended, or "
         "GRADWIRE_HOST=127.0.0.1"
     )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine gets there; names are not resolved, but for ``localhost``."""
+    """Whether an address is local to this machine; the only name known is ``localhost``."""
     if host.lower() == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""The keys that are good now, by their public ids."""
+"""The API keys that are valid, by their public ids."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from gradwire_service.access.entries import KeyEntry
-from gradwire_service.access.rates import Meter, Rates
+from gradwire_service.access.rates import RateLimiter, RateLimits
 from gradwire_service.access.rules import Scope
 from gradwire_service.access.tokens import Token
 
-#: What keys that do not exist are compared with, so that they take as long as any other.
+#: Compared with unknown keys, so that these take as long as others.
 _NO_DIGEST = bytes(32)
-#: Before the tenant's name; no header holds a NUL, so no Authorization header has such a digest.
+#: Prefix of a tenant's name: headers contain no NUL, so no Authorization header has this digest.
 _NAMESPACE = b"gradwire tenant\0"
 
 
 class Caller(NamedTuple):
-    """Whose a request is: ``owner`` is what the tenant's records are held under."""
+    """The caller of a request; ``owner`` is the id that the tenant's records are stored under."""
 
     tenant: str
     key: str
@@ -29,34 +29,34 @@ class Caller(NamedTuple):
 
 
 class ApiKey(NamedTuple):
-    """A key as requests are held against it."""
+    """A key with its scopes, expiry and rate limiter."""
 
     caller: Caller
     digest: bytes
     scopes: frozenset[Scope]
     expires_at: float
-    meter: Meter
+    limiter: RateLimiter
 
 
 class Keyring:
-    """Identifies keys. Another list takes the place of the first one whole, or not at all."""
+    """Identifies keys. A new list replaces the old one as a whole, or not at all."""
 
     def __init__(
         self,
         entries: Sequence[KeyEntry],
-        defaults: Rates = Rates(),  # noqa: B008 - it cannot be changed
+        defaults: RateLimits = RateLimits(),  # noqa: B008 - immutable
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._defaults = defaults
         self._clock = clock
-        #: By their ids; another dictionary with each change.
+        #: Keys by id; a new dictionary with each change.
         self.keys: Mapping[str, ApiKey] = {}
-        #: Whether there is a later list, which cannot be read: what it revokes is good here.
+        #: Whether a newer list cannot be read: keys that it revokes are still valid here.
         self.stale = False
         self.replace(entries)
 
     def identify(self, token: Token) -> ApiKey | None:
-        """The key that a client has shown to have; None for any that is wrong, or over."""
+        """The key of a token; None if it is unknown, wrong or expired."""
         key = self.keys.get(token.id)
         digest = _NO_DIGEST if key is None else key.digest
         same = hmac.compare_digest(digest, token.digest)
@@ -65,29 +65,29 @@ class Keyring:
         return key
 
     def replace(self, entries: Sequence[KeyEntry]) -> None:
-        """Have these keys from now on; those that stay go on being counted."""
+        """Replace all keys; those that stay keep their counters."""
         self.keys = {entry.id: self._key(entry) for entry in entries}
         self.stale = False
 
     def _key(self, entry: KeyEntry) -> ApiKey:
         rates = _rates(entry, self._defaults)
         known = self.keys.get(entry.id)
-        meter = Meter(rates) if known is None else known.meter
-        meter.rates = rates
+        limiter = RateLimiter(rates) if known is None else known.limiter
+        limiter.limits = rates
         caller = Caller(entry.tenant, entry.name, owner_of(entry.tenant))
         expires_at = math.inf if entry.expires_at is None else entry.expires_at.timestamp()
-        return ApiKey(caller, bytes.fromhex(entry.sha256), entry.scopes, expires_at, meter)
+        return ApiKey(caller, bytes.fromhex(entry.sha256), entry.scopes, expires_at, limiter)
 
 
 def owner_of(tenant: str) -> str:
-    """What a tenant's records are held under."""
+    """The id that a tenant's records are stored under."""
     return sha256(_NAMESPACE + tenant.encode()).hexdigest()
 
 
-def _rates(entry: KeyEntry, defaults: Rates) -> Rates:
-    """A key's own figures, and those of all others where it has none."""
+def _rates(entry: KeyEntry, defaults: RateLimits) -> RateLimits:
+    """A key's own limits, or else the defaults."""
     per_second, burst, concurrent = defaults
-    return Rates(
+    return RateLimits(
         per_second if entry.requests_per_second is None else entry.requests_per_second,
         burst if entry.burst is None else entry.burst,
         concurrent if entry.concurrent is None else entry.concurrent,

@@ -1,4 +1,4 @@
-"""A file of keys, read again when it changes: so keys are given and revoked without a restart."""
+"""A key file that is reloaded when it changes: keys are added and revoked without a restart."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from gradwire_service.access.keyring import Keyring
 
 logger = logging.getLogger("gradwire")
 
-#: How often the file is looked at.
-LOOK_SECONDS = 1.0
+#: Time between checks of the file.
+POLL_SECONDS = 1.0
 
 _Signature: TypeAlias = tuple[int, int, int, int]
 
 
 class KeysFile:
-    """The file, and what of it was seen last."""
+    """A key file, and its state when it was last read."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
         self._seen: _Signature | None = None
 
     def read(self) -> list[KeyEntry]:
-        """The keys of the file.
+        """Read the keys.
 
         Raises: ``KeysError``.
         """
-        # The signature first: what changes while it is read has another one next time.
+        # The signature first: a change during the read then shows in the next check.
         self._seen = self._signature()
         try:
             with self._path.open("rb") as file:
@@ -40,11 +40,11 @@ class KeysFile:
         return read_entries(content, str(self._path))
 
     def changed(self) -> bool:
-        """Whether it is not what was read last."""
+        """Whether the file has changed since it was last read."""
         return self._signature() != self._seen
 
     def _signature(self) -> _Signature | None:
-        """By what a change shows, also one of the file that a link leads to."""
+        """Attributes that show a change, also of a link's target."""
         try:
             status = self._path.stat()
         except OSError:
@@ -52,10 +52,10 @@ class KeysFile:
         return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
-class Following:
-    """A context in which a thread has the keyring follow the file.
+class KeysFileWatcher:
+    """A context manager: a thread in it keeps the keyring up to date with the file.
 
-    The thread, not the event loop, waits for the file's disk.
+    The thread, not the event loop, waits for the disk.
     """
 
     def __init__(self, file: KeysFile, keyring: Keyring) -> None:
@@ -66,7 +66,7 @@ class Following:
 
     def __enter__(self) -> Self:
         self._ended.clear()
-        self._thread = threading.Thread(target=self._follow, name="gradwire-keys", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="gradwire-keys", daemon=True)
         self._thread.start()
         return self
 
@@ -75,8 +75,8 @@ class Following:
         if self._thread is not None:
             self._thread.join()
 
-    def look(self) -> None:
-        """Read the file if it has changed; one that is broken changes nothing but the log."""
+    def reload_if_changed(self) -> None:
+        """Reload the file if it has changed; an invalid one is only logged."""
         if not self._file.changed():
             return
         try:
@@ -91,6 +91,6 @@ class Following:
             self._keyring.replace(entries)
             logger.info("API keys reloaded: %d", len(entries))
 
-    def _follow(self) -> None:
-        while not self._ended.wait(LOOK_SECONDS):
-            self.look()
+    def _watch(self) -> None:
+        while not self._ended.wait(POLL_SECONDS):
+            self.reload_if_changed()

@@ -1,4 +1,4 @@
-"""The keys that the settings name, as an application starts with them."""
+"""Opens the API keys of the settings."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ from typing import Any, NamedTuple
 
 from gradwire_service.access.entries import read_entries
 from gradwire_service.access.keyring import Keyring
-from gradwire_service.access.keys_file import Following, KeysFile
-from gradwire_service.access.rates import Rates
+from gradwire_service.access.keys_file import KeysFile, KeysFileWatcher
+from gradwire_service.access.rates import RateLimits
 from gradwire_service.settings import Settings
 
 
 class Keys(NamedTuple):
-    """The keyring, None where no keys are asked for, and a context in which it stays current."""
+    """The keyring, None without authentication, and a context in which it stays up to date."""
 
     keyring: Keyring | None
-    following: AbstractContextManager[Any]
+    watcher: AbstractContextManager[Any]
 
 
 def open_keys(settings: Settings) -> Keys:
-    """The keys of the settings' file or text.
+    """Read the keys from the settings' file or text.
 
     Raises: ``KeysError``.
     """
-    defaults = Rates(settings.key_requests_per_second, settings.key_burst, settings.key_concurrent)
+    defaults = RateLimits(
+        settings.key_requests_per_second, settings.key_burst, settings.key_concurrent
+    )
     if settings.keys_file:
         file = KeysFile(settings.keys_file)
         keyring = Keyring(file.read(), defaults)
-        return Keys(keyring, Following(file, keyring))
+        return Keys(keyring, KeysFileWatcher(file, keyring))
     if settings.keys:  # an empty text is none
         entries = read_entries(settings.keys.get_secret_value(), "GRADWIRE_KEYS")
         return Keys(Keyring(entries, defaults), nullcontext())

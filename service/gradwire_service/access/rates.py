@@ -1,4 +1,4 @@
-"""How often a key may ask, and how much at once: a bucket of tokens and a count, each key's own."""
+"""Rate limits of a key: a token bucket, and a count of concurrent requests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import NamedTuple
 from gradwire_service.problems import Refusal
 
 
-class Rates(NamedTuple):
-    """Requests a second, as many at once after a pause, and under way; 0 for any number."""
+class RateLimits(NamedTuple):
+    """Requests per second, burst, and concurrent requests; 0 means unlimited."""
 
     requests_per_second: float = 0
     burst: int = 0
@@ -19,51 +19,51 @@ class Rates(NamedTuple):
 
     @property
     def most_tokens(self) -> float:
-        """What the bucket holds: without a burst of its own, what comes in a second."""
+        """The capacity of the bucket: the burst, or else the requests of a second."""
         return float(self.burst or max(1, math.ceil(self.requests_per_second)))
 
 
-class Meter:
-    """What one key has asked of this process. Only on the event loop, so without a lock."""
+class RateLimiter:
+    """Limits the requests of one key. Only for the event loop, so without a lock."""
 
     __slots__ = (
         "_clock",
         "_filled_at",
+        "_limits",
         "_most",
-        "_rates",
         "_tokens",
         "in_flight",
         "limited",
         "requests",
     )
 
-    def __init__(self, rates: Rates, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, limits: RateLimits, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._rates = rates
-        self._most = self._tokens = rates.most_tokens
+        self._limits = limits
+        self._most = self._tokens = limits.most_tokens
         self._filled_at = clock()
         self.in_flight = 0
-        #: How many were let in ever, and how many not.
+        #: All requests admitted so far, and all refused.
         self.requests = 0
         self.limited = 0
 
     @property
-    def rates(self) -> Rates:
-        return self._rates
+    def limits(self) -> RateLimits:
+        return self._limits
 
-    @rates.setter
-    def rates(self, rates: Rates) -> None:
-        """Go on by other figures; what is used up stays used up."""
-        self._rates, self._most = rates, rates.most_tokens
+    @limits.setter
+    def limits(self, limits: RateLimits) -> None:
+        """Change the limits; used tokens stay used."""
+        self._limits, self._most = limits, limits.most_tokens
 
     def enter(self) -> None:
-        """Count a request in.
+        """Admit a request.
 
-        Raises: ``Refusal`` (rate_limited), which costs the key nothing.
+        Raises: ``Refusal`` (rate_limited), without using a token.
         """
-        per_second, _, concurrent = self._rates
+        per_second, _, concurrent = self._limits
         if concurrent and self.in_flight >= concurrent:
-            raise self._limited(f"{concurrent} requests of this key are under way", 1)
+            raise self._limited(f"this key already has {concurrent} requests in flight", 1)
         if per_second:
             now = self._clock()
             tokens = self._tokens + (now - self._filled_at) * per_second
@@ -71,14 +71,15 @@ class Meter:
             if self._tokens < 1:
                 wait = (1 - self._tokens) / per_second
                 raise self._limited(
-                    f"this key may ask {per_second:g} times a second", max(1, math.ceil(wait))
+                    f"this key is limited to {per_second:g} requests per second",
+                    max(1, math.ceil(wait)),
                 )
             self._tokens -= 1
         self.in_flight += 1
         self.requests += 1
 
     def leave(self) -> None:
-        """Count the request out."""
+        """Count a request as finished."""
         self.in_flight -= 1
 
     def _limited(self, detail: str, seconds: int) -> Refusal:

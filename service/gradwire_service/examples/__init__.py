@@ -1,4 +1,4 @@
-"""Requests that work and what is answered to them, shown in the published schema."""
+"""Example requests and their answers, for the published schema."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ REQUESTS: dict[Kind, dict[str, Any]] = {
 
 _PROGRAM = "h = tanh(x @ w)\nloss = mean((h - y)**2)"
 _TENSOR = {"dtype": "float32", "shape": [2], "base64": "AAAAAAAAgD8="}
-#: What is asked of a tape on which ``TAPE`` was recorded.
+#: Queries of a tape that records ``TAPE``.
 TAPE_REQUESTS: dict[Kind, dict[str, Any]] = {
     "gradient": {"loss": _example("The gradient", target="loss", sources=["w"])},
     "jacobian": {"hidden": _example("Of an intermediate", target="h", sources={"w": "w"})},
@@ -120,7 +120,7 @@ TAPE = {
 }
 PROGRAM = {"named": _example("Under a name", program=_PROGRAM, name="layer")}
 TENSOR = {"vector": {"summary": "Two numbers", "value": _TENSOR}}
-#: Of parameters, by their names.
+#: Examples of parameters, by name.
 PARAMETERS: dict[str, Any] = {
     "program": "layer",
     "ref": "sha256:e1312eb12ba4ec0a1068af6b4bba7b06b7d43c3c523c5f19b8a188380abdcf35",
@@ -139,9 +139,9 @@ PARAMETERS: dict[str, Any] = {
 
 
 def answers() -> dict[str, dict[str, Any]]:
-    """What operations answer, by the names of the requests, and by none where nothing is asked.
+    """The recorded answers of operations, by the names of their examples.
 
-    ``tools/example_answers.py`` asks a service and writes the file.
+    ``tools/example_answers.py`` records the file from a service.
     """
     file = files(__name__) / "answers.json"
     answered: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from starlette.types import ASGIApp, Message, Scope
 
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.protection import Header
+from gradwire_service.wire.security_headers import Header
 from gradwire_service.wire.shared import Body
 
 if TYPE_CHECKING:

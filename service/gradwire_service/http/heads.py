@@ -14,7 +14,7 @@ from string import ascii_letters, digits
 from urllib.parse import unquote_to_bytes
 
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.protection import Header
+from gradwire_service.wire.security_headers import Header
 
 _HOST = (ascii_letters + digits + "._~!$&'()*+;=%:[]-").encode()
 _ABSOLUTE = re.compile(rb"https?://[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]+(?=[/?]|$)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from gradwire_service.http.heads import check_headers, expects_continue, malform
 from gradwire_service.problems import Refusal
 from gradwire_service.settings import Settings
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.wire.protection import Header
+from gradwire_service.wire.security_headers import Header
 
 if TYPE_CHECKING:
     from gradwire_service.http.connection import Connection

@@ -1,4 +1,4 @@
-"""Concurrent requests that share an executable, answered by one replay of all."""
+"""Batching: one replay answers concurrent requests that share an executable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gradwire_engine.joint_call import JointCall, padded
 
 from gradwire_service.problems import problem_of
 from gradwire_service.routes.exchange import Exchange
-from gradwire_service.routes.shortness import shortness
+from gradwire_service.routes.inline import inline_limits
 from gradwire_service.scheduling import Capacity, Deadline, InlineDeadline, TooLongInline
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
@@ -29,91 +29,91 @@ from gradwire_service.work.request import REPLAY
 
 logger = logging.getLogger("gradwire")
 
-#: What a request's waiting for others costs: replays that take less go alone.
+#: The cost of joining a batch: shorter replays run alone.
 _JOINING_SECONDS = 30e-6
-#: What was replayed so often is generated code by now, so that its time tells of the next.
+#: After so many replays the code is generated, and durations predict the next one.
 _WARM = 4
-#: After so many groups in a row that came to nothing, only each so many requests wait.
-_FRUITLESS, _SELDOM = 16, 1024
+#: After so many unsuccessful batches in a row, only one in so many requests waits.
+_MAX_FAILURES, _PROBE_INTERVAL = 16, 1024
 
-#: The body of each; None where a request is to go on alone.
+#: The body of each request, or None if it must run alone.
 Replies: TypeAlias = Sequence[bytes | None]
 
 
 @dataclass(eq=False)
-class Pace:
-    """How long replays of one executable take, alone and together; whether waiting pays."""
+class ReplayTimes:
+    """Durations of replays of one executable, alone and in batches: whether waiting pays."""
 
-    #: Whether calls may be answered together at all.
+    #: Whether calls can be batched at all.
     joins: bool
-    #: How many were replayed alone, and the least seconds that this took.
+    #: Replays alone, and the shortest one in seconds.
     replays: int = 0
     alone: float = float("inf")
-    #: The same of joint replays, by the number of calls that they are padded to.
+    #: The same for joint replays, by the number of calls they are padded to.
     together: dict[int, tuple[int, float]] = field(default_factory=dict)
-    #: Groups since the last that was answered together, and requests ever.
-    fruitless: int = 0
+    #: Batches since the last successful one, and all requests.
+    failures: int = 0
     requests: int = 0
-    #: Whether something is compiled for a group, and how many are answered, in threads.
+    #: Whether a thread compiles for a batch, and the number of batches replayed in threads.
     compiling: bool = False
     replaying: int = 0
 
-    def waits(self, call: Call, most: int) -> bool:
-        """Whether the next request is to wait for others, up to so many."""
+    def should_wait(self, call: Call, most: int) -> bool:
+        """Whether the next request should wait for others, up to ``most``."""
         self.requests += 1
         if not self.joins or self.replays < _WARM or self.alone < _JOINING_SECONDS:
             return False
-        if self.fruitless >= _FRUITLESS and self.requests % _SELDOM:
+        if self.failures >= _MAX_FAILURES and self.requests % _PROBE_INTERVAL:
             return False
         return self.pays(call, most)
 
     def pays(self, call: Call, count: int) -> bool:
-        """Whether so many are answered in less time together.
+        """Whether ``count`` requests take less time in a batch.
 
-        Until that was measured it is left to a prediction for one of them: NumPy takes half of it
-        at least to call its functions, where one alone may compute with Python's floats.
+        Before any measurement, half the prediction of one call is the estimate: a batch at least
+        calls NumPy's functions, where a single call may use Python's floats.
         """
         replays, least = self.together.get(padded(count), (0, 0.0))
         if replays < _WARM:
             least = call.seconds / 2
         return count > 1 and least < count * (self.alone - _JOINING_SECONDS)
 
-    def went_alone(self, seconds: float) -> None:
-        """Learn from a replay of one."""
+    def record_single(self, seconds: float) -> None:
+        """Include a replay of one call."""
         self.replays += 1
         self.alone = min(self.alone, seconds)
 
-    def went_together(self, count: int, answered: int, seconds: float) -> None:
-        """Learn from a replay of ``count``, of which some have to go alone after all."""
-        self.fruitless = 0 if answered else self.fruitless + 1
+    def record_batch(self, count: int, answered: int, seconds: float) -> None:
+        """Include a joint replay of ``count`` calls; those not answered still run alone."""
+        self.failures = 0 if answered else self.failures + 1
         seconds += (count - answered) * self.alone
         replays, least = self.together.get(padded(count), (0, seconds))
         self.together[padded(count)] = replays + 1, min(least, seconds)
 
-    def never(self, count: int) -> None:
-        """So many are not answered together again."""
+    def disable(self, count: int) -> None:
+        """Never batch ``count`` requests again."""
         self.together[padded(count)] = _WARM, float("inf")
 
 
-class Member(NamedTuple):
-    """A request that waits for others, and where its reply goes."""
+class BatchMember(NamedTuple):
+    """A request in a batch, and the future of its reply."""
 
     work: Computation
     reply: asyncio.Future[bytes | None]
 
 
-class Group(NamedTuple):
-    """Requests that share an entry of the cache and wait for more of them."""
+class Batch(NamedTuple):
+    """Requests that share an entry of the cache and wait for more."""
 
     entry: Entry
-    pace: Pace
-    members: list[Member]
+    times: ReplayTimes
+    members: list[BatchMember]
 
 
-class Gathering:
-    """Where requests wait for others of the same executable, the first at most for a window.
+class Batcher:
+    """Collects requests for the same executable, the first of which waits at most for a window.
 
-    Only on the event loop, but for joint replays that are not predicted to be short.
+    Only for the event loop; longer joint replays run in threads.
     """
 
     def __init__(
@@ -124,10 +124,10 @@ class Gathering:
         self._threads = threads
         self._window_seconds = settings.batch_window_microseconds * 1e-6
         self._most = settings.batch_requests
-        self._short = shortness(settings)
+        self._inline_limits = inline_limits(settings)
         self._compile_ms = settings.default_timeout_ms
-        self._paces = WeakKeyDictionary[Entry, Pace]()
-        self._open: dict[Entry, Group] = {}
+        self._times = WeakKeyDictionary[Entry, ReplayTimes]()
+        self._open: dict[Entry, Batch] = {}
         self._tasks = set[asyncio.Task[None]]()
 
     async def answer(
@@ -136,14 +136,14 @@ class Gathering:
         alone: Callable[[Computation, Exchange], Awaitable[Packed]],
         exchange: Exchange,
     ) -> Packed:
-        """The answer to a request whose executable is at hand: with others', or had ``alone``."""
+        """The answer to a request whose executable is compiled: from a batch, or from ``alone``."""
         entry = work.call.entry
-        pace = self._paces.get(entry)
-        if pace is None:
-            pace = self._paces[entry] = Pace(JointCall.takes(work.call))
-        if entry in self._open or pace.waits(work.call, self._most):
+        times = self._times.get(entry)
+        if times is None:
+            times = self._times[entry] = ReplayTimes(JointCall.takes(work.call))
+        if entry in self._open or times.should_wait(work.call, self._most):
             deadline = work.request.deadline
-            joined = self._join(entry, pace, work)
+            joined = self._join(entry, times, work)
             try:
                 async with asyncio.timeout(deadline.remaining_seconds()):
                     reply = await joined
@@ -153,69 +153,71 @@ class Gathering:
                 exchange.stats.program = exchange.outcome.program
                 return reply
         body = await alone(work, exchange)
-        pace.went_alone(exchange.outcome.phases[REPLAY])
+        times.record_single(exchange.outcome.phases[REPLAY])
         return body
 
-    def _join(self, entry: Entry, pace: Pace, work: Computation) -> asyncio.Future[bytes | None]:
+    def _join(
+        self, entry: Entry, times: ReplayTimes, work: Computation
+    ) -> asyncio.Future[bytes | None]:
         loop = asyncio.get_running_loop()
-        group = self._open.get(entry)
-        if group is None:
-            group = self._open[entry] = Group(entry, pace, [])
-            loop.call_soon(self._look_round, group)
+        batch = self._open.get(entry)
+        if batch is None:
+            batch = self._open[entry] = Batch(entry, times, [])
+            loop.call_soon(self._wait_or_close, batch)
         reply = loop.create_future()
-        group.members.append(Member(work, reply))
-        if len(group.members) == self._most:
-            self._close(group)
+        batch.members.append(BatchMember(work, reply))
+        if len(batch.members) == self._most:
+            self._close(batch)
         return reply
 
-    def _look_round(self, group: Group) -> None:
-        """Once all that had come with the first are here, wait on if there are any others."""
-        if self._capacity.in_flight > len(group.members):
+    def _wait_or_close(self, batch: Batch) -> None:
+        """When the requests that arrived together are in, wait on if others are in flight."""
+        if self._capacity.in_flight > len(batch.members):
             loop = asyncio.get_running_loop()
-            loop.call_later(self._window_seconds, self._end, group)
+            loop.call_later(self._window_seconds, self._end, batch)
         else:
-            self._close(group)
+            self._close(batch)
 
-    def _end(self, group: Group) -> None:
-        """When the window is over, close; but behind a group that is being answered, wait on.
+    def _end(self, batch: Batch) -> None:
+        """Close when the window ends, but not while another batch of the executable is replayed.
 
-        Two replays at once take as long as one after the other, and until then more will come.
+        Two replays at once take as long as one after the other, and more requests may arrive.
         """
-        if not group.pace.replaying:
-            self._close(group)
+        if not batch.times.replaying:
+            self._close(batch)
 
-    def _close(self, group: Group) -> None:
-        """Let nobody in any more, and answer those who are still there."""
-        entry, pace, members = group
-        if self._open.get(entry) is not group:
+    def _close(self, batch: Batch) -> None:
+        """Close a batch, and answer the requests that still wait."""
+        entry, times, members = batch
+        if self._open.get(entry) is not batch:
             return
         del self._open[entry]
         there = [member for member in members if not member.reply.done()]
-        if there and pace.pays(there[0].work.call, len(there)):
-            task = asyncio.create_task(self._answer(Group(entry, pace, there)))
+        if there and times.pays(there[0].work.call, len(there)):
+            task = asyncio.create_task(self._answer(Batch(entry, times, there)))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            pace.fruitless += 1
+            times.failures += 1
             for member in there:
                 member.reply.set_result(None)
 
-    async def _answer(self, group: Group) -> None:
-        """Reply to all; whatever fails is left to each, so that errors are each's own.
+    async def _answer(self, batch: Batch) -> None:
+        """Reply to all; after a failure each request runs alone, so that errors are its own.
 
-        Where nothing is compiled for so many, nobody waits for that.
+        If nothing is compiled for this size, requests do not wait for it.
         """
-        entry, pace, members = group
+        entry, times, members = batch
         replies: Replies = [None] * len(members)
         missing: JointCall | None = None
         try:
             joint = JointCall([member.work.call for member in members])
             if joint.compiled:
-                replies = await self._replies(joint, members, pace)
+                replies = await self._replies(joint, members, times)
             else:
                 missing = joint
-        except Exception as error:  # noqa: BLE001 - each has its own again, or none
-            pace.fruitless += 1
+        except Exception as error:  # noqa: BLE001 - each request raises its own again
+            times.failures += 1
             _log(error)
         if any(replies):
             self._metrics.joined(len(members) - replies.count(None))
@@ -223,52 +225,58 @@ class Gathering:
             if not member.reply.done():
                 member.reply.set_result(reply)
         if entry in self._open:
-            asyncio.get_running_loop().call_soon(self._look_round, self._open[entry])
-        if missing is not None and not pace.compiling:
-            await self._compile(missing, members, pace)
+            asyncio.get_running_loop().call_soon(self._wait_or_close, self._open[entry])
+        if missing is not None and not times.compiling:
+            await self._compile(missing, members, times)
 
-    async def _replies(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> Replies:
-        """On the event loop where that is short, else in a thread, as long as anybody has time."""
-        if self._short.covers(joint):
+    async def _replies(
+        self, joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes
+    ) -> Replies:
+        """Replay on the event loop if short, else in a thread, until the last deadline."""
+        if self._inline_limits.allow(joint):
             with suppress(TooLongInline):
-                return _written(joint, members, pace, InlineDeadline())
+                return _replay_batch(joint, members, times, InlineDeadline())
         deadlines = [member.work.request.deadline for member in members]
         deadline = max(deadlines, key=Deadline.remaining_seconds)
         loop = asyncio.get_running_loop()
-        pace.replaying += 1
+        times.replaying += 1
         try:
             return await loop.run_in_executor(
-                self._threads, _written, joint, members, pace, deadline
+                self._threads, _replay_batch, joint, members, times, deadline
             )
         finally:
-            pace.replaying -= 1
+            times.replaying -= 1
 
-    async def _compile(self, joint: JointCall, members: Sequence[Member], pace: Pace) -> None:
-        """Compile for groups to come, in a thread."""
-        pace.compiling = True
+    async def _compile(
+        self, joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes
+    ) -> None:
+        """Compile for later batches, in a thread."""
+        times.compiling = True
         loop = asyncio.get_running_loop()
         try:
             await loop.run_in_executor(self._threads, joint.compile, Deadline(self._compile_ms))
-        except Exception as error:  # noqa: BLE001 - nobody waits for it
-            pace.never(len(members))
+        except Exception as error:  # noqa: BLE001 - no request waits for it
+            times.disable(len(members))
             _log(error)
         finally:
-            pace.compiling = False
+            times.compiling = False
 
 
-def _written(joint: JointCall, members: Sequence[Member], pace: Pace, poll: Poll) -> Replies:
+def _replay_batch(
+    joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes, poll: Poll
+) -> Replies:
     """Replay, and write the responses."""
     start = perf_counter()
     answers = joint.answers(poll)
     seconds = perf_counter() - start
-    pace.went_together(len(members), len(members) - answers.count(None), seconds)
+    times.record_batch(len(members), len(members) - answers.count(None), seconds)
     return [
-        None if answer is None else b"".join(member.work.answered(answer, seconds))
+        None if answer is None else b"".join(member.work.encode(answer, seconds))
         for member, answer in zip(members, answers, strict=True)
     ]
 
 
 def _log(error: Exception) -> None:
-    """Tell of what should not have failed; what may fail, each request is told again."""
+    """Log unexpected errors; expected ones are raised again by each request."""
     if not problem_of(error).expected:
         logger.warning("a batch of requests failed", exc_info=error)

@@ -1,4 +1,4 @@
-"""``GET /v1/ops`` and ``/v1/limits``: what programs may use, and how much of it."""
+"""``GET /v1/ops`` and ``/v1/limits``: operations and limits."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def router(settings: Settings) -> APIRouter:
         """Name, aliases, signature, documentation, and whether it is differentiable."""
         return await operations.response()
 
-    @routes.get("/limits", operation_id="limits", summary="What one request may use")
+    @routes.get("/limits", operation_id="limits", summary="Limits of one request")
     async def limits() -> dict[str, openapi.Whole]:
-        """Every limit that a request is held to."""
+        """Every limit of a request."""
         return {
             "body_bytes": settings.max_body_bytes,
             "array_bytes": settings.max_array_bytes,

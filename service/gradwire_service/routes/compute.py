@@ -1,4 +1,4 @@
-"""``POST /v1/evaluate`` and all that differentiates: raw bodies in, raw bodies out."""
+"""``POST /v1/evaluate`` and the derivatives: raw bodies in, raw bodies out."""
 
 from __future__ import annotations
 
@@ -16,107 +16,109 @@ from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from gradwire_service import openapi
-from gradwire_service.library import NotNear
-from gradwire_service.parts import Parts
-from gradwire_service.routes.batching import Gathering
-from gradwire_service.routes.desk import Desk
+from gradwire_service.dependencies import Dependencies
+from gradwire_service.references import WouldBlock
+from gradwire_service.routes.batching import Batcher
 from gradwire_service.routes.exchange import Exchange
+from gradwire_service.routes.inline import inline_limits
+from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoute
-from gradwire_service.routes.shortness import shortness
 from gradwire_service.scheduling import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.wire.envelope import FIELDS
-from gradwire_service.wire.shared import Packed, Shared
+from gradwire_service.wire.shared import Packed, SharedMemory
 from gradwire_service.work.compute import Computation
 from gradwire_service.work.request import COMPILE, REPLAY, Outcome
 
-#: What took longer to compile elsewhere is not compiled here, too.
+#: Programs that took longer to compile in an executor are not compiled here too.
 _COMPILE_SECONDS = 0.05
-#: What refers to more that is not at hand is read elsewhere.
-_MOST_BROUGHT = 8
-#: So much of a long body stands for its program: that comes first as a rule.
+#: Requests with more references that are not cached are offloaded.
+_MAX_LOADED = 8
+#: The start of a long body identifies its program, which usually comes first.
 _BEGINNING_BYTES = 512
 
 
 class Compute:
     """One kind of computation as an ASGI application.
 
-    An executor has compiled only what it was asked for. So the first call of a program goes to
-    one, and later ones if they are long; what proves to be short is compiled here as well, the next
-    time, and from then on is computed on the event loop.
+    The first call of a program goes to an executor, and later ones if they are long. A program that
+    proves to be short is compiled here as well at its next call, and from then on runs on the event
+    loop.
     """
 
     def __init__(
         self,
         kind: Kind,
-        parts: Parts,
-        desk: Desk,
-        gathering: Gathering | None,
+        dependencies: Dependencies,
+        offloader: Offloader,
+        batcher: Batcher | None,
         threads: ThreadPoolExecutor,
     ) -> None:
         self._kind = kind
-        self._parts = parts
-        self._settings = parts.settings
-        self._desk = desk
-        self._gathering = gathering
+        self._dependencies = dependencies
+        self._settings = dependencies.settings
+        self._offloader = offloader
+        self._batcher = batcher
         self._threads = threads
-        self._short = shortness(parts.settings)
-        #: Of what is compiled here; what is answered together may take longer than alone.
-        self._shared = self._short if gathering is None else self._short.for_groups()
+        self._inline_limits = inline_limits(dependencies.settings)
+        #: Limits for compiling here; batches may take longer than single calls.
+        self._shared = self._inline_limits if batcher is None else self._inline_limits.for_groups()
         self._known_short = WeakSet[Entry]()
-        #: The least that replays of what is known have taken.
+        #: The shortest replay of each known entry, in seconds.
         self._least_seconds = WeakKeyDictionary[Entry, float]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(scope, self._settings, self._kind)
-        capacity = self._parts.capacity
+        capacity = self._dependencies.capacity
         await capacity.enter()
         try:
             await exchange.receive(receive)
             body = await self._answer(exchange)
         finally:
             capacity.leave()
-        self._desk.count(exchange.outcome)
+        self._offloader.count(exchange.outcome)
         await exchange.respond(send, body)
 
     async def _answer(self, exchange: Exchange) -> Packed:
-        """On the event loop where all of it is short, else by an executor."""
+        """Answer on the event loop if all of it is short, else by an executor."""
         work = await self._prepared(exchange)
         if work is None:
-            return await self._elsewhere(exchange, None)
-        if self._gathering is not None and work.call.compiled:
-            return await self._gathering.answer(work, self._alone, exchange)
+            return await self._offload(exchange, None)
+        if self._batcher is not None and work.call.compiled:
+            return await self._batcher.answer(work, self._alone, exchange)
         return await self._alone(work, exchange)
 
     async def _prepared(self, exchange: Exchange) -> Computation | None:
-        """The request read and its program parsed, if that is short."""
-        request, parts = exchange.request, self._parts
+        """Parse the request and its program, if that is short."""
+        request, dependencies = exchange.request, self._dependencies
         if len(exchange.body) > self._settings.inline_body_bytes or request.format.coding:
             return None
-        engine = parts.engines.of(request.owner)
-        for _ in range(_MOST_BROUGHT):
+        engine = dependencies.engines.of(request.owner)
+        for _ in range(_MAX_LOADED):
             try:
                 poll = InlineDeadline()
-                return Computation(engine, parts.library, self._kind, request, poll, waits=False)
+                return Computation(
+                    engine, dependencies.resolver, self._kind, request, poll, blocking=False
+                )
             except TooLongInline:
                 return None
-            except NotNear as missing:
-                if not await self._bring(missing):
+            except WouldBlock as missing:
+                if not await self._load(missing):
                     return None
         return None
 
-    async def _bring(self, missing: NotNear) -> bool:
-        """Have what a request refers to at hand, if it is short; whether that is so."""
+    async def _load(self, missing: WouldBlock) -> bool:
+        """Load a reference into the cache if it is short; returns whether it is there."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._parts.library.bring, missing)
+        return await loop.run_in_executor(self._threads, self._dependencies.resolver.load, missing)
 
     async def _alone(self, work: Computation, exchange: Exchange) -> Packed:
-        """What was read, by a replay of its own."""
+        """Answer a single request."""
         call = work.call
         is_compiled = call.compiled
         if not is_compiled and call.entry in self._known_short:
             await self._compile(work)
             is_compiled = call.compiled
-        if is_compiled and self._short.covers(call):
+        if is_compiled and self._inline_limits.allow(call):
             try:
                 body = b"".join(work.finish(InlineDeadline()))
             except TooLongInline:
@@ -124,18 +126,18 @@ class Compute:
             else:
                 exchange.stats.program = exchange.outcome.program
                 return body
-        return await self._elsewhere(exchange, work)
+        return await self._offload(exchange, work)
 
     async def _compile(self, work: Computation) -> None:
-        """Compile here what was compiled elsewhere; what fails does so there again."""
+        """Compile here what an executor has compiled; errors appear again there."""
         poll = Deadline(1000 * _COMPILE_SECONDS * 4)
         loop = asyncio.get_running_loop()
         with suppress(EngineError):
             await loop.run_in_executor(self._threads, work.call.compile, poll)
 
-    async def _elsewhere(self, exchange: Exchange, work: Computation | None) -> Packed:
+    async def _offload(self, exchange: Exchange, work: Computation | None) -> Packed:
         entry = None if work is None else work.call.entry
-        body = await self._desk.elsewhere(
+        body = await self._offloader.offload(
             exchange,
             expected_seconds=None if entry is None else self._least_seconds.get(entry),
             home=_home(exchange),
@@ -156,24 +158,32 @@ class Compute:
 
 
 def _home(exchange: Exchange) -> str:
-    """What requests have in common that are answered soonest by the same executor."""
+    """The home of a request: its program, or else the start of its body."""
     if exchange.outcome.program is not None:
         return exchange.outcome.program
     body = exchange.body
-    start = body.read(0, _BEGINNING_BYTES) if isinstance(body, Shared) else body[:_BEGINNING_BYTES]
+    start = (
+        body.read(0, _BEGINNING_BYTES)
+        if isinstance(body, SharedMemory)
+        else body[:_BEGINNING_BYTES]
+    )
     return f"{zlib.crc32(start):08x}"
 
 
-def routes(parts: Parts, desk: Desk, threads: ThreadPoolExecutor) -> list[BaseRoute]:
+def routes(
+    dependencies: Dependencies, offloader: Offloader, threads: ThreadPoolExecutor
+) -> list[BaseRoute]:
     """The compute routes, with their documentation."""
-    window = parts.settings.batch_window_microseconds
-    gathering = (
-        Gathering(parts.capacity, parts.metrics, parts.settings, threads) if window else None
+    window = dependencies.settings.batch_window_microseconds
+    batcher = (
+        Batcher(dependencies.capacity, dependencies.metrics, dependencies.settings, threads)
+        if window
+        else None
     )
     return [
         RawRoute(
             f"/v1/{kind}",
-            Compute(kind, parts, desk, gathering, threads),
+            Compute(kind, dependencies, offloader, batcher, threads),
             **openapi.OPERATIONS[kind],
         )
         for kind in FIELDS

@@ -1,4 +1,4 @@
-"""``/openapi.json``, and ``/docs``: Swagger UI, every part of it served from here."""
+"""``/openapi.json``, and ``/docs``: Swagger UI, served without other hosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from gradwire_service.routes.fixed import Fixed
 
-#: Nothing is loaded from, or sent to, any other host.
+#: Nothing is loaded from or sent to other hosts.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; "
@@ -21,7 +21,7 @@ CONTENT_SECURITY_POLICY = (
 )
 
 _OURS = ("gradwire_service", "static")
-_THEIRS = ("fastapi_swagger", "resources")  # a package of Swagger UI's published files
+_THEIRS = ("fastapi_swagger", "resources")  # a package with Swagger UI's published files
 
 ASSETS: dict[str, tuple[tuple[str, str], str]] = {
     "docs.html": (_OURS, "text/html; charset=utf-8"),
@@ -43,7 +43,7 @@ def _asset(name: str) -> Fixed:
 
 
 def router(describe: Callable[[], dict[str, Any]]) -> APIRouter:
-    """The OpenAPI document that ``describe`` gives, the page and what it loads."""
+    """The routes of the OpenAPI document from ``describe``, and of the page and its assets."""
     routes = APIRouter(include_in_schema=False)
     document = Fixed(lambda: orjson.dumps(describe()), "application/json")
     assets = {name: _asset(name) for name in ASSETS}

@@ -1,4 +1,4 @@
-"""A request and its response on the event loop: body in, pieces out."""
+"""An HTTP request and its response, on the event loop."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import NoReturn
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from gradwire_service.access.admission import caller_of
+from gradwire_service.access.authentication import caller_of
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import server_timing, stats_of
 from gradwire_service.wire.body import Disconnected, read_body
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.wire.shared import LARGE_BYTES, Packed, Pieces, Shared
-from gradwire_service.wire.single_fields import SOON_BYTES, program_of, timeout_of
+from gradwire_service.wire.shared import LARGE_BYTES, Packed, Pieces, SharedMemory
+from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, program_of, timeout_of
 from gradwire_service.work.messages import Task
-from gradwire_service.work.request import ESSENTIAL, Outcome, Request
+from gradwire_service.work.request import TASK_HEADERS, Outcome, Request
 from gradwire_service.work.tasks import offer_of
 
-#: Whose is all that comes without a key.
-_NOBODY = sha256(b"").hexdigest()
+#: The owner of everything without a key.
+_ANONYMOUS_OWNER = sha256(b"").hexdigest()
 
 
 class Exchange:
-    """A request for a task, as it came by HTTP, and how it is answered."""
+    """An HTTP request for a task, and its response."""
 
     def __init__(
         self, scope: Scope, settings: Settings, task: str, arguments: tuple[str, ...] = ()
@@ -33,19 +33,19 @@ class Exchange:
         self.request = Request(headers, owner_of(scope), settings, offer_of(task))
         self.stats = stats_of(scope)
         self.request.outcome.phases = self.stats.phases
-        #: As it came.
-        self.body: bytes | Shared = b""
+        #: The body as received.
+        self.body: bytes | SharedMemory = b""
         self._task = task
         self._arguments = arguments
         self._most_bytes = settings.max_body_bytes
 
     @property
     def outcome(self) -> Outcome:
-        """What there is to say of the answer."""
+        """The outcome of the request."""
         return self.request.outcome
 
     async def receive(self, receive: Receive) -> None:
-        """Read the body as it came.
+        """Receive the body.
 
         Raises: ``Refusal`` (body_too_large, invalid_request), ``Disconnected``.
         """
@@ -53,41 +53,41 @@ class Exchange:
         length = self.request.headers.get(b"content-length", b"")
         body = self.body = await read_body(receive, length, self._most_bytes)
         self.stats.body_bytes = len(body)
-        if not isinstance(body, Shared):
+        if not isinstance(body, SharedMemory):
             self.request.body = body
-        is_long = LARGE_BYTES < len(body) <= SOON_BYTES
-        if is_long and self.request.format.coding is None:  # others are read soon
+        is_long = LARGE_BYTES < len(body) <= MAX_SCANNED_BYTES
+        if is_long and self.request.format.coding is None:  # others are parsed soon
             self.request.allow(timeout_of(body, self.request.format.reader))
 
     @property
     def fingerprint(self) -> bytes:
-        """The same for requests for the same program or tape; else for the same body.
+        """Equal for requests with the same program or tape, or else the same body.
 
-        What is too long to be looked through here is the same if it begins alike.
+        Bodies that are too long to scan here are compared by their start.
         """
         request, body = self.request, self.body
         if self._task.startswith("tapes.") and self._arguments:
             return self._arguments[0].encode()
-        if len(body) > SOON_BYTES:
-            assert isinstance(body, Shared)
+        if len(body) > MAX_SCANNED_BYTES:
+            assert isinstance(body, SharedMemory)
             return sha256(body.read(0, LARGE_BYTES)).digest()
         if request.format.coding is None:
             program = program_of(body, request.format.reader)
             if program is not None:
                 return sha256(program).digest()
-        return sha256(body.whole() if isinstance(body, Shared) else body).digest()
+        return sha256(body.whole() if isinstance(body, SharedMemory) else body).digest()
 
     def task(self) -> Task:
-        """The same for others to do."""
+        """The task for an executor."""
         given = self.request.headers
-        headers = {name: given[name] for name in ESSENTIAL if name in given}
+        headers = {name: given[name] for name in TASK_HEADERS if name in given}
         request = self.request
         return Task(
             self._task, self._arguments, headers, request.owner, request.deadline, self.body
         )
 
     def take_over(self, outcome: Outcome) -> None:
-        """Have what another process says of the answer; what was done here counts, too."""
+        """Take over an executor's outcome, and add the durations measured here."""
         self.stats.add_phases(outcome.phases)
         outcome.phases = self.stats.phases
         self.request.outcome = outcome
@@ -95,9 +95,9 @@ class Exchange:
             self.stats.program = outcome.program
 
     async def watch(self) -> NoReturn:
-        """Wait until the client has gone.
+        """Wait until the client disconnects.
 
-        Raises: ``Disconnected`` then.
+        Raises: ``Disconnected``.
         """
         while (await self._receive())["type"] != "http.disconnect":
             pass
@@ -113,7 +113,7 @@ class Exchange:
                 (b"content-length", b"%d" % len(body)),
             )
         await send({"type": "http.response.start", "status": outcome.status, "headers": headers})
-        if isinstance(body, Pieces | Shared):
+        if isinstance(body, Pieces | SharedMemory):
             for piece in body.pieces():
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             body = b""
@@ -121,19 +121,19 @@ class Exchange:
 
 
 def owner_of(scope: Scope) -> str:
-    """Whose a request is: the tenant's that the key speaks for.
+    """The owner of a request: the tenant of its key.
 
-    Where no keys are asked for, who sends the same is one; no store sees a key.
+    Without authentication, it is the digest of the Authorization header: stores see no key.
     """
     caller = caller_of(scope)
     if caller is not None:
         return caller.owner
     key = headers_of(scope).get(b"authorization")
-    return sha256(key).hexdigest() if key else _NOBODY
+    return sha256(key).hexdigest() if key else _ANONYMOUS_OWNER
 
 
 class Reply(Response):
-    """The response of an exchange, as a route of FastAPI's returns it."""
+    """The response of an exchange, for FastAPI routes to return."""
 
     def __init__(self, exchange: Exchange, body: Packed) -> None:
         self.background = None

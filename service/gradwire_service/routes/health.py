@@ -1,4 +1,4 @@
-"""``/healthz``, ``/readyz`` and ``/metrics``: for those who run the service."""
+"""``/healthz``, ``/readyz`` and ``/metrics``, for operators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwire_service.telemetry import Exposition
 
 
 def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
-    """The routes of health and measurement."""
+    """The routes of health checks and metrics."""
     routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", operation_id="healthz", summary="Whether the process is alive")
@@ -23,7 +23,7 @@ def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
     @routes.get(
         "/readyz",
         operation_id="readyz",
-        summary="Whether to send requests here",
+        summary="Whether the replica accepts requests",
         responses=openapi.problems(503),
     )
     async def readyz() -> dict[str, str]:

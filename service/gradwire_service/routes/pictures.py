@@ -6,11 +6,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from gradwire_service.openapi.graph_operations import GRAPH_OPERATIONS
-from gradwire_service.routes.desk import Desk
+from gradwire_service.routes.offload import Offloader
 from gradwire_service.work.pictures import FORMS
 
 
-def router(desk: Desk) -> APIRouter:
+def router(offloader: Offloader) -> APIRouter:
     """The routes of graphs."""
     routes = APIRouter(prefix="/v1/programs", tags=["programs"])
 
@@ -18,7 +18,7 @@ def router(desk: Desk) -> APIRouter:
         @routes.get(f"/{{program}}/graph.{name}", **GRAPH_OPERATIONS[name])
         async def draw(request: Request, program: str) -> Response:
             query = request.url.query
-            return await desk.answer(request, f"pictures.{name}", program, query)
+            return await offloader.answer(request, f"pictures.{name}", program, query)
 
     for name in FORMS:
         draws(name)

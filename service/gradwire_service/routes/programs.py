@@ -1,4 +1,4 @@
-"""``/v1/programs``: programs that are sent once, and then referred to."""
+"""``/v1/programs``: stored programs, which requests refer to."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from gradwire_service import openapi
-from gradwire_service.routes.desk import Desk
+from gradwire_service.routes.offload import Offloader
 
-#: Programs of one page, unless a request asks otherwise.
+#: Default number of programs on a page.
 _PAGE = "100"
 
 
-def router(desk: Desk) -> APIRouter:
+def router(offloader: Offloader) -> APIRouter:
     """The routes of programs."""
     routes = APIRouter(prefix="/v1/programs", tags=["programs"])
 
     @routes.post("", **openapi.PROGRAM_OPERATIONS["register"])
     async def register(request: Request) -> Response:
-        return await desk.answer(request, "programs.register")
+        return await offloader.answer(request, "programs.register")
 
     @routes.get("", **openapi.PROGRAM_OPERATIONS["all"])
     async def programs(request: Request) -> Response:
-        asked = request.query_params
-        after, limit = asked.get("after", ""), asked.get("limit", _PAGE)
-        return await desk.answer(request, "programs.all", after, limit)
+        query = request.query_params
+        after, limit = query.get("after", ""), query.get("limit", _PAGE)
+        return await offloader.answer(request, "programs.all", after, limit)
 
     @routes.get("/{program}", **openapi.PROGRAM_OPERATIONS["show"])
     async def show(request: Request, program: str) -> Response:
-        return await desk.answer(request, "programs.show", program)
+        return await offloader.answer(request, "programs.show", program)
 
     @routes.delete("/{program}", **openapi.PROGRAM_OPERATIONS["remove"])
     async def remove(request: Request, program: str) -> Response:
-        return await desk.answer(request, "programs.remove", program)
+        return await offloader.answer(request, "programs.remove", program)
 
     return routes

@@ -1,4 +1,4 @@
-"""Programs that crash processes: refused for a while, for their owner alone."""
+"""Quarantine of programs that crash worker processes, per owner and for a while."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from time import monotonic
 from gradwire_service.problems import Refusal
 from gradwire_service.routes.exchange import Exchange
 
-#: So many crashes within so many seconds are enough.
+#: Crashes within a number of seconds that quarantine a program.
 MOST_CRASHES, SECONDS = 2, 60.0
-#: Crashes that are remembered, of each owner and in all.
+#: Maximum programs remembered per owner, and maximum owners.
 _MOST_PROGRAMS, _MOST_OWNERS = 100, 1000
 
 
 class Quarantine:
-    """Counts crashes by owner and program; costs nothing to those who have had none."""
+    """Counts crashes by owner and program; free of cost for owners without crashes."""
 
     def __init__(self) -> None:
         self._crashes: OrderedDict[str, OrderedDict[bytes, deque[float]]] = OrderedDict()
 
     def check(self, exchange: Exchange) -> None:
-        """Raises: ``Refusal`` (crashing_program) where the program has crashed too often."""
+        """Raises: ``Refusal`` (crashing_program) if the program has crashed too often."""
         crashes = self._crashes.get(exchange.request.owner)
         if crashes is None:
             return
@@ -34,7 +34,7 @@ class Quarantine:
             raise Refusal(
                 "crashing_program",
                 f"this program crashed {MOST_CRASHES} worker processes within a minute",
-                hint="report it with the program; another program may do the same without a crash",
+                hint="report it with the program; rewriting the program may avoid the crash",
                 retry_after_seconds=math.ceil(seconds),
             )
 

@@ -1,7 +1,7 @@
-"""Routes that are described as any other but answered by a bare ASGI application.
+"""Routes that FastAPI documents, but a bare ASGI application answers.
 
-What FastAPI does around a route (dependencies, validation, exit stacks) costs several times what a
-small computation does.
+FastAPI's dependencies, validation and exit stacks cost several times as much as a small
+computation.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ class RawRoute(APIRoute):
 
     def __init__(self, path: str, app: ASGIApp, **documentation: Any) -> None:
         async def described() -> None:
-            """Only described: ``app`` answers."""
+            """Only documents the route: ``app`` answers."""
 
         super().__init__(path, described, methods=["POST"], response_model=None, **documentation)
         self.app = app
 
 
 class RawRoutes:
-    """Finds raw routes by their whole path; everything else goes the usual way.
+    """Finds raw routes by their exact path; all other requests go to FastAPI.
 
-    What may be had by ``GET`` may be asked for by ``HEAD`` (RFC 9110, 9.3.2), if by no route of
-    its own, then by the same.
+    ``HEAD`` without a route of its own is answered by the ``GET`` route (RFC 9110, 9.3.2).
     """
 
     def __init__(self, routes: Sequence[BaseRoute], otherwise: ASGIApp) -> None:
@@ -52,21 +51,21 @@ class RawRoutes:
         return self._otherwise(scope, receive, send)
 
     async def _answer_head(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = {**scope, "method": "GET"}
+        as_get = {**scope, "method": "GET"}
         try:
-            await self._otherwise(asked, receive, _without_bodies(send))
+            await self._otherwise(as_get, receive, _without_bodies(send))
         finally:
-            if "route" in asked:
-                scope["route"] = asked["route"]
+            if "route" in as_get:
+                scope["route"] = as_get["route"]
 
 
 def methods_of(routes: Iterable[BaseRoute], scope: Scope) -> set[str]:
-    """The methods that the path of ``scope`` takes: routes are asked for one after the other."""
-    asked = {method: {**scope, "method": method} for method in _METHODS}
+    """The methods that the path of ``scope`` allows, over all routes."""
+    scopes = {method: {**scope, "method": method} for method in _METHODS}
     return {
         method
         for method in _METHODS
-        if any(route.matches(asked[method])[0] is Match.FULL for route in routes)
+        if any(route.matches(scopes[method])[0] is Match.FULL for route in routes)
     }
 
 

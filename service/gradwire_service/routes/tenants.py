@@ -1,4 +1,4 @@
-"""``GET /v1/tenants``: what tenants hold and do, for those who run the service."""
+"""``GET /v1/tenants``: storage and requests of tenants, for operators."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from starlette.responses import Response
 
 from gradwire_service import openapi
 from gradwire_service.access.keyring import ApiKey, Keyring
-from gradwire_service.parts import Parts
+from gradwire_service.dependencies import Dependencies
 from gradwire_service.routes.exchange import owner_of
 from gradwire_service.store import Kind, Store
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.work.request import Request, when
+from gradwire_service.work.request import Request, rfc3339
 
-#: What is told of; the rest are records of the service's own.
+#: Kinds that are reported; the others are the service's own records.
 _KINDS: tuple[Kind, ...] = ("programs", "names", "tensors", "tapes")
 
 
 class Tenants:
-    """What there is to say of tenants."""
+    """Reports on tenants."""
 
     def __init__(self, store: Store, keyring: Keyring) -> None:
         self._store = store
         self._keyring = keyring
 
     def all(self) -> dict[str, Any]:
-        """Every tenant that has a key, by its name. May wait for the store."""
+        """All tenants with keys, sorted by name. May block on the store."""
         keys: dict[str, list[tuple[str, ApiKey]]] = {}
         for id, key in self._keyring.keys.items():
             keys.setdefault(key.caller.tenant, []).append((id, key))
@@ -47,30 +47,30 @@ class Tenants:
         }
 
 
-def router(parts: Parts, keyring: Keyring, threads: ThreadPoolExecutor) -> APIRouter:
+def router(dependencies: Dependencies, keyring: Keyring, threads: ThreadPoolExecutor) -> APIRouter:
     """The route of tenants."""
     routes = APIRouter(prefix="/v1/tenants", tags=["tenants"])
-    settings = parts.settings
-    all_of_them = Tenants(parts.store, keyring).all
+    settings = dependencies.settings
+    list_tenants = Tenants(dependencies.store, keyring).all
 
     @routes.get("", **openapi.TENANT_OPERATIONS["all"])
-    async def tenants(request: HttpRequest) -> Response:
-        asked = Request(headers_of(request.scope), owner_of(request.scope), settings)
+    async def tenants(http: HttpRequest) -> Response:
+        request = Request(headers_of(http.scope), owner_of(http.scope), settings)
         loop = asyncio.get_running_loop()
-        pieces = asked.written(await loop.run_in_executor(threads, all_of_them))
-        return Response(b"".join(pieces), media_type=asked.format.reply_type.decode())
+        pieces = request.encode(await loop.run_in_executor(threads, list_tenants))
+        return Response(b"".join(pieces), media_type=request.format.reply_type.decode())
 
     return routes
 
 
 def _shown(id: str, key: ApiKey) -> dict[str, Any]:
-    meter = key.meter
+    limiter = key.limiter
     return {
         "id": id,
         "name": key.caller.key,
         "scopes": sorted(key.scopes),
-        "expires_at": None if math.isinf(key.expires_at) else when(key.expires_at),
-        "in_flight": meter.in_flight,
-        "requests": meter.requests,
-        "limited": meter.limited,
+        "expires_at": None if math.isinf(key.expires_at) else rfc3339(key.expires_at),
+        "in_flight": limiter.in_flight,
+        "requests": limiter.requests,
+        "limited": limiter.limited,
     }

@@ -1,8 +1,8 @@
-"""What may run, when, and for how long: deadlines, and the queue in front of executors."""
+"""Deadlines, and the bounded queue in front of executors."""
 
 from gradwire_service.scheduling.bounds import Bounds
+from gradwire_service.scheduling.capacity import Capacity
 from gradwire_service.scheduling.deadline import Deadline, InlineDeadline, TooLongInline
-from gradwire_service.scheduling.intake import Capacity
 from gradwire_service.scheduling.job import Executor
 from gradwire_service.scheduling.queue import Queue
 

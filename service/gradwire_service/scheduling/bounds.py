@@ -1,4 +1,4 @@
-"""What a queue refuses, and how long it expects work to take."""
+"""Limits of the queue, and estimates of how long work takes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from gradwire_service.problems import Refusal
 
-#: What a task is expected to take before any has run, and how much the newest one counts.
+#: The estimate before any task has run, and the weight of the newest task.
 _FIRST_SECONDS, _NEWEST = 0.005, 0.1
 _LEAST_SECONDS = 1e-9
 
 
 class Bounds(NamedTuple):
-    """How much may wait: tasks, bytes of their bodies, and how long all of it may take."""
+    """Maximum waiting tasks, bytes of their bodies, and seconds of work."""
 
     requests: int
     nbytes: int
@@ -21,9 +21,9 @@ class Bounds(NamedTuple):
 
 
 class DurationEstimate:
-    """How long a task of unknown duration is expected to take: a mean of recent ones.
+    """The expected duration of a task that has not run before: a mean of recent ones.
 
-    It is geometric, and newer ones count more.
+    The mean is geometric, and newer tasks weigh more.
     """
 
     def __init__(self) -> None:
@@ -31,16 +31,16 @@ class DurationEstimate:
 
     @property
     def seconds(self) -> float:
-        """What a task is expected to take."""
+        """The expected duration of a task."""
         return math.exp(self._log)
 
     def learn(self, seconds: float) -> None:
-        """Count a task that was done."""
+        """Include the duration of a finished task."""
         self._log += _NEWEST * (math.log(max(seconds, _LEAST_SECONDS)) - self._log)
 
 
 def overloaded(detail: str, retry_after_seconds: int) -> Refusal:
-    """The refusal of what is more than is taken at a time."""
+    """The error for requests beyond capacity."""
     return Refusal(
         "overloaded",
         detail,
@@ -50,7 +50,7 @@ def overloaded(detail: str, retry_after_seconds: int) -> Refusal:
 
 
 def draining() -> Refusal:
-    """The refusal of what comes when the service is about to stop."""
+    """The error for requests during shutdown."""
     return Refusal(
         "draining",
         "this replica is shutting down; retry on another one",

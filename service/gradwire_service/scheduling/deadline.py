@@ -1,4 +1,4 @@
-"""How long a request may take."""
+"""Deadlines of requests."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import Any
 
 from gradwire_engine.errors import DeadlineExceeded
 
-#: How long work on the event loop may take before it is moved elsewhere.
+#: Work on the event loop is offloaded after this time.
 INLINE_SECONDS = 0.005
 
 
 class Deadline:
-    """The moment a request's time is over; call it to have ``DeadlineExceeded`` raised then."""
+    """A request's deadline; calling it raises ``DeadlineExceeded`` once it has passed."""
 
-    __slots__ = ("_cancelled", "_end", "_start", "allowed_ms", "moved")
+    __slots__ = ("_cancelled", "_end", "_start", "allowed_ms", "on_move")
 
     def __init__(self, allowed_ms: float) -> None:
-        #: Called when it is moved, by whoever moves it.
-        self.moved: Callable[[], object] | None = None
+        #: Called when the deadline moves, in the thread that moves it.
+        self.on_move: Callable[[], object] | None = None
         self._start = monotonic()
         self._cancelled = False
         self.allow(allowed_ms)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As another process of the same machine has it: its clock is the same."""
-        return _remade, (self._start, self.allowed_ms)
+        """Processes of one machine share the monotonic clock."""
+        return _restore, (self._start, self.allowed_ms)
 
     def allow(self, allowed_ms: float) -> None:
         """Move the deadline to ``allowed_ms`` after the request's start."""
         self.allowed_ms = allowed_ms
         self._end = self._start + allowed_ms / 1000
-        if self._cancelled:  # perhaps just now: a body is read, and says how long, elsewhere
+        if self._cancelled:  # perhaps while another thread read the timeout from the body
             self.cancel()
-        if (moved := self.moved) is not None:
-            moved()
+        if (on_move := self.on_move) is not None:
+            on_move()
 
     def cancel(self) -> None:
-        """Stop the work at its next poll: nobody waits for it any more. From any thread."""
+        """Stop the work at its next poll. Thread-safe."""
         self._cancelled = True
         self._end = -math.inf
 
@@ -48,18 +48,18 @@ class Deadline:
             raise self.exceeded()
 
     def remaining_seconds(self) -> float:
-        """How long until it is over; negative afterwards."""
+        """Seconds until the deadline; negative afterwards."""
         return self._end - monotonic()
 
     def exceeded(self) -> DeadlineExceeded:
-        """The error of a request whose time is over."""
+        """The error of a request after its deadline."""
         return DeadlineExceeded(
-            f"the request was stopped after its {self.allowed_ms:g} ms",
-            hint="allow more with timeout_ms, or send less work",
+            f"the request exceeded its deadline of {self.allowed_ms:g} ms",
+            hint="increase timeout_ms, or send less work",
         )
 
 
-def _remade(start: float, allowed_ms: float) -> Deadline:
+def _restore(start: float, allowed_ms: float) -> Deadline:
     deadline = Deadline(allowed_ms)
     deadline._start = start
     deadline.allow(allowed_ms)
@@ -67,11 +67,11 @@ def _remade(start: float, allowed_ms: float) -> Deadline:
 
 
 class TooLongInline(DeadlineExceeded):
-    """Work that was predicted to be short is not: it begins anew elsewhere."""
+    """Work that was predicted to be short is not: it is offloaded and starts again."""
 
 
 class InlineDeadline:
-    """Stops work on the event loop soon, so that nobody else waits for it."""
+    """Stops work on the event loop early, so that other requests do not wait."""
 
     __slots__ = ("_end",)
 

@@ -1,4 +1,4 @@
-"""A task on its way through the queue, and who does it."""
+"""A task in the queue, and the executor that runs it."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any, NamedTuple, Protocol
 
 from gradwire_service.scheduling.deadline import Deadline
 
-#: How long after a deadline the work itself gets to say where it was stopped.
+#: Time after a deadline in which the work itself can report where it stopped.
 GRACE_SECONDS = 0.1
 
 
 class Executor(Protocol):
-    """What does one task at a time, called on the event loop."""
+    """Runs one task at a time; called on the event loop."""
 
-    #: Whether it may be given another task.
+    #: Whether it accepts another task.
     alive: bool
 
-    def begin(self, task: Any, answered: Callable[[Any], None]) -> None:
-        """Do a task, and call ``answered`` with what comes of it, once, on the event loop."""
+    def begin(self, task: Any, on_answer: Callable[[Any], None]) -> None:
+        """Run a task, and call ``on_answer`` once with its result, on the event loop."""
 
     def stop(self) -> None:
         """Stop the task at its next poll."""
 
     def kill(self) -> None:
-        """Stop it at once, where that is possible."""
+        """Stop it at once, if possible."""
 
 
-class Ran(NamedTuple):
-    """The answer to a task, how long it waited, and who did it."""
+class JobResult(NamedTuple):
+    """The answer to a task, its waiting time, and its executor."""
 
     answer: Any
     waited_seconds: float
@@ -40,7 +40,7 @@ class Ran(NamedTuple):
 
 
 class Job:
-    """A task in the queue or running; ``answer`` is completed once, also when its time is over."""
+    """A task in the queue or running; ``answer`` completes once, at its deadline at the latest."""
 
     __slots__ = (
         "_loop",
@@ -77,9 +77,9 @@ class Job:
         self.executor: Executor | None = None
         self.queued_at = monotonic()
         self.began_at = math.inf
-        #: Whether it is known to take little.
+        #: Whether it is known to be short.
         self.short = False
-        #: Whether the queue counts it among its work.
+        #: Whether it counts towards the limits of the queue.
         self.counted = False
         self._loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Any] = self._loop.create_future()
@@ -87,28 +87,28 @@ class Job:
 
     @property
     def waited_seconds(self) -> float:
-        """How long it waited, or has so far."""
+        """The waiting time, so far or in all."""
         return min(self.began_at, monotonic()) - self.queued_at
 
     @property
     def late(self) -> bool:
-        """Whether its time is over, and the grace that the work has to say so."""
+        """Whether the deadline and the grace period have passed."""
         return self.deadline.remaining_seconds() + GRACE_SECONDS <= 0
 
     def start_timer(self) -> None:
-        """From now on, fail when it is late; reading the body, in any thread, may move that."""
-        self.deadline.moved = partial(self._loop.call_soon_threadsafe, self._set_timer)
+        """Fail the job when it is late; any thread that reads the body may move the deadline."""
+        self.deadline.on_move = partial(self._loop.call_soon_threadsafe, self._set_timer)
         self._set_timer()
 
     def stop_timer(self) -> None:
-        """It has its answer, or nobody waits for one."""
-        self.deadline.moved = None
+        """Stop the timer of a job that needs none any more."""
+        self.deadline.on_move = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def fail(self, error: BaseException) -> None:
-        """Answer with an error, if it has no answer."""
+        """Set an error as the answer, unless there is an answer."""
         if not self.answer.done():
             self.answer.set_exception(error)
 

@@ -1,4 +1,4 @@
-"""Which task runs when, and what is refused: a bounded queue, fair between owners."""
+"""A bounded queue of tasks, fair between owners."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from typing import Any, NoReturn
 from gradwire_service.problems import Refusal
 from gradwire_service.scheduling.bounds import Bounds, DurationEstimate, draining, overloaded
 from gradwire_service.scheduling.deadline import Deadline
-from gradwire_service.scheduling.job import GRACE_SECONDS, Executor, Job, Ran
-from gradwire_service.scheduling.line import Line
+from gradwire_service.scheduling.fair_queue import FairQueue
+from gradwire_service.scheduling.job import GRACE_SECONDS, Executor, Job, JobResult
 
-#: What has run for longer leaves its core to be shared: another task may begin beside it.
+#: After this time, a task no longer counts as occupying a core: another may start beside it.
 LONG_SECONDS = 0.25
-#: What is known to take less may have an executor that is kept free for others' tasks.
+#: Tasks known to be shorter may use the executor that is reserved for other owners.
 SHORT_SECONDS = 0.1
-#: Rounding errors of sums of seconds.
+#: Tolerance for rounding in sums of seconds.
 _NO_SECONDS = 1e-9
 _LONGEST_RETRY_SECONDS = 60
-#: The part of the longest wait after which work is not begun any more: it takes a while itself.
+#: After this part of the longest wait a task is not started: it takes a while itself.
 _LATEST_PART = 0.9
-#: By so much event loops may wake too soon.
+#: Event loops may wake up early by this much.
 _TICK_SECONDS = 0.001
-#: Of so many homes the executor is remembered.
+#: Maximum homes whose executors are remembered.
 _MOST_HOMES = 10_000
 
 
 class Queue:
-    """Hands tasks to executors: ``cores`` at a time, but for those that have run for long.
+    """Hands tasks to executors: ``cores`` at a time, not counting long-running ones.
 
-    These share the cores with others, as the system does it, as long as there are executors. Where
-    there are more than cores, one is kept for an owner who has none, and for short tasks. Only on
-    the event loop.
+    Long-running tasks share their cores with others by the scheduler of the operating system, while
+    there are executors. With more executors than cores, one is reserved for owners with no running
+    task, and for short tasks. Only for the event loop.
     """
 
     def __init__(
@@ -46,30 +46,30 @@ class Queue:
         self.bounds = bounds
         self._waited = waited
         self._idle: list[Executor] = []
-        self._line = Line[Job]()
+        self._waiting = FairQueue[Job]()
         self._running: dict[Executor, Job] = {}
         self._running_of = Counter[str]()
         self._jobs = 0
         self._bytes = 0
-        #: What those of each owner are expected to take.
+        #: Expected seconds of work by owner.
         self._seconds: dict[str, float] = {}
-        self._usual = DurationEstimate()
+        self._durations = DurationEstimate()
         self._homes: OrderedDict[str, Executor] = OrderedDict()
-        self._look: asyncio.TimerHandle | None = None
+        self._wakeup: asyncio.TimerHandle | None = None
         self._closed = False
 
     @property
     def requests(self) -> int:
-        """Tasks that wait or run."""
+        """Waiting and running tasks."""
         return self._jobs
 
     def add(self, executor: Executor) -> None:
-        """Have one more executor."""
+        """Add an executor."""
         self._idle.append(executor)
         self._dispatch()
 
     def discard(self, executor: Executor) -> None:
-        """Have an executor no longer, which has ended."""
+        """Remove an executor that has ended."""
         if executor in self._idle:
             self._idle.remove(executor)
 
@@ -83,24 +83,24 @@ class Queue:
         expected_seconds: float | None = None,
         home: str | None = None,
         watch: Callable[[], Coroutine[Any, Any, NoReturn]] | None = None,
-    ) -> Ran:
-        """Have a task done, and wait for that. Cancelling the wait stops the task.
+    ) -> JobResult:
+        """Run a task and wait for its answer. Cancelling the wait stops the task.
 
-        It holds ``nbytes`` meanwhile and is expected to take so long, or what is usual; it goes
-        where others of the same ``home`` were done, if that is idle. ``watch`` raises when nobody
-        needs the answer any more.
-        Raises: ``Refusal`` (overloaded) at once when the queue is full, or too long for the
-        deadline, later when it has to make room for other owners' tasks or has waited for too long;
-        ``DeadlineExceeded`` when its time is over, also where the work does not poll for it; the
-        error of ``watch``.
+        It counts ``nbytes`` and the expected seconds, by default those of recent tasks. It runs on
+        the executor of earlier tasks with the same ``home`` if that is idle. ``watch`` raises when
+        the answer is no longer needed.
+        Raises: ``Refusal`` (overloaded) at once if the queue is full, or too long for the deadline;
+        later if the task is dropped for other owners' tasks, or has waited for too long.
+        ``DeadlineExceeded`` at the deadline, even if the work does not poll it; the error of
+        ``watch``.
         """
         known = expected_seconds is not None
-        expected = self._usual.seconds if expected_seconds is None else expected_seconds
+        expected = self._durations.seconds if expected_seconds is None else expected_seconds
         self._make_room(deadline, nbytes, owner)
         job = Job(task, deadline, owner, nbytes, expected, home)
         job.short = known and expected < SHORT_SECONDS
         self._count(job)
-        self._line.add(job)
+        self._waiting.add(job)
         job.start_timer()
         self._dispatch()
         watching = None if watch is None else asyncio.ensure_future(watch())
@@ -114,20 +114,20 @@ class Queue:
             job.stop_timer()
             self._leave(job)
         if not known:
-            self._usual.learn(monotonic() - job.began_at)
+            self._durations.learn(monotonic() - job.began_at)
         assert job.executor is not None
-        return Ran(answer, job.waited_seconds, job.executor)
+        return JobResult(answer, job.waited_seconds, job.executor)
 
     def close(self) -> Sequence[Executor]:
-        """Take nothing more and drop what waits; gives the executors there are."""
+        """Refuse new tasks and drop waiting ones; returns the executors."""
         self._closed = True
-        for job in self._line.all():
-            self._line.remove(job)
+        for job in self._waiting.all():
+            self._waiting.remove(job)
             self._fail(job, draining())
         return [*self._idle, *self._running]
 
     def _count(self, job: Job, *, counted: bool = True) -> None:
-        """Have a job among what there is to do, or no longer."""
+        """Add a job to the totals of the queue, or remove it."""
         if job.counted == counted:
             return
         job.counted, sign = counted, 1 if counted else -1
@@ -138,15 +138,15 @@ class Queue:
             self._seconds[job.owner] = seconds
 
     def _fail(self, job: Job, error: BaseException) -> None:
-        """End a job that has not begun, or whose executor has ended."""
+        """Fail a job that has not started, or whose executor has ended."""
         self._count(job, counted=False)
         job.fail(error)
 
     def _leave(self, job: Job) -> None:
-        """Nobody waits for a job any more: take it out of the queue, or stop it."""
+        """Remove a job that is no longer needed from the queue, or stop it."""
         if job.executor is None:
             if job.counted:
-                self._line.remove(job)
+                self._waiting.remove(job)
                 self._count(job, counted=False)
             return
         if self._running.get(job.executor) is not job:
@@ -160,23 +160,23 @@ class Queue:
         loop.call_later(GRACE_SECONDS, self._kill, job)
 
     def _kill(self, job: Job) -> None:
-        """Kill what has not stopped."""
+        """Kill the executor of a job that has not stopped."""
         if job.executor is not None and self._running.get(job.executor) is job:
             job.executor.kill()
 
     def _dispatch(self) -> None:
-        """Let begin what may."""
+        """Start the tasks that may start."""
         now = monotonic()
-        while self._line and self._idle and not self._closed:
+        while self._waiting and self._idle and not self._closed:
             began = [job.began_at for job in self._running.values()]
             recent = [at for at in began if now - at < LONG_SECONDS]
             if len(recent) >= self._cores:
                 self._dispatch_in(min(recent) + LONG_SECONDS - now)
                 return
-            job = self._line.take(self._may_begin)
+            job = self._waiting.take(self._may_begin)
             if job is None:
                 return
-            if job.answer.done():  # just now: its time is over, or its client has gone
+            if job.answer.done():  # just now: deadline passed, or client disconnected
                 self._count(job, counted=False)
                 continue
             refusal = self._too_late(job)
@@ -186,19 +186,19 @@ class Queue:
                 self._fail(job, refusal)
 
     def _dispatch_in(self, seconds: float) -> None:
-        """Look again when a task will have run for long, once for all that wait."""
-        if self._look is None:
+        """Dispatch again when a task becomes long-running; one timer serves all waiting tasks."""
+        if self._wakeup is None:
             loop = asyncio.get_running_loop()
-            self._look = loop.call_later(seconds + _TICK_SECONDS, self._look_again)
+            self._wakeup = loop.call_later(seconds + _TICK_SECONDS, self._wake_up)
 
-    def _look_again(self) -> None:
-        self._look = None
+    def _wake_up(self) -> None:
+        self._wakeup = None
         self._dispatch()
 
     def _may_begin(self, job: Job) -> bool:
-        """Of more than there are cores, the last that is idle is kept.
+        """Whether a job may start: with more executors than cores, the last idle one is reserved.
 
-        It is for an owner who has none, and for what is known to be short.
+        It serves owners with no running task, and tasks known to be short.
         """
         if len(self._idle) > 1 or len(self._idle) + len(self._running) <= self._cores:
             return True
@@ -217,7 +217,7 @@ class Queue:
         self._running_of[job.owner] += 1
         self._waited(job.waited_seconds)
 
-        def answered(answer: Any) -> None:
+        def on_answer(answer: Any) -> None:
             del self._running[executor]
             self._running_of[job.owner] -= 1
             if not self._running_of[job.owner]:
@@ -231,35 +231,35 @@ class Queue:
                 job.answer.set_result(answer)
             self._dispatch()
 
-        executor.begin(job.task, answered)
+        executor.begin(job.task, on_answer)
 
     def remember(self, home: str, executor: Executor) -> None:
-        """What is asked of ``home`` is best done there from now on."""
+        """Prefer ``executor`` for tasks of ``home`` from now on."""
         self._homes[home] = executor
         self._homes.move_to_end(home)
         if len(self._homes) > _MOST_HOMES:
             self._homes.popitem(last=False)
 
     def _wait_seconds(self, owner: str) -> float:
-        """How long an owner's queue is: owners are served in turn."""
+        """The expected wait of an owner's next task: owners are served in turn."""
         return self._seconds.get(owner, 0.0) * len(self._seconds) / self._cores
 
     def _make_room(self, deadline: Deadline, nbytes: int, owner: str) -> None:
-        """Refuse what is too much, or what another owner has too much of."""
+        """Refuse a task beyond the limits, or drop one of an owner with more waiting tasks."""
         if self._closed:
             raise draining()
         while (refusal := self._refusal(deadline, nbytes, owner)) is not None:
-            last = self._line.longest()
+            last = self._waiting.longest()
             if last is None or last.owner == owner:
                 raise refusal
-            if self._line.count_of(owner) >= self._line.count_of(last.owner) - 1:
+            if self._waiting.count_of(owner) >= self._waiting.count_of(last.owner) - 1:
                 raise refusal
-            self._line.remove(last)
+            self._waiting.remove(last)
             retry_seconds = self._retry_seconds(last.owner)
             self._fail(last, overloaded("dropped to make room for another tenant", retry_seconds))
 
     def _refusal(self, deadline: Deadline, nbytes: int, owner: str) -> Refusal | None:
-        """Why not to take more, if so."""
+        """The error if no further task can be queued, else None."""
         if self._jobs < self._cores and self._bytes + nbytes <= self.bounds.nbytes:
             return None
         wait_seconds = self._wait_seconds(owner)
@@ -279,23 +279,23 @@ class Queue:
         return None
 
     def _begins_soon(self, owner: str) -> bool:
-        """Whether an executor is there as soon as what runs has run for long."""
+        """Whether an executor is free as soon as the running tasks are long-running."""
         kept = 1 if self._running_of[owner] else 0
-        return not self._line and len(self._idle) > kept
+        return not self._waiting and len(self._idle) > kept
 
     def _too_late(self, job: Job) -> Refusal | None:
-        """Why not to begin a job now: others may take longer than they did when it was taken on."""
+        """The error if a job has waited too long to be started, else None."""
         if job.waited_seconds <= _LATEST_PART * self.bounds.seconds:
             return None
-        detail = f"it waited {job.waited_seconds:.1f} s in the queue, which is too long"
+        detail = f"the request waited too long in the queue: {job.waited_seconds:.1f} s"
         return overloaded(detail, self._retry_seconds(job.owner))
 
     def _retry_seconds(self, owner: str) -> int:
-        """When what an owner has queued now will be done."""
+        """Seconds until an owner's queued tasks will be done."""
         return min(math.ceil(self._wait_seconds(owner)) or 1, _LONGEST_RETRY_SECONDS)
 
 
 def _abandon(job: Job, watching: asyncio.Future[NoReturn]) -> None:
-    """Fail a job with the error of what watched whether it is needed."""
+    """Fail a job with the error of its ``watch``."""
     if not watching.cancelled() and (error := watching.exception()) is not None:
         job.fail(error)

@@ -15,7 +15,7 @@ from gradwire_service.telemetry.recorder import RequestRecorder
 from gradwire_service.telemetry.request_stats import CLIENT_GONE, stats_of
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.headers import headers_of
-from gradwire_service.wire.protection import protective
+from gradwire_service.wire.security_headers import security_headers
 
 logger = logging.getLogger("gradwire")
 
@@ -41,7 +41,7 @@ class RequestMiddleware:
                 stats.status = message["status"]
                 headers = message.get("headers", ())
                 named = (b"x-request-id", request_id.encode())
-                message["headers"] = [*headers, named, *protective(headers)]
+                message["headers"] = [*headers, named, *security_headers(headers)]
             else:
                 stats.answer_bytes += len(message.get("body", b""))
             return send(message)

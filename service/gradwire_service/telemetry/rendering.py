@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import orjson
 import structlog
 
-from gradwire_service.problems import Told
+from gradwire_service.problems import RemoteError
 
 #: An event and its fields.
 Event: TypeAlias = MutableMapping[str, Any]
@@ -78,7 +78,7 @@ def stack_of(error: BaseException, *, messages: bool) -> str:
         name = f"{type(cause).__module__}.{type(cause).__qualname__}".removeprefix("builtins.")
         lines.append(f"{name}: {printable(str(cause))}" if messages else name)
         lines += _frames(cause.__traceback__)
-        if isinstance(cause, Told) and cause.trace is not None:
+        if isinstance(cause, RemoteError) and cause.trace is not None:
             lines += [f"  in another process: {line}" for line in cause.trace.splitlines()]
     return "\n".join(lines)
 

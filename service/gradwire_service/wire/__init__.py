@@ -1,1 +1,1 @@
-"""Between bytes and the engine's vocabulary: codecs, the envelope, leaves in, arrays out."""
+"""Translates between bytes and the engine's types: codecs, requests, leaves and arrays."""

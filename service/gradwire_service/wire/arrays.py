@@ -1,4 +1,4 @@
-"""Arrays out: documents that hold NumPy arrays, written as JSON."""
+"""Write documents that contain NumPy arrays as JSON."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import orjson
 from gradwire_engine.tape import nested_lists
 from numpy.typing import NDArray
 
-from gradwire_service.allocation import check_room
+from gradwire_service.allocation import check_memory
 from gradwire_service.wire.scanning import contains
 from gradwire_service.wire.shared import Body
 
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY
-#: Kinds and sizes that orjson writes with the fewest digits that read back as the same number.
+#: Dtype characters that orjson writes with the shortest digits that round-trip.
 _NATIVE = frozenset("?bBhHiIlLqQfd")
 _FLOAT16 = np.dtype(np.float16)
-#: The most characters of a number of so many bytes, with the comma.
+#: Maximum characters of a number, with its comma, by item size in bytes.
 _MOST_DIGITS = {1: 6, 2: 10, 4: 15, 8: 25, 16: 50}
-#: A list's brackets and comma, and what orjson (3.13) notes of it (113 bytes were measured); twice,
-#: since each part of a complex array has it.
+#: Characters of a list's brackets and comma, and bytes that orjson (3.13) allocates for it (113
+#: measured); twice, since a complex array has two parts.
 _LIST_DIGITS, _LIST_BYTES = 2 * 3, 2 * 128
-#: Numbers, and lists for eight each, that are written at a time: of a document that has more,
-#: arrays of ``_LIFTED`` and more are written by themselves.
+#: Numbers per piece, where a list counts as eight: in larger documents, arrays of at least
+#: ``_LIFTED`` numbers are written separately.
 _PIECE, _LIFTED, _NUMBERS_OF_LIST = 1 << 17, 1 << 12, 8
-#: With fewer, a document is written without asking for the memory it takes.
+#: Documents with fewer numbers are written without checking for free memory.
 _FEW = 1 << 13
-#: What orjson takes for a piece.
+#: Memory that orjson needs for a piece.
 _PIECE_BYTES = 16 << 20
-#: Divisible by 3, so that base64 of pieces is that of the whole.
+#: Divisible by 3, so that the base64 of the pieces can be joined.
 _BASE64_BYTES = 3 << 18
 
 
@@ -46,7 +46,7 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[B
     if numbers <= _PIECE:
         room = _room(document) if numbers > _FEW else 0
         return [_written(document, room, as_bytes=as_bytes, has_float16=has_float16)]
-    mark = secrets.token_hex(16)  # nobody else's string
+    mark = secrets.token_hex(16)  # a string that no document contains
     lifted: list[NDArray[Any]] = []
 
     def lift(value: Any) -> Any:
@@ -71,12 +71,12 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[B
 
 
 def _written(document: Any, room: int, *, as_bytes: bool, has_float16: bool) -> bytes:
-    """A document in one piece, for which orjson takes at most ``room`` bytes.
+    """A document in one piece, for which orjson needs at most ``room`` bytes.
 
-    orjson writes a non-finite number as ``null``, so only a body that has a null is looked at
-    array by array.
+    orjson writes a non-finite number as ``null``: only the arrays of a body with a null are
+    checked.
     """
-    check_room(room)
+    check_memory(room)
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
     if has_float16:
@@ -86,12 +86,12 @@ def _written(document: Any, room: int, *, as_bytes: bool, has_float16: bool) -> 
         return body
     del body
     document = _map(document, finite)
-    check_room(room)
+    check_memory(room)
     return orjson.dumps(document, option=_OPTIONS)
 
 
 def _lists(array: NDArray[Any]) -> Iterator[Body]:
-    """An array as nested lists, some of its rows at a time."""
+    """An array as nested lists, a block of rows at a time."""
     rows = len(array)
     each = _numbers(array.shape[1:])
     yield b"["
@@ -105,14 +105,14 @@ def _lists(array: NDArray[Any]) -> Iterator[Body]:
         for start in range(0, rows, step):
             if start:
                 yield b","
-            check_room(_PIECE_BYTES)
+            check_memory(_PIECE_BYTES)
             text = orjson.dumps(finite(array[start : start + step]), option=_OPTIONS)
             yield memoryview(text)[1:-1]
     yield b"]"
 
 
 def _base64(array: NDArray[Any]) -> Iterator[Body]:
-    """An array's little-endian bytes in C order as a string of base64, a part at a time."""
+    """An array's little-endian bytes in C order as a string of base64, in chunks."""
     contiguous = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     raw = contiguous.reshape(-1).view(np.uint8).data
     yield b'"'
@@ -122,14 +122,14 @@ def _base64(array: NDArray[Any]) -> Iterator[Body]:
 
 
 def _numbers(shape: tuple[int, ...]) -> int:
-    """How many numbers it takes as long to write as an array."""
+    """The cost of writing an array, in numbers."""
     return math.prod(shape) + _NUMBERS_OF_LIST * nested_lists(shape)
 
 
 def _survey(document: Any) -> tuple[int, bool]:
-    """How many numbers a document takes as long as, and whether any array is of float16.
+    """The cost of a document in numbers, and whether it has float16 arrays.
 
-    orjson would write that one with the digits of its float32.
+    orjson would write float16 with the digits of float32.
     """
     numbers, has_float16 = 0, False
     for value in _arrays(document):
@@ -139,7 +139,7 @@ def _survey(document: Any) -> tuple[int, bool]:
 
 
 def _room(document: Any) -> int:
-    """The most bytes that orjson takes to write a document."""
+    """An upper bound of the bytes that orjson needs to write a document."""
     most_digits = copied_bytes = 0
     for value in _arrays(document):
         lists = nested_lists(value.shape)
@@ -151,10 +151,10 @@ def _room(document: Any) -> int:
 
 
 def _arrays(document: Any) -> list[Any]:
-    """The arrays in a document, and its numbers of float16."""
+    """All arrays and float16 scalars of a document."""
     found: list[Any] = []
     pending: list[Any] = [document]
-    for value in pending:  # which grows meanwhile
+    for value in pending:  # grows during the loop
         kind = type(value)
         if kind is np.ndarray or kind is np.float16:
             found.append(value)
@@ -178,12 +178,12 @@ def _map(value: Any, write: Callable[[Any], Any]) -> Any:
 
 
 def _shortened(value: Any) -> Any:
-    """float16 in few digits; the rest is left to ``native``."""
+    """float16 in its shortest digits; anything else unchanged."""
     return native(value) if getattr(value, "dtype", None) == _FLOAT16 else value
 
 
 def native(value: Any) -> Any:
-    """What orjson can write for an array or number, exact but for what is not finite."""
+    """A form of an array or number that orjson writes exactly, except for non-finite values."""
     if isinstance(value, np.ndarray):
         if value.ndim == 0:
             return native(value[()])
@@ -200,7 +200,7 @@ def native(value: Any) -> Any:
 
 
 def finite(value: Any) -> Any:
-    """As ``native``, with strings in the place of NaN and infinities."""
+    """Like ``native``, with strings for NaN and infinities."""
     value = native(value)
     if isinstance(value, dict):
         return {part: finite(number) for part, number in value.items()}
@@ -213,11 +213,11 @@ def finite(value: Any) -> Any:
     return value
 
 
-def _with_words(value: NDArray[Any], strange: list[float]) -> orjson.Fragment:
-    """The array's JSON, its nulls replaced in order by what they stand for."""
+def _with_words(value: NDArray[Any], nonfinite: list[float]) -> orjson.Fragment:
+    """The array's JSON, with the nulls replaced in order by ``nonfinite``."""
     pieces = orjson.dumps(value, option=_OPTIONS).split(b"null")
     written = [pieces[0]]
-    for number, piece in zip(strange, pieces[1:], strict=True):
+    for number, piece in zip(nonfinite, pieces[1:], strict=True):
         written.append(b'"' + _word(number).encode() + b'"')
         written.append(piece)
     return orjson.Fragment(b"".join(written))
@@ -241,7 +241,7 @@ def _short_float16(value: NDArray[Any]) -> NDArray[Any]:
 def raw_json(value: Any) -> Any:
     """An array as ``{"dtype", "shape", "base64"}``: its little-endian C-order bytes.
 
-    What is Python's own number tells about the answer and is none of its arrays.
+    Python's own floats are metadata of the answer and stay numbers.
     """
     if type(value) is float:
         return finite(value)

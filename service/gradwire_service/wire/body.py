@@ -5,24 +5,26 @@ from __future__ import annotations
 from starlette.types import Receive
 
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.shared import WHOLE_BYTES, Shared
+from gradwire_service.wire.shared import WHOLE_BYTES, SharedMemory
 
 
 class Disconnected(Exception):
-    """The client went away before its body was complete; nobody waits for an answer."""
+    """The client has disconnected; no answer is needed."""
 
 
-async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> bytes | Shared:
-    """Read a body of at most ``max_bytes``, refusing a longer one before it is all here.
+async def read_body(
+    receive: Receive, content_length: bytes, max_bytes: int
+) -> bytes | SharedMemory:
+    """Read a body of at most ``max_bytes``; a longer one is refused before it is complete.
 
-    A long one goes into memory that is shared, as it comes.
+    Large bodies are written to shared memory as they arrive.
 
     Raises: ``Refusal`` (body_too_large), ``Disconnected``.
     """
     if content_length.isdigit() and int(content_length[:20]) > max_bytes:
         raise too_large(max_bytes)
     pieces: list[bytes] = []
-    shared: Shared | None = None
+    shared: SharedMemory | None = None
     length = 0
     while True:
         message = await receive()
@@ -33,7 +35,7 @@ async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> 
         if length > max_bytes:
             raise too_large(max_bytes)
         if length > WHOLE_BYTES:
-            shared = shared or Shared()
+            shared = shared or SharedMemory()
             for piece in pieces:
                 shared.append(piece)
             pieces.clear()
@@ -45,9 +47,9 @@ async def read_body(receive: Receive, content_length: bytes, max_bytes: int) -> 
 
 
 def too_large(max_bytes: int) -> Refusal:
-    """A body of more than ``max_bytes``."""
+    """The error for a body of more than ``max_bytes``."""
     return Refusal(
         "body_too_large",
-        f"the body may have at most {max_bytes} bytes",
-        hint="send arrays as raw bytes, or fewer of them",
+        f"the body has more than {max_bytes} bytes",
+        hint="send arrays as raw bytes, or send fewer",
     )

@@ -1,4 +1,4 @@
-"""Media types: which codec reads a body, which writes the response."""
+"""Content negotiation: codecs that read bodies and write responses, by media type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
-from gradwire_service.allocation import check_room
+from gradwire_service.allocation import check_memory
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.compression import Coding, coding_named
@@ -22,29 +22,29 @@ from gradwire_service.wire.scanning import count
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.unpacking import unpack
 
-#: Shorter bodies may hold anything.
+#: Shorter bodies are parsed without these checks.
 _SMALL_BYTES = 1 << 16
-#: Lists, objects and strings in a large body; each may take thirty times its bytes in memory.
+#: Maximum lists, objects and strings in a large body; each may take 30 times its bytes.
 MOST_PARTS = 1_000_000
-#: What orjson takes for each byte before it reads any of it, and for each number that it makes.
+#: Memory that orjson allocates for each byte before parsing, and for each number.
 _READ_BYTES, _ITEM_BYTES = 12, 40
-#: How a request asks for arrays in the response.
+#: Encodings of arrays that a request can choose for its response.
 Encoding: TypeAlias = Literal["list", "base64"]
 
 
 class Writer(ABC):
-    """One form of what is answered; arrays in what it writes are NumPy's."""
+    """A response format; the documents that it writes contain NumPy arrays."""
 
-    #: The names of its media type, the registered one first.
+    #: Its media types, the registered one first.
     media_types: tuple[str, ...]
 
     @abstractmethod
     def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
-        """The body in pieces, arrays in the form that is asked for, or this one's own."""
+        """The body in pieces; arrays in ``encoding``, or in this format's default."""
 
 
 class Codec(Writer):
-    """One encoding, which is read, too."""
+    """A format of requests and responses."""
 
     @abstractmethod
     def read(self, body: bytes | bytearray) -> Any:
@@ -61,7 +61,7 @@ class JsonCodec(Codec):
             raise Refusal("malformed_body", "the body is empty", hint="send a JSON object")
         if len(body) > _SMALL_BYTES:
             _check_parts(body)
-            _check_room(body)
+            _check_memory(body)
         try:
             return orjson.loads(body)
         except orjson.JSONDecodeError as error:
@@ -118,13 +118,13 @@ def _check_parts(body: bytes | bytearray) -> None:
         raise Refusal("over_budget", detail, hint="send arrays as raw bytes")
 
 
-def _check_room(body: bytes | bytearray) -> None:
-    """Raises: ``MemoryError`` where there is not enough to read a body."""
+def _check_memory(body: bytes | bytearray) -> None:
+    """Raises: ``MemoryError`` if too little memory is free to parse a body."""
     text_bytes = _READ_BYTES * len(body)
     try:
-        check_room(text_bytes + _ITEM_BYTES * len(body) // 2)
-    except MemoryError:  # as it would be of single digits: to count takes longer than to ask
-        check_room(text_bytes + _ITEM_BYTES * body.count(b","))
+        check_memory(text_bytes + _ITEM_BYTES * len(body) // 2)
+    except MemoryError:  # assumed single digits; counting numbers takes longer
+        check_memory(text_bytes + _ITEM_BYTES * body.count(b","))
 
 
 def _json_hint(message: str) -> str | None:
@@ -138,21 +138,21 @@ MESSAGEPACK = MessagePackCodec()
 
 
 class Offer:
-    """What a route reads and writes, by media types; of what it writes, the first by default."""
+    """Formats that a route reads and writes, by media type; the first written is the default."""
 
     def __init__(self, reads: Sequence[Codec], writes: Sequence[Writer]) -> None:
         self.reads = {media_type: codec for codec in reads for media_type in codec.media_types}
         self.writes = {media_type: form for form in writes for media_type in form.media_types}
 
 
-#: Of the routes that take and give documents, and of those that take or give one array.
+#: For routes that exchange documents, and for those that receive or send one array.
 DOCUMENTS = Offer((JSON, MESSAGEPACK), (JSON, MESSAGEPACK))
 UPLOADS = Offer((JSON, MESSAGEPACK, NpyCodec()), (JSON, MESSAGEPACK))
 DOWNLOADS = Offer((JSON, MESSAGEPACK), (JSON, MESSAGEPACK, NpyCodec()))
 
 
 class Format(NamedTuple):
-    """How a request is read and its response written: codecs, and what was compressed how."""
+    """The negotiated formats of a request and its response, and the compression of its body."""
 
     reader: Codec
     media_type: str
@@ -162,13 +162,13 @@ class Format(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def negotiated(
+def negotiate(
     content_type: bytes, content_encoding: bytes, accept: bytes, offer: Offer = DOCUMENTS
 ) -> Format:
-    """The format of an exchange by the headers of its request.
+    """Choose the formats of an exchange by the request's headers.
 
-    A body without a type is taken as JSON, and answered in its own type, where that is written
-    there, unless ``accept`` says otherwise. Of one form alone there is no choice.
+    A body without a type is JSON. The response has the request's type if the route writes it,
+    unless ``accept`` prefers another; with one format, ``accept`` is ignored.
 
     Raises: ``Refusal`` (unsupported_media_type, not_acceptable).
     """
@@ -200,7 +200,7 @@ def negotiated(
 
 
 def _best(accept: str, own: str, written: Mapping[str, Writer]) -> str:
-    """The best media type that ``accept`` allows, at a tie the request's own."""
+    """The best media type that ``accept`` allows; the request's own wins ties."""
     ranges = qualities(accept)
     best = max((own, *written), key=lambda name: quality(name, ranges))
     if quality(best, ranges) == 0:

@@ -1,4 +1,4 @@
-"""The envelope of a compute request: every field checked, exactly and by hand."""
+"""The fields of a compute request, each of them checked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from gradwire_engine.answer import Kind, Query, Repeats
 
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.codec import Encoding
-from gradwire_service.wire.directions import read_seeds, read_tangents
 from gradwire_service.wire.fields import (
     Reader,
     axes,
@@ -24,9 +23,10 @@ from gradwire_service.wire.fields import (
 from gradwire_service.wire.leaves import read_variables
 from gradwire_service.wire.numbers import describe
 from gradwire_service.wire.references import References
+from gradwire_service.wire.seeds import read_seeds, read_tangents
 from gradwire_service.wire.sources import Source, read_program
 
-#: What makes a tape, and what a question about one does not say again.
+#: Fields that record a tape; queries of a tape do not repeat them.
 RECORDED = frozenset(("program", "variables", "promotion", "exact"))
 _SHARED = (*RECORDED, "outputs", "batch", "encoding", "timeout_ms")
 _DERIVED = (*_SHARED, "target", "unconnected_gradients")
@@ -39,11 +39,11 @@ FIELDS: dict[Kind, frozenset[str]] = {
     "hvp": frozenset((*_DERIVED, "vectors")),
     "check": frozenset((*_DERIVED, "sources", "output_gradients", "step", "rtol", "atol")),
 }
-#: What ``sparse_gradients`` asks for.
+#: Values of ``sparse_gradients``.
 _SLICES: dict[bool | str, Repeats | None] = {False: None, True: "listed", "summed": "summed"}
 _slices = one_of(*_SLICES)
-#: The fields that say what is asked, under the names that a query has for them.
-_ASKED: dict[str, tuple[str, Reader]] = {
+#: Fields of a query: the attribute of ``Query``, and the field's reader.
+_QUERY_FIELDS: dict[str, tuple[str, Reader]] = {
     "outputs": ("outputs", names),
     "target": ("target", names),
     "sources": ("sources", names_or_null),
@@ -58,18 +58,18 @@ _ASKED: dict[str, tuple[str, Reader]] = {
     "atol": ("atol", positive),
     "exact": ("exact", one_of(False, True)),
 }
-#: The same that a tape is recorded with.
-_RECORDED_WITH: dict[str, tuple[str, Reader]] = {
-    "promotion": _ASKED["promotion"],
-    "exact": _ASKED["exact"],
+#: The same for the fields that a tape is recorded with.
+_TAPE_FIELDS: dict[str, tuple[str, Reader]] = {
+    "promotion": _QUERY_FIELDS["promotion"],
+    "exact": _QUERY_FIELDS["exact"],
     "watch": ("watch", strings),
     "watch_accessed_variables": ("watch_accessed", one_of(False, True)),
     "persistent": ("persistent", one_of(False, True)),
 }
-#: What is asked by those who say no more than that.
-_PLAIN: dict[Kind, Query] = {kind: Query(kind) for kind in FIELDS}
-#: Where a request has the values along which it is differentiated.
-_DIRECTIONS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
+#: Queries without further fields.
+_DEFAULT_QUERIES: dict[Kind, Query] = {kind: Query(kind) for kind in FIELDS}
+#: Fields with tangents.
+_TANGENT_FIELDS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
 _encoding = one_of("list", "base64")
 TAPE_FIELDS = RECORDED.union(
     ("encoding", "timeout_ms", "persistent", "watch", "watch_accessed_variables")
@@ -77,7 +77,7 @@ TAPE_FIELDS = RECORDED.union(
 
 
 class Envelope(NamedTuple):
-    """A request for computation, read: what the engine is asked, and how to answer."""
+    """A parsed compute request: program, values, query, and the encoding of the answer."""
 
     program: Source
     variables: dict[str, Any]
@@ -87,7 +87,7 @@ class Envelope(NamedTuple):
 
 
 class TapeEnvelope(NamedTuple):
-    """A request for a tape, read: what to record, and what of it is watched."""
+    """A parsed request for a tape: what to record, and which variables are watched."""
 
     program: Source
     variables: dict[str, Any]
@@ -99,12 +99,12 @@ class TapeEnvelope(NamedTuple):
     persistent: bool = False
 
 
-#: Digits of the longest time that a header may name.
-_MOST_DIGITS = 16
+#: A timeout in a header has fewer digits than this.
+_MAX_DIGITS = 16
 
 
 def read_timeout(document: Any) -> float | None:
-    """The time that a request asks for; whether all of it is right is found out elsewhere.
+    """The timeout in a request's document, whose other fields are not checked.
 
     Raises: ``Refusal`` (invalid_request).
     """
@@ -113,12 +113,12 @@ def read_timeout(document: Any) -> float | None:
 
 
 def timeout_of_header(value: bytes) -> float:
-    """The time that the header ``Gradwire-Timeout-Ms`` leaves: proxies know no bodies.
+    """The timeout in the header ``Gradwire-Timeout-Ms``: proxies do not read bodies.
 
     Raises: ``Refusal`` (invalid_request).
     """
-    if not value.isdigit() or not 0 < len(value) < _MOST_DIGITS or not int(value):
-        detail = "the header Gradwire-Timeout-Ms is a positive whole number of milliseconds"
+    if not value.isdigit() or not 0 < len(value) < _MAX_DIGITS or not int(value):
+        detail = "the header Gradwire-Timeout-Ms must be a positive integer of milliseconds"
         raise Refusal("invalid_request", detail)
     return float(value)
 
@@ -126,10 +126,9 @@ def timeout_of_header(value: bytes) -> float:
 def read_envelope(
     document: Any, kind: Kind, references: References | None = None, *, of_tape: bool = False
 ) -> Envelope:
-    """Check a request's document and read its values; null is as good as leaving a field out.
+    """Check a request's document and read its values; a null field counts as absent.
 
-    One ``of_tape`` has neither program nor variables. Without ``references``, nothing that is
-    referred to is held.
+    A query ``of_tape`` has neither program nor variables. Without ``references``, all are missing.
 
     Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
     """
@@ -137,14 +136,14 @@ def read_envelope(
     references = references or References()
     program = "" if of_tape else read_program(document, references)
     variables = _variables(document, references)
-    options = _options(document, _ASKED)
+    options = _options(document, _QUERY_FIELDS)
     vectors = document.get("output_gradients")
     if vectors is not None:
         vectors = read_seeds(vectors, options.get("target"), references)
-    elif kind in _DIRECTIONS:
-        options["sources"], vectors = _directions(document, _DIRECTIONS[kind], references)
+    elif kind in _TANGENT_FIELDS:
+        options["sources"], vectors = _tangents(document, _TANGENT_FIELDS[kind], references)
     references.check()
-    query = Query(kind, **options) if options else _PLAIN[kind]
+    query = Query(kind, **options) if options else _DEFAULT_QUERIES[kind]
     return Envelope(program, variables, query, vectors, _encoding_of(document))
 
 
@@ -158,12 +157,12 @@ def read_tape(document: Any, references: References | None = None) -> TapeEnvelo
     program = read_program(document, references)
     variables = _variables(document, references)
     references.check()
-    options = _options(document, _RECORDED_WITH)
+    options = _options(document, _TAPE_FIELDS)
     return TapeEnvelope(program, variables, _encoding_of(document), **options)
 
 
 def _options(document: dict[str, Any], known: Mapping[str, tuple[str, Reader]]) -> dict[str, Any]:
-    """What the fields of ``document`` that are ``known`` and not null say, by their other names."""
+    """The non-null ``known`` fields of ``document``, by attribute."""
     options: dict[str, Any] = {}
     for field, value in document.items():
         if value is not None and field in known:
@@ -182,15 +181,15 @@ def _variables(document: dict[str, Any], references: References) -> dict[str, An
     if variables is None:
         return {}
     if type(variables) is not dict:
-        raise invalid(f"variables is an object, got {describe(variables)}", "/variables")
+        raise invalid(f"variables must be an object, got {describe(variables)}", "/variables")
     return read_variables(variables, references)
 
 
-def _directions(document: dict[str, Any], field: str, references: References) -> tuple[Any, Any]:
-    """The names of what has a tangent, nested as the tangents are, and the tangents."""
+def _tangents(document: dict[str, Any], field: str, references: References) -> tuple[Any, Any]:
+    """The paths of the variables with tangents, nested like the tangents, and the tangents."""
     given = document.get(field)
     if type(given) is not dict:
-        raise invalid(f"{field} is an object of names and values", f"/{field}")
+        raise invalid(f"{field} must be an object of names and values", f"/{field}")
     tangents = read_tangents(given, field, references)
     return {name: _paths(value, name) for name, value in tangents.items()}, tangents
 

@@ -1,4 +1,4 @@
-"""Readers of a request's fields: each checks a value, and gives what it stands for."""
+"""Readers of request fields: each checks a value and converts it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from gradwire_engine import hints
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
 
-#: Names that one field may have, and nesting levels of them.
+#: Maximum names in one field.
 MOST_NAMES = 100_000
-#: Takes a value that is not null, and the name of its field; raises ``Refusal``.
+#: Takes a non-null value and the name of its field; raises ``Refusal``.
 Reader: TypeAlias = Callable[[Any, str], Any]
 
 
 def one_of(*choices: Any) -> Reader:
-    """One of a few words, or of false and true."""
+    """A reader that accepts one of ``choices``."""
 
     def read(value: Any, field: str) -> Any:
         if type(value) in map(type, choices) and value in choices:
             return value
         allowed = " or ".join(json.dumps(choice) for choice in choices)
-        raise invalid(f"{field} is {allowed}", f"/{field}")
+        raise invalid(f"{field} must be {allowed}", f"/{field}")
 
     return read
 
@@ -34,14 +34,14 @@ def positive(value: Any, field: str) -> float:
     """A positive number."""
     if type(value) in (int, float) and 0 < value < math.inf:
         return float(value)
-    raise invalid(f"{field} is a positive number", f"/{field}")
+    raise invalid(f"{field} must be a positive number", f"/{field}")
 
 
 def strings(value: Any, field: str) -> list[str]:
     """A list of names."""
     if type(value) is list and all(type(name) is str for name in value):
         return value
-    raise invalid(f"{field} is a list of names", f"/{field}")
+    raise invalid(f"{field} must be a list of names", f"/{field}")
 
 
 def names(value: Any, field: str) -> Any:
@@ -55,18 +55,18 @@ def names_or_null(value: Any, field: str) -> Any:
 
 
 def axes(value: Any, field: str) -> dict[str, int]:
-    """The axis of examples of what is named: 0, unless it is given."""
+    """The batch axis of each name: 0 unless given."""
     if type(value) is list and value and all(type(name) is str for name in value):
         return dict.fromkeys(value, 0)
     if type(value) is dict and value and all(type(axis) is int for axis in value.values()):
         return value
-    raise invalid(f"{field} is a list of names, or an object of names and axes", f"/{field}")
+    raise invalid(f"{field} must be a list of names, or an object of names and axes", f"/{field}")
 
 
 def check_fields(document: Any, known: frozenset[str]) -> None:
-    """Refuse what is no object, or has a field that is not ``known``."""
+    """Refuse anything but an object, and fields that are not ``known``."""
     if type(document) is not dict:
-        raise invalid(f"a request is an object, got {describe(document)}", "")
+        raise invalid(f"expected a JSON object, got {describe(document)}", "")
     if not document.keys() <= known:
         unknown = min(document.keys() - known)
         escaped = unknown.replace("~", "~0").replace("/", "~1")
@@ -79,7 +79,7 @@ def check_fields(document: Any, known: frozenset[str]) -> None:
 
 
 def invalid(detail: str, pointer: str) -> Refusal:
-    """A field, or a whole request, that is not what it must be."""
+    """The error for an invalid field or request."""
     return Refusal("invalid_request", detail, pointer=pointer)
 
 
@@ -87,7 +87,10 @@ def _names(value: Any, pointer: str, *, null_allowed: bool) -> Any:
     if type(value) is str:
         return value
     if type(value) is not list and type(value) is not dict:
-        raise invalid(f"names are strings, nested as you like, got {describe(value)}", pointer)
+        raise invalid(
+            f"names are strings, or nested lists and objects of them, got {describe(value)}",
+            pointer,
+        )
     pending: list[tuple[Any, str, int]] = [(value, pointer, 1)]
     count = 0
     while pending:

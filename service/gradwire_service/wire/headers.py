@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 from starlette.types import Scope
 
-#: So much is read of a header that says what formats there are: what it says is remembered.
+#: Longest header that is used for content negotiation, whose results are cached.
 MOST_BYTES = 4096
 _KEY = "gradwire.headers"
 
 
 def headers_of(scope: Scope) -> Mapping[bytes, bytes]:
-    """The headers of ``scope`` by their lower-case names; made once.
+    """The headers of ``scope`` by their lower-case names; built once.
 
-    Lines of one name are one list (RFC 9110, section 5.2).
+    Repeated headers are joined by commas (RFC 9110, section 5.2).
     """
     headers: Mapping[bytes, bytes] | None = scope.get(_KEY)
     if headers is None:

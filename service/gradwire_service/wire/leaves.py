@@ -1,4 +1,4 @@
-"""Values in: the ``variables`` of a request become leaves that hold arrays."""
+"""Read the ``variables`` of a request as leaves, which contain arrays."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from gradwire_service.wire.numbers import (
 )
 from gradwire_service.wire.references import FORMS, References
 
-#: Members that make an object a leaf, each alone, or both together.
+#: An object with one of the first members, or with both of the second, is a leaf.
 MARKS = frozenset(("value", "base64", "data", "ref", "indices", "row_splits"))
 COMPLEX = frozenset(("re", "im"))
-#: Those of them that say where an array's bytes are; the leaf may be another one's value.
+#: Members that give an array's bytes; such a leaf may be the value of another leaf.
 HELD = frozenset(("base64", "data", "ref"))
 _UNKNOWN = np.zeros(())
-_SPLIT_HINT = "a nesting level with a member of that name is given by dotted paths as keys"
+_SPLIT_HINT = "to nest variables under such a name, use dotted paths as keys"
 
 
 def read_variables(document: Mapping[str, Any], references: References) -> dict[str, Any]:
-    """The leaves of ``variables``, which itself is never one, in its structure.
+    """The leaves of ``variables``, nested like it; ``variables`` itself is never a leaf.
 
-    What stands in the place of a reference that is missing means nothing.
+    A missing reference gives a placeholder.
 
     Raises: ``Refusal`` (malformed_tensor), with a pointer to the leaf or the element.
     """
@@ -52,14 +52,14 @@ def read_variables(document: Mapping[str, Any], references: References) -> dict[
             else:
                 variables[name] = read_value(value, references)
     except Malformed as error:
-        error.within(name)
-        error.within("variables")
+        error.prepend_path(name)
+        error.prepend_path("variables")
         refuse(error)
     return variables
 
 
 def read_tensor(document: Any) -> Array:
-    """The array of a leaf that stands by itself, or that came as such.
+    """The array of a single leaf; an array is returned as it is.
 
     Raises: ``Refusal`` (malformed_tensor), with a pointer into the leaf.
     """
@@ -67,17 +67,19 @@ def read_tensor(document: Any) -> Array:
         return document
     try:
         if type(document) is dict and "ref" in document:
-            raise Malformed("a tensor is stored by its values")
+            raise Malformed("a tensor is stored by its values, not by reference")
         read = read_value(document, References())
         if not isinstance(read, Leaf) or isinstance(read.value, str):
-            raise Malformed("a tensor is one array", hint="store the parts of a value one by one")
+            raise Malformed(
+                "a tensor is one array", hint="store each array of a nested value separately"
+            )
     except Malformed as error:
         refuse(error)
     return read.value
 
 
 def refuse(error: Malformed) -> NoReturn:
-    """Raise what a request is answered whose value is malformed."""
+    """Raise the request's error for a malformed value."""
     raise Refusal(error.code, error.detail, pointer=error.pointer, hint=error.hint) from None
 
 
@@ -117,12 +119,12 @@ def _read_member(name: str | int, value: Any, references: References, depth: int
     try:
         return read_value(value, references, depth + 1)
     except Malformed as error:
-        error.within(name)
+        error.prepend_path(name)
         raise
 
 
 def _read_object(leaf: dict[str, Any], references: References) -> Leaf | Sparse | Ragged:
-    """A leaf object: one of the forms below, each with ``trainable`` if it likes."""
+    """A leaf object: one of the forms below, each with an optional ``trainable``."""
     trainable = leaf.get("trainable", True)
     if type(trainable) is not bool:
         raise Malformed("trainable must be true or false", "trainable")
@@ -184,7 +186,7 @@ def _composite(
                 return list_array(value, dtype)
             raise _no_part(leaf, name)
         except Malformed as error:
-            error.within(name)
+            error.prepend_path(name)
             raise
 
     read = read_sparse if sparse else read_ragged
@@ -193,17 +195,17 @@ def _composite(
 
 def _no_part(leaf: dict[str, Any], name: str) -> Malformed:
     if leaf.get(name) is None:
-        return Malformed(f"a tensor in parts needs its {name}")
-    return Malformed("this is a list, or a leaf of its own")
+        return Malformed(f"a sparse or ragged tensor needs {name}")
+    return Malformed("expected a list or a leaf")
 
 
 def _read_part(name: str, value: dict[str, Any], references: References) -> Leaf:
     try:
         read = read_value(value, references)
         if not isinstance(read, Leaf) or isinstance(read.value, str):
-            raise Malformed("this is a list, or a leaf of its own")
+            raise Malformed("expected a list or a leaf")
     except Malformed as error:
-        error.within(name)
+        error.prepend_path(name)
         raise
     return read
 
@@ -219,7 +221,7 @@ def _value_form(leaf: dict[str, Any]) -> Any:
             return value
         return scalar_array(value, dtype)
     except Malformed as error:
-        error.within("value")
+        error.prepend_path("value")
         raise
 
 
@@ -239,5 +241,5 @@ def _resident(ref: Any, references: References, *, trainable: bool) -> Leaf:
     is_digest, form = FORMS["tensors"]
     if type(ref) is not str or not is_digest(ref):
         raise Malformed(f"a ref is {form}", "ref")
-    array = references.found("tensors", ref)
+    array = references.find("tensors", ref)
     return Leaf(_UNKNOWN if array is None else array, trainable, resident=references.resident(ref))

@@ -1,6 +1,6 @@
-"""``.npy`` files in and out. Source: NumPy's documentation, numpy.lib.format, versions 1 to 3.
+"""Read and write ``.npy`` files. Source: NumPy's documentation, numpy.lib.format, versions 1 to 3.
 
-Only headers are parsed, and of them only what says dtype, order and shape; nothing is unpickled.
+Headers are parsed only for dtype, order and shape; nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gradwire_service.wire.shared import Body
 MEDIA_TYPE = "application/x-npy"
 
 _MAGIC = b"\x93NUMPY"
-#: How many bytes tell the header's length, and how it is encoded, by the format's version.
+#: Size of the header's length in bytes, and encoding of the header, by format version.
 _VERSIONS = {b"\1\0": (2, "latin-1"), b"\2\0": (4, "latin-1"), b"\3\0": (4, "utf-8")}
-#: The longest header; of the arrays that are read here none needs more.
+#: Longest header; no supported array needs more.
 _MOST_HEADER_BYTES = 10_000
 _FIELDS = {"descr", "fortran_order", "shape"}
 #: By the array protocol's names: kind and bytes.
@@ -29,7 +29,7 @@ _DTYPES = {dtype.str[1:]: dtype for dtype in DTYPES.values()}
 def read_npy(body: Body) -> Array:
     """The array of an ``.npy`` file, in C order and the machine's byte order.
 
-    It is read in place where it is little-endian and in C order.
+    Little-endian arrays in C order are read in place.
 
     Raises: ``Malformed``.
     """
@@ -40,7 +40,7 @@ def read_npy(body: Body) -> Array:
         hint = f"one of {', '.join(DTYPES)}"
         raise Malformed("unsupported dtype", hint=hint)
     if type(header["fortran_order"]) is not bool or type(shape) is not tuple:
-        raise Malformed("the header's fortran_order must be a boolean, and its shape a tuple")
+        raise Malformed("in the .npy header, fortran_order must be a boolean and shape a tuple")
     lengths = list(shape[::-1] if header["fortran_order"] else shape)
     array = raw_array(memoryview(body)[start:], "data", dtype, lengths)
     if descr[0] == ">":
@@ -59,21 +59,21 @@ def write_npy(array: Array) -> list[Body]:
 def _header(file: memoryview) -> tuple[dict[str, Any], int]:
     """The header's fields, and where the elements begin."""
     if file[: len(_MAGIC)] != _MAGIC:
-        raise Malformed("this is no .npy file")
+        raise Malformed("not an .npy file")
     start = len(_MAGIC) + 2
     version = bytes(file[len(_MAGIC) : start])
     if version not in _VERSIONS:
-        raise Malformed("the .npy file's version is none of 1.0, 2.0 and 3.0")
+        raise Malformed("unsupported .npy version: expected 1.0, 2.0 or 3.0")
     width, encoding = _VERSIONS[version]
     start += width
     length = int.from_bytes(file[start - width : start], "little")
     if length > _MOST_HEADER_BYTES or len(file) < start + length:
-        raise Malformed("the .npy file ends within its header, or the header is too long")
+        raise Malformed("the header of the .npy file is truncated or too long")
     try:
         text = bytes(file[start : start + length]).decode(encoding)
         fields = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         fields = None
     if type(fields) is not dict or fields.keys() != _FIELDS:
-        raise Malformed("the header is not that of an .npy file")
+        raise Malformed("invalid .npy header")
     return fields, start + length

@@ -1,4 +1,4 @@
-"""JSON numbers, nested lists of them and raw bytes become arrays; NumPy does the work."""
+"""Convert JSON numbers, nested lists of them and raw bytes to arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: NumPy's limit of dimensions, ours of nesting.
+#: NumPy's limit on dimensions, and ours on nesting.
 MAX_DEPTH = 64
 WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 DTYPES = {
@@ -36,48 +36,48 @@ _NESTED = _ELEMENTS | {list}
 
 
 class Malformed(Exception):
-    """A value that is no array; its place is filled in as the error passes upwards."""
+    """An invalid value; callers complete its path as the error propagates."""
 
     code = "malformed_tensor"
 
-    def __init__(self, detail: str, *place: str | int, hint: str | None = None) -> None:
+    def __init__(self, detail: str, *path: str | int, hint: str | None = None) -> None:
         super().__init__(detail)
         self.detail = detail
         self.hint = hint
-        self._place = list(place)
+        self._path = list(path)
 
-    def within(self, name: str | int) -> None:
-        """Say in which member of the surrounding value the place lies."""
-        self._place.insert(0, name)
+    def prepend_path(self, name: str | int) -> None:
+        """Prepend a member of the enclosing value to the path."""
+        self._path.insert(0, name)
 
     @property
     def pointer(self) -> str:
-        """The place as a JSON pointer (RFC 6901)."""
-        escaped = (str(name).replace("~", "~0").replace("/", "~1") for name in self._place)
+        """The path as a JSON pointer (RFC 6901)."""
+        escaped = (str(name).replace("~", "~0").replace("/", "~1") for name in self._path)
         return "".join("/" + name for name in escaped)
 
 
-class Misfit(Malformed):
-    """Arrays that can be read, but are not as many, or not named, as what they belong to."""
+class ArrayMismatch(Malformed):
+    """Valid arrays that differ in number or names from those they belong to."""
 
     code = "invalid_request"
 
 
 def dtype_named(name: Any) -> Dtype | None:
-    """The dtype a leaf asks for; none where it asks for none."""
+    """The dtype of this name; None for None."""
     if name is None:
         return None
     if type(name) is str and (dtype := DTYPES.get(name)) is not None:
         return dtype
     if name == "bfloat16":
-        raise Malformed("this backend has no bfloat16", "dtype", hint="send float32")
-    raise Malformed("not a dtype", "dtype", hint=f"one of {', '.join(DTYPES)}")
+        raise Malformed("bfloat16 is not supported", "dtype", hint="send float32")
+    raise Malformed("unknown dtype", "dtype", hint=f"one of {', '.join(DTYPES)}")
 
 
 def list_array(value: list[Any], dtype: Dtype | None = None) -> Array:
     """A list as an array.
 
-    Raises: ``Malformed`` where it is ragged or too deep, or an element is no number of ``dtype``.
+    Raises: ``Malformed`` if it is ragged or too deep, or an element is not of ``dtype``.
     """
     read = array_or_none(value, dtype, strict=True)
     assert read is not None
@@ -87,9 +87,9 @@ def list_array(value: list[Any], dtype: Dtype | None = None) -> Array:
 def array_or_none(
     value: list[Any], dtype: Dtype | None = None, *, strict: bool = False
 ) -> Array | None:
-    """A list as an array; none where not all in it are numbers, so that it is a nesting level.
+    """A list as an array, or None if not all in it are numbers: then it is a nesting level.
 
-    Booleans and number words count as numbers. Each level is looked at once, in C.
+    Booleans and number words count as numbers. Each level is checked once, in C.
     """
     shape = [len(value)]
     level: list[Any] = value
@@ -105,7 +105,7 @@ def array_or_none(
                 flat = _flat_array(level, kinds, dtype, shape)
                 break
             if strict or _holds_numbers_only(level):
-                raise _first_odd(level, shape)
+                raise _first_mismatch(level, shape)
             return None
         if len(shape) == MAX_DEPTH:
             raise Malformed(f"lists nest deeper than {MAX_DEPTH} levels")
@@ -123,7 +123,7 @@ def scalar_array(value: Any, dtype: Dtype | None) -> Array:
 
 
 def complex_array(re: Any, im: Any, dtype: Dtype | None) -> Array:
-    """``re + i im``, part by part: a product with ``i`` would make NaN of infinities."""
+    """``re + i im``, part by part: a product with ``i`` would turn infinities into NaN."""
     dtype = DTYPES["complex128"] if dtype is None else dtype
     if dtype.kind != "c":
         raise Malformed("re and im make a complex64 or complex128", "dtype")
@@ -134,7 +134,7 @@ def complex_array(re: Any, im: Any, dtype: Dtype | None) -> Array:
             read = list_array if type(part) is list else scalar_array
             parts.append(read(part, part_dtype))
         except Malformed as error:
-            error.within(name)
+            error.prepend_path(name)
             raise
     if parts[0].shape != parts[1].shape:
         raise Malformed(f"re has shape {parts[0].shape}, im {parts[1].shape}")
@@ -144,15 +144,15 @@ def complex_array(re: Any, im: Any, dtype: Dtype | None) -> Array:
 
 
 def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
-    """Little-endian C-order bytes, which the array then reads in place."""
+    """The array of little-endian C-order bytes, read in place."""
     if type(shape) is not list or any(type(n) is not int or n < 0 for n in shape):
-        raise Malformed("a shape is a list of integers that are not negative", "shape")
+        raise Malformed("a shape is a list of non-negative integers", "shape")
     check_rank(len(shape))
     as_they_are = name == "data" and type(text) in (bytes, memoryview)
     raw = text if as_they_are else _base64_bytes(text, name)
     needed = math.prod(shape) * dtype.itemsize
     if len(raw) != needed:
-        wanted = f"{needed} bytes" if needed <= sys.maxsize else "more bytes than there can be"
+        wanted = f"{needed} bytes" if needed <= sys.maxsize else "more bytes than can exist"
         raise Malformed(f"{dtype} of this shape has {wanted}, got {len(raw)}", name)
     try:
         read = np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
@@ -164,7 +164,7 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
 
 
 def check_rank(rank: int) -> None:
-    """Raises: ``Malformed`` where a shape has so many lengths that no array can have it."""
+    """Raises: ``Malformed`` for more axes than an array can have."""
     if rank > MAX_DEPTH:
         raise Malformed(f"an array has at most {MAX_DEPTH} axes", "shape")
 
@@ -176,7 +176,7 @@ def is_number(value: Any) -> bool:
 
 
 def describe(value: Any) -> str:
-    """What kind of JSON value this is, in words, without repeating it."""
+    """The type of a JSON value, in words."""
     words: dict[type, str] = {
         str: "a string",
         bool: "a boolean",
@@ -191,18 +191,18 @@ def describe(value: Any) -> str:
 
 def _base64_bytes(text: Any, name: str) -> bytes:
     if name == "data":
-        hint = "as text they are base64, in the field base64"
-        raise Malformed("data is raw bytes, as MessagePack has them", name, hint=hint)
+        hint = "in JSON, send base64 in the field base64"
+        raise Malformed("data must be raw bytes, which only MessagePack has", name, hint=hint)
     if type(text) is not str:
-        raise Malformed(f"base64 is a string, got {describe(text)}", name)
+        raise Malformed(f"base64 must be a string, got {describe(text)}", name)
     try:
         return binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
-        raise Malformed("not base64", name) from None
+        raise Malformed("invalid base64", name) from None
 
 
 def _floats(flat: list[Any]) -> Array | None:
-    """Numbers, seen to be such and turned into floats in one pass."""
+    """Numbers as floats, checked and converted in one pass."""
     try:
         return np.frombuffer(array("d", flat))
     except TypeError:
@@ -217,14 +217,14 @@ def _flat_array(flat: list[Any], kinds: set[type], dtype: Dtype | None, shape: l
     if dtype.kind == "b" and kinds != {bool}:
         for i, item in enumerate(flat):
             if item not in (0, 1):
-                raise _misfit("only 0, 1, true and false are bool", i, shape)
+                raise _malformed_at("a bool is 0, 1, true or false", i, shape)
     wide = np.array(flat, DTYPES["bool"] if dtype.kind == "b" else FLOAT64)
     with np.errstate(over="ignore"):
         narrow = wide.astype(dtype, copy=False)
     if dtype.kind in "fc" and dtype.itemsize < 8 * (1 + (dtype.kind == "c")):
         lost = np.isinf(narrow) & np.isfinite(wide)
         if lost.any():
-            raise _misfit(f"the number is too large for {dtype}", int(lost.argmax()), shape)
+            raise _malformed_at(f"the number is too large for {dtype}", int(lost.argmax()), shape)
     return narrow
 
 
@@ -233,22 +233,22 @@ def _integers(flat: list[Any], kinds: set[type], dtype: Dtype, shape: list[int])
     if not kinds <= _INTEGERS:
         for i, item in enumerate(flat):
             if type(item) is str or (type(item) is float and not item.is_integer()):
-                raise _misfit(f"not a whole number, so not {dtype}", i, shape)
+                raise _malformed_at(f"{dtype} needs a whole number", i, shape)
         flat = [int(item) for item in flat]
     try:
         return np.array(flat, dtype)
     except OverflowError:
         low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
         i = next(i for i, item in enumerate(flat) if not low <= item <= high)
-        raise _misfit(f"{dtype} holds {low} to {high}", i, shape) from None
+        raise _malformed_at(f"out of range: {dtype} holds {low} to {high}", i, shape) from None
 
 
-def _misfit(detail: str, flat_index: int, shape: list[int]) -> Malformed:
+def _malformed_at(detail: str, flat_index: int, shape: list[int]) -> Malformed:
     return Malformed(detail, *(int(i) for i in np.unravel_index(flat_index, shape)))
 
 
 def _holds_numbers_only(level: list[Any]) -> bool:
-    """Whether all in a list, to any depth, are numbers; each level is looked at in C."""
+    """Whether a list contains only numbers, at any depth; each level is checked in C."""
     while level:
         kinds = set(map(type, level))
         if not kinds <= _NESTED or (str in kinds and not _are_words(level)):
@@ -264,8 +264,8 @@ def _are_words(level: list[Any]) -> bool:
     return WORDS.keys() >= set(compress(level, are_texts))
 
 
-def _first_odd(level: list[Any], shape: list[int]) -> Malformed:
-    """What is wrong on a level of a list: something that is no number, or an uneven length."""
+def _first_mismatch(level: list[Any], shape: list[int]) -> Malformed:
+    """The error on a level of a list: a non-number, or a list of another length."""
     kinds = set(map(type, level))
     places = [indexOf(map(type, level), kind) for kind in kinds - _NESTED]
     if str in kinds and not _are_words(level):
@@ -273,12 +273,14 @@ def _first_odd(level: list[Any], shape: list[int]) -> Malformed:
         places.append(next(texts))
     if places:
         i = min(places)
-        return _misfit(f"{describe(level[i])} is not a number", i, shape)
+        return _malformed_at(f"{describe(level[i])} is not a number", i, shape)
     if type(level[0]) is not list:
         i = indexOf(map(type, level), list)
     else:
         first = len(level[0])
         i = next(i for i, item in enumerate(level) if type(item) is not list or len(item) != first)
-    ragged = _misfit("the list is ragged: this differs in length from those before it", i, shape)
-    ragged.hint = 'lists on one level have one length; send each of several arrays as {"value": …}'
+    ragged = _malformed_at(
+        "the list is ragged: this differs in length from those before it", i, shape
+    )
+    ragged.hint = 'lists on one level have the same length; send separate arrays as {"value": …}'
     return ragged

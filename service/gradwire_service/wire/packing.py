@@ -1,4 +1,4 @@
-"""Documents out: MessagePack, in pieces of which the large ones are the arrays' own memory.
+"""Write documents as MessagePack, in pieces; large arrays are not copied.
 
 Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md.
 """
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from gradwire_service.wire.arrays import finite
 from gradwire_service.wire.shared import Body
 
-#: Arrays from this size on are pieces of their own, not copied.
+#: Arrays of at least this size are pieces of their own, not copied.
 _LARGE_BYTES = 1 << 14
 _LARGEST_LENGTH = (1 << 32) - 1
 
 _FLOAT64 = struct.Struct(">Bd")
 _INTEGERS = (
-    # least, most, tag, and how many bytes
+    # minimum, maximum, tag, layout
     (-(1 << 7), -1, 0xD0, struct.Struct(">Bb")),
     (0, (1 << 8) - 1, 0xCC, struct.Struct(">BB")),
     (-(1 << 15), -1, 0xD1, struct.Struct(">Bh")),
@@ -40,8 +40,8 @@ _LENGTHS = {1: struct.Struct(">BB"), 2: struct.Struct(">BH"), 4: struct.Struct("
 def pack(document: Mapping[str, Any], *, as_lists: bool = False) -> list[Body]:
     """``document`` in pieces; arrays are ``{"dtype", "shape", "data"}``, or nested lists.
 
-    Numbers that Python holds are told about the answer; there NaN and infinities are words, as in
-    every encoding.
+    Python's own floats are metadata of the answer: NaN and infinities are strings there, in every
+    encoding.
     """
     packer = _Packer(as_lists=as_lists)
     packer.value(document)
@@ -55,7 +55,7 @@ class _Packer:
         self._open = bytearray()
 
     def pieces(self) -> list[Body]:
-        """All that was written."""
+        """The pieces written so far."""
         return [*self._done, self._open] if self._open else self._done
 
     def value(self, value: Any) -> None:
@@ -88,7 +88,7 @@ class _Packer:
             self._array(np.asarray(value))
 
     def _head(self, length: int, fixed: int, below: int, tags: Mapping[int, int]) -> None:
-        """The tag and length of what has a length."""
+        """Write the tag and length of a string, list or object."""
         if length < below:
             self._open.append(fixed | length)
             return
@@ -128,7 +128,7 @@ class _Packer:
 
 @lru_cache(maxsize=1024)
 def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np.dtype[Any]]:
-    """What is written before the bytes of such an array, and the dtype of these."""
+    """The bytes before an array's data, and the dtype of the data."""
     nbytes = dtype.itemsize * math.prod(shape)
     if nbytes > _LARGEST_LENGTH:
         raise AssertionError("limits keep arrays smaller")
@@ -141,7 +141,7 @@ def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np
 
 
 def _listed(value: Any) -> Any:
-    """An array as nested lists, its numbers Python's, but for words in place of the strange."""
+    """An array as nested lists of Python numbers; a number as a JSON value."""
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind == "c":
             return {"re": _listed(value.real), "im": _listed(value.imag)}

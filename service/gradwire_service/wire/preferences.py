@@ -1,4 +1,4 @@
-"""The preferences of the header ``Accept`` (RFC 9110, 12.4.2)."""
+"""Quality values of the headers ``Accept`` and ``Accept-Encoding`` (RFC 9110, 12.4.2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def qualities(header: str) -> dict[str, float]:
-    """What a header names, in lower case, with the quality it gives each."""
+    """The quality of each name in a header, in lower case."""
     found: dict[str, float] = {}
     for part in header.split(","):
         name, *parameters = (text.strip().lower() for text in part.split(";"))
@@ -15,7 +15,7 @@ def qualities(header: str) -> dict[str, float]:
 
 
 def quality(media_type: str, ranges: Mapping[str, float]) -> float:
-    """That of the most specific range which covers ``media_type``, else 0 (RFC 9110, 12.5.1)."""
+    """The quality of the most specific range of ``media_type``, else 0 (RFC 9110, 12.5.1)."""
     family = media_type.partition("/")[0] + "/*"
     for candidate in (media_type, family, "*/*"):
         if candidate in ranges:
@@ -24,7 +24,7 @@ def quality(media_type: str, ranges: Mapping[str, float]) -> float:
 
 
 def _number(text: str) -> float:
-    """A quality; what is none stands for what is not wanted."""
+    """A quality value; 0 if it is invalid."""
     try:
         return float(text)
     except ValueError:

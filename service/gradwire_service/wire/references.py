@@ -1,4 +1,4 @@
-"""What a request refers to by digest or name: looked up in one place, and missing all at once."""
+"""References of a request, by digest or name; all missing ones are reported together."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from gradwire_service.problems import Refusal
 
-#: What is referred to: a tensor or program by its digest, or a program by its name.
-ShelfName: TypeAlias = Literal["tensors", "programs", "names"]
+#: A tensor or program by its digest, or a program by its name.
+ReferenceKind: TypeAlias = Literal["tensors", "programs", "names"]
 
 
-class Owned(Protocol):
-    """What has an owner, as a request has."""
+class HasOwner(Protocol):
+    """Anything with an owner, such as a request."""
 
     @property
     def owner(self) -> str:
-        """A digest of the key that came with it."""
+        """The digest that the owner's records are stored under."""
 
 
-#: Gives what is held there under a digest or name: an array or a ``Program``, or None.
-Find: TypeAlias = Callable[[ShelfName, str], Any]
+#: Looks up a digest or name: an array or a ``Program``, or None.
+Find: TypeAlias = Callable[[ReferenceKind, str], Any]
 
 is_digest = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
-#: None of these can be mistaken for a digest.
+#: A name cannot be mistaken for a digest.
 is_name = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}").fullmatch
 
-#: Values of one request, a list of numbers being one; each takes a microsecond to read.
+#: Maximum values of one request; a list of numbers is one. Each takes 1 µs to read.
 MOST_VALUES = 100_000
 
 _DIGEST = is_digest, "sha256: and 64 hexadecimal digits in lower case"
-#: What is a reference there, and in words.
-FORMS: dict[ShelfName, tuple[Callable[[str], object], str]] = {
+#: The form of each kind of reference: a check, and a description.
+FORMS: dict[ReferenceKind, tuple[Callable[[str], object], str]] = {
     "tensors": _DIGEST,
     "programs": _DIGEST,
     "names": (is_name, "a letter or digit, then up to 127 letters, digits and . _ -"),
 }
 
 
-def _nothing(_: ShelfName, __: str) -> None:
-    """Where nothing is held."""
+def _nothing(_: ReferenceKind, __: str) -> None:
+    """Finds nothing."""
 
 
 class References:
-    """The references of one request, and how many values it has.
+    """The references of one request, and the number of its values.
 
-    What is not held is remembered, until all are looked up.
+    Missing references are collected until ``check`` reports them.
     """
 
     __slots__ = ("_find", "_missing", "_values", "_whose")
 
-    def __init__(self, find: Find = _nothing, whose: Owned | None = None) -> None:
+    def __init__(self, find: Find = _nothing, whose: HasOwner | None = None) -> None:
         self._find = find
         self._whose = whose
         self._missing: dict[str, None] = {}
         self._values = 0
 
     def count(self, values: int) -> None:
-        """Count what is about to be read.
+        """Count values that are about to be read.
 
         Raises: ``Refusal`` (over_budget) beyond ``MOST_VALUES``.
         """
@@ -70,35 +70,28 @@ class References:
                 hint="send many numbers as one array: lists of nothing but numbers, or raw bytes",
             )
 
-    def found(self, shelf: ShelfName, reference: str) -> Any:
-        """What is held under ``reference``, or None."""
-        held = self._find(shelf, reference)
+    def find(self, kind: ReferenceKind, reference: str) -> Any:
+        """The array or program of a reference, or None."""
+        held = self._find(kind, reference)
         if held is None:
             self._missing[reference] = None
         return held
 
     def resident(self, ref: str) -> str:
-        """The name under which the engine knows a tensor: of each owner another.
+        """The engine's name of a tensor, different for each owner.
 
-        Else the time that an answer takes would tell who else has the tensor.
+        Otherwise response times would reveal which tensors other owners have.
         """
         return ref if self._whose is None else f"{ref} of {self._whose.owner}"
 
     def check(self) -> None:
-        """Raise ``Refusal`` (unknown_ref) with all that is missing."""
+        """Raise ``Refusal`` (unknown_ref) with all missing references."""
         if self._missing:
             raise unknown_refs(list(self._missing))
 
 
-class Referring(Protocol):
-    """Where what requests refer to is looked up."""
-
-    def references(self, request: Owned, *, waits: bool = True) -> References:
-        """What a request refers to."""
-
-
 def unknown_refs(missing: Sequence[str]) -> Refusal:
-    """The refusal of references to what is not held."""
+    """The error for missing references."""
     return Refusal(
         "unknown_ref",
         f"{len(missing)} of the referenced programs and tensors are not stored here",

@@ -1,4 +1,4 @@
-"""Answers out: the documents of the compute responses, arrays still NumPy's."""
+"""Documents of compute responses, with NumPy arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def evaluation(program_id: str, answer: Answer) -> dict[str, Any]:
 
 
 def derivative(program_id: str, answer: Answer) -> dict[str, Any]:
-    """The response of ``/v1/gradient`` and all others that differentiate."""
+    """The response of ``/v1/gradient`` and the other derivatives."""
     document: dict[str, Any] = {"value": answer.value, **answer.derivatives}
     if answer.outputs is not None:
         document["outputs"] = answer.outputs
@@ -37,7 +37,7 @@ def derivative(program_id: str, answer: Answer) -> dict[str, Any]:
 
 
 def _add_notes(document: dict[str, Any], answer: Answer) -> None:
-    """What only some answers have: new states, warnings, where it stopped being finite."""
+    """Add the optional fields: updates, warnings and the first non-finite values."""
     if answer.updates:
         document["updates"] = answer.updates
     if answer.warnings:

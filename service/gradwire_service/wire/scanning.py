@@ -1,23 +1,23 @@
-"""Large bodies looked through at the speed of the C library's search for a byte.
+"""Search large bodies at the speed of ``memchr``.
 
-``bytes.count``, and a search for more than one byte, look at each byte in turn: a millisecond for a
-megabyte, where numbers' digits have none of what is looked for.
+``bytes.count`` and searches for several bytes look at each byte in turn, which takes a millisecond
+per megabyte of digits without a match.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-#: In shorter ones there is nothing to gain.
+#: Shorter bodies gain nothing.
 _SHORT_BYTES = 2048
-#: More than so many are counted by NumPy, or a word is looked for as a whole: both take the same
-#: time however many there are.
+#: After so many matches, NumPy counts the rest, or the whole word is searched for: both take the
+#: same time for any number of matches.
 _FEW = 100
 _BLOCK_BYTES = 1 << 16
 
 
 def count(body: bytes | bytearray, byte: bytes) -> int:
-    """How often ``byte`` occurs."""
+    """The number of occurrences of ``byte``."""
     if len(body) < _SHORT_BYTES:
         return body.count(byte)
     found, at = 0, body.find(byte)
@@ -33,7 +33,7 @@ def count(body: bytes | bytearray, byte: bytes) -> int:
 
 
 def contains(body: bytes, word: bytes, rare: int) -> bool:
-    """Whether ``word`` occurs, of which the byte number ``rare`` is one that seldom does."""
+    """Whether ``word`` occurs; the byte at its index ``rare`` is seldom found."""
     if len(body) < _SHORT_BYTES:
         return word in body
     byte, at = word[rare : rare + 1], -1

@@ -1,4 +1,4 @@
-"""Bodies in memory that processes share: a file without a name, which is on no disk."""
+"""Bodies in memory that processes share: an anonymous file, not on any disk."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Iterable, Iterator
 from mmap import mmap
 from typing import TypeAlias
 
-#: Bytes as they came, or as they go out.
+#: The bytes of a body, or a piece of it.
 Body: TypeAlias = bytes | bytearray | memoryview
-#: What is longer is no part of a message between processes: these have a few hundred bytes.
+#: Longer bodies are not part of messages between processes, which have a few hundred bytes.
 LARGE_BYTES = 1 << 16
-#: What is longer is in shared memory of its own; to make and clear that takes longer than to copy.
+#: Longer bodies get shared memory of their own; creating it takes longer than a short copy.
 WHOLE_BYTES = 1 << 22
-#: What goes out at a time of that.
+#: Size of the pieces in which shared memory is sent.
 PIECE_BYTES = 1 << 18
 _COPIED_BYTES = 1 << 20
 
 
-class Shared:
-    """Bytes in memory that processes share. It is closed when nobody refers to it any more."""
+class SharedMemory:
+    """Bytes in memory that processes share; closed with the last reference to it."""
 
     def __init__(self, descriptor: int | None = None, length: int = 0) -> None:
         self._descriptor = _anonymous_file() if descriptor is None else descriptor
         self.length = length
 
     @classmethod
-    def of_length(cls, length: int) -> Shared:
-        """So many zeros, which take memory when they are written to.
+    def of_length(cls, length: int) -> SharedMemory:
+        """``length`` zeros, which take memory once they are written to.
 
         Raises: ``MemoryError``.
         """
@@ -48,13 +48,13 @@ class Shared:
 
     @property
     def descriptor(self) -> int:
-        """What the system calls it in this process."""
+        """The file descriptor in this process."""
         return self._descriptor
 
     def append(self, piece: Body) -> None:
-        """Write further bytes to its end.
+        """Append bytes.
 
-        Raises: ``MemoryError`` where it would be longer than this process may make it.
+        Raises: ``MemoryError`` beyond this process's limit.
         """
         rest = memoryview(piece)
         while rest:
@@ -66,11 +66,11 @@ class Shared:
             rest = rest[written:]
 
     def read(self, start: int = 0, length: int | None = None) -> bytes:
-        """So many bytes from ``start``, or all."""
+        """``length`` bytes from ``start``, or all."""
         return os.pread(self._descriptor, self.length if length is None else length, start)
 
     def mapped(self) -> mmap:
-        """All of it, as memory that whoever else has it sees, too. It outlives this object.
+        """All of it, mapped into this process; the mapping outlives this object.
 
         Raises: ``MemoryError``.
         """
@@ -80,7 +80,7 @@ class Shared:
             raise MemoryError("shared memory is used up") from error
 
     def whole(self) -> bytearray:
-        """All of it, in memory of this process's own."""
+        """A private copy of all of it."""
         whole = bytearray(self.length)
         at, view = 0, memoryview(whole)
         while at < self.length:
@@ -88,13 +88,13 @@ class Shared:
         return whole
 
     def pieces(self) -> Iterator[bytes]:
-        """All of it, a part at a time."""
+        """All of it, in pieces."""
         for start in range(0, self.length, PIECE_BYTES):
             yield self.read(start, min(PIECE_BYTES, self.length - start))
 
 
 class Pieces:
-    """Bytes in several places, which need not be joined before they are sent."""
+    """A body in pieces, which are sent without being joined."""
 
     def __init__(self, pieces: list[Body], length: int) -> None:
         self._pieces = pieces
@@ -104,35 +104,35 @@ class Pieces:
         return self._length
 
     def pieces(self) -> Iterable[Body]:
-        """All of them, in order."""
+        """The pieces, in order."""
         return self._pieces
 
     def whole(self) -> bytes:
-        """All in one."""
+        """The pieces, joined."""
         return b"".join(self._pieces)
 
 
-#: A body as it goes from one process to another.
-Packed: TypeAlias = bytes | bytearray | Pieces | Shared
+#: A body in the form that is sent to another process.
+Packed: TypeAlias = bytes | bytearray | Pieces | SharedMemory
 
 
-def packed(pieces: Iterable[Body]) -> bytes | Pieces | Shared:
-    """Pieces of a body as they are sent to another process."""
+def packed(pieces: Iterable[Body]) -> bytes | Pieces | SharedMemory:
+    """Join pieces of a body in the form that is sent to another process."""
     pieces = list(pieces)
     length = sum(map(len, pieces))
     if length <= LARGE_BYTES:
         return b"".join(pieces)
     if length <= WHOLE_BYTES:
         return Pieces(pieces, length)
-    shared = Shared()
+    shared = SharedMemory()
     for piece in pieces:
         shared.append(piece)
     return shared
 
 
 def unpacked(sent: Packed) -> bytes | bytearray:
-    """What was ``packed``, in memory of this process's own."""
-    return sent.whole() if isinstance(sent, Pieces | Shared) else sent
+    """A body from another process, in this process's own memory."""
+    return sent.whole() if isinstance(sent, Pieces | SharedMemory) else sent
 
 
 def _anonymous_file() -> int:

@@ -1,4 +1,4 @@
-"""Single fields of a body, found without reading all of it, in no memory of their own."""
+"""Single fields of a body, found without parsing all of it, and without copies."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import msgspec
 
 from gradwire_service.wire.codec import JSON, MESSAGEPACK, Codec
 from gradwire_service.wire.envelope import read_timeout
-from gradwire_service.wire.shared import Shared
+from gradwire_service.wire.shared import SharedMemory
 
-#: What takes at most some 50 ms to look through: others are not looked into on the event loop. It
-#: takes a second for a gigabyte of numbers, or for 200 MB of empty lists.
-SOON_BYTES = 16 << 20
-#: So many underscores are looked at one by one.
+#: Longest body that is scanned on the event loop, in at most some 50 ms. A gigabyte of numbers, or
+#: 200 MB of empty lists, takes a second.
+MAX_SCANNED_BYTES = 16 << 20
+#: Underscores that are checked one by one.
 _MOST_UNDERSCORES = 100
-#: More is no number that anybody writes.
+#: Longest number.
 _MOST_NUMBER_BYTES = 64
 _DECODERS: dict[Codec, Callable[..., Any]] = {
     JSON: msgspec.json.decode,
@@ -28,7 +28,7 @@ _Bytes: TypeAlias = bytes | bytearray | mmap.mmap
 
 
 class _Timeout(msgspec.Struct, rename={"written": "timeout_ms"}):
-    """The field as it is written; all others are passed over."""
+    """The unparsed field; all others are skipped."""
 
     written: msgspec.Raw = msgspec.Raw()
 
@@ -37,12 +37,12 @@ class _Program(msgspec.Struct, rename={"written": "program"}):
     written: msgspec.Raw = msgspec.Raw()
 
 
-def timeout_of(body: bytes | bytearray | Shared, codec: Codec) -> float | None:
-    """The field ``timeout_ms`` of a body; None where it has none, or cannot be read.
+def timeout_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> float | None:
+    """The field ``timeout_ms`` of a body; None if it is absent, or the body is invalid.
 
-    Then reading it elsewhere says what is wrong. One that has not the word is not looked into.
+    Parsing an invalid body later reports the error. JSON without the word is not scanned further.
 
-    Raises: ``Refusal`` (invalid_request) where it is no positive number.
+    Raises: ``Refusal`` (invalid_request) if it is not a positive number.
     """
     with _bytes_of(body) as view:
         if codec is JSON and not _has_timeout(view):
@@ -55,14 +55,14 @@ def timeout_of(body: bytes | bytearray | Shared, codec: Codec) -> float | None:
     return read_timeout({"timeout_ms": value})
 
 
-def program_of(body: bytes | bytearray | Shared, codec: Codec) -> bytes | None:
-    """The field ``program`` of a body as it is written; None where it has none, or is not read."""
+def program_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> bytes | None:
+    """The unparsed field ``program`` of a body; None if it is absent, or the body is invalid."""
     with _bytes_of(body) as view:
         return _written(view, codec, _Program, len(view)) or None
 
 
 def _has_timeout(view: _Bytes) -> bool:
-    """Whether the word is there at all; numbers have no underscore, and it is found by memchr."""
+    """Whether the word occurs; numbers have no underscore, which memchr finds."""
     word, at = b"timeout_ms", -1
     before = word.index(b"_")
     for _ in range(_MOST_UNDERSCORES):
@@ -77,7 +77,7 @@ def _has_timeout(view: _Bytes) -> bool:
 def _written(
     view: _Bytes, codec: Codec, fields: type[_Timeout | _Program], most_bytes: int
 ) -> bytes:
-    """A field as it is written, if it is no longer than ``most_bytes``."""
+    """An unparsed field, empty if it is longer than ``most_bytes``."""
     try:
         decode = _DECODERS[codec]
         with memoryview(decode(view, type=fields).written) as written:
@@ -87,8 +87,8 @@ def _written(
 
 
 @contextmanager
-def _bytes_of(body: bytes | bytearray | Shared) -> Iterator[_Bytes]:
-    if not isinstance(body, Shared):
+def _bytes_of(body: bytes | bytearray | SharedMemory) -> Iterator[_Bytes]:
+    if not isinstance(body, SharedMemory):
         yield body
     elif body:
         with mmap.mmap(body.descriptor, len(body), access=mmap.ACCESS_READ) as view:

@@ -1,4 +1,4 @@
-"""Programs in: what stands in the field ``program``, and requests to register one."""
+"""Read the field ``program``, and requests to register a program."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gradwire_engine import Program
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.fields import check_fields, invalid
 from gradwire_service.wire.numbers import describe
-from gradwire_service.wire.references import FORMS, References, ShelfName
+from gradwire_service.wire.references import FORMS, ReferenceKind, References
 
-#: What ``Engine.parse`` takes: source text, a graph, or a program that was referred to.
+#: Input of ``Engine.parse``: source text, a graph, or a stored program.
 Source: TypeAlias = str | Mapping[str, Any] | Program
 #: The longest source text, in characters: its syntax tree takes some 200 bytes for each.
 MOST_TEXT = 4_000_000
@@ -20,7 +20,7 @@ _REGISTRATION = frozenset(("program", "name", "ref"))
 
 
 class Registration(NamedTuple):
-    """A request to register a program: what it is to be called, and the id that it should have."""
+    """A request to register a program, with its name and the id that is expected."""
 
     program: Source
     name: str | None
@@ -28,7 +28,7 @@ class Registration(NamedTuple):
 
 
 def read_program(document: dict[str, Any], references: References) -> Source:
-    """The program that a request brings or refers to; of one that is missing, any.
+    """The program that a request contains or refers to; a placeholder if that is missing.
 
     Raises: ``Refusal`` (invalid_request, over_budget).
     """
@@ -69,13 +69,13 @@ def read_registration(document: Any, references: References) -> Registration:
 def _referred(program: dict[str, Any], field: str, references: References) -> Source:
     if len(program) > 1:
         raise invalid(f"a reference has {field} and no other field", "/program")
-    shelf: ShelfName = "programs" if field == "ref" else "names"
-    reference = _reference(program[field], shelf, f"/program/{field}")
-    return references.found(shelf, reference) or ""
+    kind: ReferenceKind = "programs" if field == "ref" else "names"
+    reference = _reference(program[field], kind, f"/program/{field}")
+    return references.find(kind, reference) or ""
 
 
-def _reference(value: Any, shelf: ShelfName, pointer: str) -> str:
-    well_formed, form = FORMS[shelf]
+def _reference(value: Any, kind: ReferenceKind, pointer: str) -> str:
+    well_formed, form = FORMS[kind]
     if type(value) is str and well_formed(value):
         return value
     raise invalid(f"a {pointer.rpartition('/')[2]} is {form}", pointer)

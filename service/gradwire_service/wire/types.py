@@ -1,4 +1,4 @@
-"""Types in words, as queries name them: ``x:float64[10,3]``."""
+"""Types of variables in query strings: ``x:float64[10,3]``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LENGTH = re.compile(r" *\d{1,18} *", re.ASCII)
 def read_types(texts: Iterable[str]) -> dict[str, ArrayType]:
     """Types of variables by their dotted paths.
 
-    Without a dtype it is float64, without lengths there are no axes.
+    The dtype defaults to float64, the shape to a scalar.
 
     Raises: ``Refusal`` (invalid_request).
     """
@@ -25,17 +25,17 @@ def read_types(texts: Iterable[str]) -> dict[str, ArrayType]:
     for text in texts:
         found = _TYPE.fullmatch(text)
         if found is None:
-            raise _refused(text, "it is not a name, a colon, and a dtype with lengths")
+            raise _refused(text, "expected a name, a colon, and a dtype with lengths")
         lengths = found["lengths"].split(",") if (found["lengths"] or "").strip() else []
         if len(lengths) > MAX_DEPTH or not all(map(_LENGTH.fullmatch, lengths)):
-            raise _refused(text, f"its shape is not at most {MAX_DEPTH} lengths")
+            raise _refused(text, f"the shape is a list of at most {MAX_DEPTH} lengths")
         try:
             dtype = dtype_named(found["dtype"] or None) or FLOAT64
         except Malformed as error:
-            raise _refused(text, f"its dtype is {error.detail}") from None
+            raise _refused(text, error.detail) from None
         path = found["name"].replace("[", ".").replace("]", "")
         if path in types:
-            raise _refused(text, "this variable has a type already")
+            raise _refused(text, "the variable already has a type")
         types[path] = ArrayType(dtype, tuple(map(int, lengths)))
     return types
 

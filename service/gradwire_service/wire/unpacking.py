@@ -1,8 +1,8 @@
-"""Documents in: MessagePack, read without a copy of the raw bytes that it carries.
+"""Read MessagePack documents without copying their raw bytes.
 
-Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md. Read here
-rather than by a library, since none gives raw bytes as views of the body and refuses a key that
-comes twice; the documents around the bytes are small.
+Source: the MessagePack specification, github.com/msgpack/msgpack/blob/master/spec.md. No
+library returns raw bytes as views of the body and refuses duplicate keys; the documents around the
+bytes are small.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.shared import Body
 
-#: Levels of nesting that are read; a value has at most 64.
+#: Maximum nesting of a document; a value has at most 64.
 MOST_LEVELS = 200
-#: Values that are read one by one; one byte of the body may stand for sixty in memory.
+#: Maximum values read one by one; a byte of the body may take 60 in memory.
 MOST_VALUES = 1_000_000
-#: Lists of at least so many float64 are read at once.
+#: Lists of at least this many float64 are read at once.
 _MANY = 16
-#: Raw bytes from this size on are moved to where NumPy reads them fastest.
+#: Raw bytes of at least this size are moved to aligned addresses.
 _LARGE_BYTES = 1 << 12
 _ALIGNMENT = 8
 _TAGGED_FLOATS = np.dtype([("tag", "u1"), ("number", ">f8")])
@@ -43,7 +43,7 @@ _NUMBERS: dict[int, struct.Struct] = {
 }
 _CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 _LENGTHS = {1: struct.Struct(">B"), 2: struct.Struct(">H"), 4: struct.Struct(">I")}
-#: Bytes of the length of strings, raw bytes, lists and objects, by tag.
+#: Size of the length of strings, raw bytes, lists and objects, by tag.
 _TEXTS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 _BYTES = {0xC4: 1, 0xC5: 2, 0xC6: 4}
 _LISTS = {0xDC: 2, 0xDD: 4}
@@ -51,14 +51,13 @@ _OBJECTS = {0xDE: 2, 0xDF: 4}
 
 
 def unpack(body: Body) -> Any:
-    """The one value of ``body``; raw bytes are views of it.
+    """The single value in ``body``; raw bytes are views of it.
 
-    Large raw bytes that begin where NumPy cannot read them in place are moved there, over bytes
-    read before, where ``body`` may be written.
+    Large unaligned raw bytes are moved to an aligned address, over bytes already read, if ``body``
+    is writable.
 
-    Raises: ``Refusal`` (malformed_body) where it is cut short or followed by something, where a
-    key comes twice or is no string, and for extension types; (over_budget) where it has too many
-    values.
+    Raises: ``Refusal`` (malformed_body) for truncated bodies, trailing bytes, duplicate or
+    non-string keys, and extension types; (over_budget) for too many values.
     """
     if not body:
         raise Refusal("malformed_body", "the body is empty", hint="send an object")
@@ -66,11 +65,11 @@ def unpack(body: Body) -> Any:
     try:
         value = reader.value(0)
     except (struct.error, IndexError):
-        _refuse("the body is cut short")
+        _refuse("the body is truncated")
     except UnicodeDecodeError:
         _refuse("a string is not UTF-8")
     if reader.at != len(body):
-        _refuse(f"something follows the value, from byte {reader.at}")
+        _refuse(f"trailing bytes from byte {reader.at}")
     return value
 
 
@@ -79,18 +78,18 @@ def _refuse(detail: str, hint: str | None = None) -> NoReturn:
 
 
 class _Reader:
-    """The body, and how far it is read."""
+    """Reads one body."""
 
     def __init__(self, body: Body) -> None:
         self._body = memoryview(body)
         self._end = len(body)
         self._values = 0
-        #: Where the last raw bytes end: what lies between them and ``at`` is read and free.
+        #: End of the last raw bytes; the bytes from there to ``at`` may be overwritten.
         self._free = 0
         self.at = 0
 
     def value(self, level: int) -> Any:
-        """The value that begins here."""
+        """The value at the current position."""
         tag = self._body[self.at]
         self.at += 1
         if tag < 0x80:
@@ -106,7 +105,7 @@ class _Reader:
         return self._object(tag & 0x0F, level)
 
     def _long(self, tag: int, level: int) -> Any:
-        """A value whose tag does not hold its length."""
+        """A value whose tag does not contain its length."""
         number = _NUMBERS.get(tag)
         if number is not None:
             (read,) = number.unpack_from(self._body, self.at)
@@ -132,7 +131,7 @@ class _Reader:
     def _taken(self, length: int) -> memoryview:
         start, self.at = self.at, self.at + length
         if self.at > self._end:
-            _refuse("the body is cut short")
+            _refuse("the body is truncated")
         return self._body[start : self.at]
 
     def _raw(self, length: int) -> memoryview:
@@ -156,7 +155,7 @@ class _Reader:
         return [value(inner) for _ in range(length)]
 
     def _floats(self, length: int) -> list[Any] | None:
-        """So many float64 in a row, read at once; none where something else is among them."""
+        """``length`` float64 in a row, read at once; None if other types are among them."""
         fits = self.at + length * _TAGGED_FLOATS.itemsize <= self._end
         if not fits or self._body[self.at] != _FLOAT64:
             return None
@@ -176,14 +175,14 @@ class _Reader:
             if type(key) is not str:
                 _refuse("a key is not a string", _KEY_HINT)
             if key in read:
-                _refuse(f"an object has the key {key!r} twice")
+                _refuse(f"duplicate key {key!r}")
             read[key] = self.value(inner)
         return read
 
     def _check(self, count: int, level: int) -> None:
-        """Refuse more members than the bytes that are left can hold, and too much nesting."""
+        """Refuse more members than the remaining bytes can contain, and deep nesting."""
         if count > self._end - self.at:
-            _refuse("the body is cut short")
+            _refuse("the body is truncated")
         if level >= MOST_LEVELS:
             _refuse(f"it nests deeper than {MOST_LEVELS} levels")
         self._values += 1 + count

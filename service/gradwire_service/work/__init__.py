@@ -1,1 +1,1 @@
-"""What requests have done: the same in the service's process and in those that compute."""
+"""Handlers of tasks: the same in the service's process and in worker processes."""

@@ -1,4 +1,4 @@
-"""``evaluate`` and all that differentiates, from the bytes of a request to those of its answer."""
+"""``evaluate`` and the derivatives, from the bytes of a request to those of its answer."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
 
 from gradwire_service.engines import Engines
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope
-from gradwire_service.wire.references import Referring
 from gradwire_service.wire.shared import Body
 from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request
 
 
 class Computation:
-    """A request that is read, its program parsed and its executables looked up.
+    """A parsed request, with its program and its call.
 
-    ``finish`` may be stopped by its poll and called again: an evaluation changes nothing.
-    Raises: ``NotNear`` where the store would have to be asked, unless it ``waits`` for that.
+    Raises: ``WouldBlock`` if the store would have to be read and not ``blocking``. ``finish`` may
+    be stopped by its poll and called again: evaluations have no side effects.
     """
 
     __slots__ = ("_encoding", "_kind", "_program_id", "call", "request")
@@ -27,56 +27,58 @@ class Computation:
     def __init__(
         self,
         engine: Engine,
-        library: Referring,
+        resolver: ReferenceResolver,
         kind: Kind,
         request: Request,
         poll: Poll,
         *,
-        waits: bool = True,
+        blocking: bool = True,
     ) -> None:
         document = request.document
         start = perf_counter()
-        references = library.references(request, waits=waits)
-        asked = read_envelope(document, kind, references)
-        program = engine.parse(asked.program, poll)
-        self.call = engine.call(program, asked.variables, asked.query, vectors=asked.vectors)
+        references = resolver.references(request, blocking=blocking)
+        envelope = read_envelope(document, kind, references)
+        program = engine.parse(envelope.program, poll)
+        self.call = engine.call(
+            program, envelope.variables, envelope.query, vectors=envelope.vectors
+        )
         self.request = request
         self._kind = kind
         self._program_id = request.outcome.program = program.id
-        self._encoding = asked.encoding
+        self._encoding = envelope.encoding
         request.outcome.cached = self.call.compiled
         request.outcome.phases[PARSE] += perf_counter() - start
 
     def finish(self, poll: Poll) -> list[Body]:
-        """Compile what is not compiled, replay, and write the response."""
+        """Compile if necessary, replay, and write the response."""
         call, phases = self.call, self.request.outcome.phases
         start = perf_counter()
         call.compile(poll)
         compiled = perf_counter()
         answer = call.replay(poll)
         phases[COMPILE] += compiled - start
-        return self.answered(answer, perf_counter() - compiled)
+        return self.encode(answer, perf_counter() - compiled)
 
-    def answered(self, answer: Answer, seconds: float) -> list[Body]:
-        """Write the response to what was replayed in so many seconds."""
+    def encode(self, answer: Answer, seconds: float) -> list[Body]:
+        """Write the response of a replay that took ``seconds``."""
         outcome = self.request.outcome
         outcome.nonfinite = tuple(answer.nonfinite)
         outcome.phases[REPLAY] = seconds
         reply = replies.evaluation if self._kind == "evaluate" else replies.derivative
-        return self.request.written(reply(self._program_id, answer), self._encoding)
+        return self.request.encode(reply(self._program_id, answer), self._encoding)
 
 
-class Computing:
-    """All kinds of computation, wherever they may take long."""
+class ComputeHandlers:
+    """Computations in an executor, where they may take long."""
 
-    def __init__(self, engines: Engines, library: Referring) -> None:
+    def __init__(self, engines: Engines, resolver: ReferenceResolver) -> None:
         self._engines = engines
-        self._library = library
+        self._resolver = resolver
 
     def compute(self, kind: Kind, request: Request) -> list[Body]:
-        """All of it; what the next replay will take is told with the outcome."""
+        """Run a computation; the outcome has the expected cost of the next replay."""
         engine = self._engines.of(request.owner)
-        work = Computation(engine, self._library, kind, request, request.deadline)
+        work = Computation(engine, self._resolver, kind, request, request.deadline)
         pieces = work.finish(request.deadline)
         request.outcome.next_seconds = work.call.seconds
         request.outcome.next_bytes = work.call.answer_bytes

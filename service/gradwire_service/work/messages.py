@@ -1,4 +1,4 @@
-"""A task, and what comes of it."""
+"""Messages: a task and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradwire_service.work.request import Outcome
 
 
 class Task(NamedTuple):
-    """What to do, and all that its answer depends on: no key is among the headers."""
+    """A task, with all that its answer depends on; its headers contain no API key."""
 
     name: str
     arguments: tuple[str, ...]
@@ -22,15 +22,15 @@ class Task(NamedTuple):
     body: Packed
 
 
-class Done(NamedTuple):
-    """The answer: its body, and what there is to say of it."""
+class TaskDone(NamedTuple):
+    """The body of the answer, and its outcome."""
 
     body: Packed
     outcome: Outcome
 
 
-class Failed(NamedTuple):
-    """What is wrong with the request, or with us; then ``trace`` is for the log."""
+class TaskFailed(NamedTuple):
+    """The problem with a task; for unexpected errors, ``trace`` goes to the log."""
 
     problem: Problem
     trace: str | None

@@ -1,4 +1,4 @@
-"""The graph of a program, as a picture and for others to draw."""
+"""The graph of a program, as SVG, DOT and JSON."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from gradwire_engine.dataflow import Graph, annotate, dataflow
 from gradwire_service.graphs.document import document
 from gradwire_service.graphs.dot import dot
 from gradwire_service.graphs.svg import svg
-from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire.codec import JSON, Encoding, Offer, Writer
 from gradwire_service.wire.references import is_digest
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.types import read_types
 from gradwire_service.work.request import COMPILE, PARSE, Request
 
-_ASKED = frozenset({"type", "target", "source"})
+_PARAMETERS = frozenset({"type", "target", "source"})
 
 
 class Form(Writer):
-    """A form of a graph: its media type, what writes it, and most nodes that it may have."""
+    """A format of graphs: its media type, its writer, and its maximum of nodes."""
 
     def __init__(
         self, media_type: str, write: Callable[[Graph, Program], bytes], most: int = 2000
     ) -> None:
         self.media_types = (media_type,)
-        self.most = most  # more than 2000 are no picture for anybody
+        self.most = most  # a picture of more than 2000 is unreadable
         self.offer = Offer((JSON,), (self,))
         self._write = write
 
@@ -39,7 +39,7 @@ class Form(Writer):
         return [self._write(*document)]
 
 
-#: Of no form has the client a choice but by its path, whatever it accepts.
+#: The path alone selects the format, whatever the client accepts.
 FORMS = {
     "svg": Form("image/svg+xml", lambda graph, program: svg(graph, program.id).encode()),
     "dot": Form("text/vnd.graphviz; charset=utf-8", lambda graph, _: dot(graph).encode()),
@@ -49,40 +49,40 @@ FORMS = {
         most=100_000,
     ),
 }
-#: A picture that is opened by itself loads nothing and runs nothing.
+#: A picture opened on its own loads nothing and runs no scripts.
 _POLICY = b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 
-class PictureWork:
-    """What is done about graphs."""
+class PictureHandlers:
+    """Handlers of tasks on graphs."""
 
-    def __init__(self, library: Library, limits: Limits) -> None:
-        self._library = library
+    def __init__(self, resolver: ReferenceResolver, limits: Limits) -> None:
+        self._resolver = resolver
         self._limits = limits
 
     def draw(self, form: Form, request: Request, reference: str, query: str) -> list[Body]:
-        """The graph of a program in one form."""
-        asked = parse_qs(query, keep_blank_values=True)
+        """Draw the graph of a program in one format."""
+        parameters = parse_qs(query, keep_blank_values=True)
         request.add((b"content-security-policy", _POLICY))
         with request.phase(PARSE):
-            unknown = sorted(set(asked) - _ASKED)
+            unknown = sorted(set(parameters) - _PARAMETERS)
             if unknown:
-                hint = f"known: {', '.join(sorted(_ASKED))}"
+                hint = f"known: {', '.join(sorted(_PARAMETERS))}"
                 detail = f"the query has an unknown parameter, {unknown[0][:40]}"
                 raise Refusal("invalid_request", detail, hint=hint)
-            types = read_types(asked.get("type", ()))
-            marks = {word: asked.get(word, []) for word in ("target", "source")}
+            types = read_types(parameters.get("type", ()))
+            marks = {word: parameters.get(word, []) for word in ("target", "source")}
             program = self._program(request, reference)
         with request.phase(COMPILE):
             graph = dataflow(program, types, marks, form.most)
             if types:
                 annotate(graph, program, types, self._limits, request.deadline)
-        (body,) = request.written((graph, program))
-        return [] if request.tag(sha256(body).hexdigest()) else [body]
+        (body,) = request.encode((graph, program))
+        return [] if request.set_etag(sha256(body).hexdigest()) else [body]
 
     def _program(self, request: Request, reference: str) -> Program:
-        references = self._library.references(request)
-        program = references.found("programs" if is_digest(reference) else "names", reference)
+        references = self._resolver.references(request)
+        program = references.find("programs" if is_digest(reference) else "names", reference)
         references.check()
         assert isinstance(program, Program)
         return program

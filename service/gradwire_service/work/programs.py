@@ -1,4 +1,4 @@
-"""Programs that are sent once, and then referred to."""
+"""Stored programs, which requests refer to."""
 
 from __future__ import annotations
 
@@ -6,75 +6,73 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from gradwire_service.library import Library
 from gradwire_service.problems import Refusal
-from gradwire_service.programs import Registered
+from gradwire_service.programs import StoredProgram
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.sources import read_registration
 from gradwire_service.work.request import PARSE, Request
 
-#: Programs of one page, at most.
+#: Maximum programs on a page.
 _MOST_OF_PAGE = 1000
 
 
-class ProgramWork:
-    """What is done about programs."""
+class ProgramHandlers:
+    """Handlers of tasks on programs."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._programs = library.programs
+    def __init__(self, resolver: ReferenceResolver) -> None:
+        self._resolver = resolver
+        self._programs = resolver.programs
 
     def register(self, request: Request) -> list[Body]:
-        """Keep a program."""
+        """Store a program."""
         document = request.document
         with request.phase(PARSE):
-            asked = read_registration(document, self._library.references(request))
-            registered, new = self._programs.put(request.owner, *asked)
-        request.made(f"/v1/programs/{registered.id}", new=new)
-        return request.written(_shown(registered, asked.name))
+            registration = read_registration(document, self._resolver.references(request))
+            stored, new = self._programs.put(request.owner, *registration)
+        request.set_location(f"/v1/programs/{stored.id}", new=new)
+        return request.encode(_shown(stored, registration.name))
 
     def all(self, request: Request, after: str, limit: str) -> list[Body]:
-        """A page of the owner's programs."""
+        """List a page of the owner's programs."""
         most = _limit(limit)
         found = self._programs.listed(request.owner, after, most + 1)
-        page: dict[str, Any] = {"programs": [_shown(registered) for registered in found[:most]]}
+        page: dict[str, Any] = {"programs": [_shown(stored) for stored in found[:most]]}
         if len(found) > most:
             page["after"] = found[most - 1].id
-        return request.written(page)
+        return request.encode(page)
 
     def show(self, request: Request, reference: str) -> list[Body]:
-        """One program."""
-        registered = self._programs.find(request.owner, reference)
-        return (
-            [] if request.tag(_tag(registered)) else request.written(_shown(registered, reference))
-        )
+        """Show one program."""
+        stored = self._programs.find(request.owner, reference)
+        return [] if request.set_etag(_tag(stored)) else request.encode(_shown(stored, reference))
 
     def remove(self, request: Request, reference: str) -> list[Body]:
-        """Forget a program and its names."""
+        """Delete a program and its names."""
         self._programs.remove(request.owner, reference)
         request.outcome.status = 204
         return []
 
 
-def _shown(registered: Registered, asked: str | None = None) -> dict[str, Any]:
-    """A program as it is told; its ``name`` is the one that was asked by, or the first of all."""
-    document: dict[str, Any] = {"id": registered.id}
-    if registered.names:
-        document["name"] = asked if asked in registered.names else registered.names[0]
-    document |= {"names": registered.names, **registered.head}
-    if registered.text is not None:
-        document["text"] = registered.text
+def _shown(stored: StoredProgram, requested: str | None = None) -> dict[str, Any]:
+    """The document of a program; its ``name`` is the requested one, or else its first."""
+    document: dict[str, Any] = {"id": stored.id}
+    if stored.names:
+        document["name"] = requested if requested in stored.names else stored.names[0]
+    document |= {"names": stored.names, **stored.head}
+    if stored.text is not None:
+        document["text"] = stored.text
     return document
 
 
-def _tag(registered: Registered) -> str:
-    """The id, and a digest of what may be said of it another time: its names and its text."""
-    changing = json.dumps([registered.names, registered.text]).encode()
-    return f"{registered.id}-{sha256(changing).hexdigest()[:16]}"
+def _tag(stored: StoredProgram) -> str:
+    """The entity tag: the id, and a digest of what may change: names and text."""
+    changing = json.dumps([stored.names, stored.text]).encode()
+    return f"{stored.id}-{sha256(changing).hexdigest()[:16]}"
 
 
 def _limit(text: str) -> int:
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(_MOST_OF_PAGE))
     if digits and 0 < int(text) <= _MOST_OF_PAGE:
         return int(text)
-    raise Refusal("invalid_request", f"limit is a number from 1 to {_MOST_OF_PAGE}")
+    raise Refusal("invalid_request", f"limit must be a number from 1 to {_MOST_OF_PAGE}")

@@ -1,4 +1,4 @@
-"""A request as work sees it: what it asks, until when, and what is to be said of its answer."""
+"""A request as handlers see it: body, deadline, formats, and the outcome of its answer."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any, TypeAlias
 
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
-from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiated
+from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiate
 from gradwire_service.wire.envelope import read_timeout, timeout_of_header
 from gradwire_service.wire.shared import LARGE_BYTES, Body
-from gradwire_service.wire.single_fields import SOON_BYTES, timeout_of
+from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, timeout_of
 
-#: The phases, by which durations are told.
+#: The phases whose durations are measured.
 PARSE, COMPILE, REPLAY, ENCODE = range(4)
 Header: TypeAlias = tuple[bytes, bytes]
-#: The headers that an answer depends on.
-ESSENTIAL = (
+#: The request headers that an answer depends on.
+TASK_HEADERS = (
     b"content-type",
     b"content-encoding",
     b"accept",
@@ -32,29 +32,29 @@ ESSENTIAL = (
 
 @dataclass(slots=True)
 class Outcome:
-    """What there is to say of an answer beside its body."""
+    """The result of a request, except for the body of its answer."""
 
     status: int = 200
     headers: tuple[Header, ...] = ()
-    #: Seconds that each phase took.
+    #: Seconds of each phase.
     phases: list[float] = field(default_factory=lambda: [0.0] * 4)
     #: The id of the program.
     program: str | None = None
-    #: Whether an executable was at hand; None where nothing was computed.
+    #: Whether the executable was cached; None if nothing was computed.
     cached: bool | None = None
-    #: Whether a tape's values were at hand; None where no tape was asked.
+    #: Whether a tape's values were cached; None if no tape was used.
     kept: bool | None = None
-    #: The directions in which the answer is not finite.
+    #: The directions with non-finite values, ``forward`` and ``backward``.
     nonfinite: Collection[str] = ()
-    #: What later requests are about that are answered soonest where this one was.
+    #: The resource whose later requests the same executor answers fastest.
     home: str | None = None
-    #: How long the next replay is predicted to take, and how large its answer is.
+    #: Predicted seconds of the next replay, and bytes of its answer.
     next_seconds: float = float("inf")
     next_bytes: int = 0
 
 
 class Request:
-    """What is asked; ``outcome`` is filled while it is answered.
+    """A request, whose ``outcome`` is filled while it is answered.
 
     Raises: ``Refusal`` (unsupported_media_type, not_acceptable, invalid_request) for headers that
     cannot be read.
@@ -70,7 +70,7 @@ class Request:
         header = headers.get
         self.headers = headers
         self.owner = owner
-        self.format = negotiated(
+        self.format = negotiate(
             header(b"content-type", b""),
             header(b"content-encoding", b""),
             header(b"accept", b""),
@@ -82,25 +82,25 @@ class Request:
             self.most_ms = min(timeout_of_header(given), self.most_ms)
         self.deadline = Deadline(self.most_ms if given else settings.default_timeout_ms)
         self._most_bytes = settings.max_body_bytes
-        #: As it came, until it is decompressed.
+        #: The body as received, until it is decompressed.
         self.body: bytes | bytearray = b""
         self._was_compressed = self._compressed = self.format.coding is not None
         self._document: Any = None
         self.outcome = Outcome()
-        #: Is told of the time that the body asks for.
-        self.learned: Callable[[float], None] = lambda _: None
+        #: Called with the timeout in the body.
+        self.on_timeout: Callable[[float], None] = lambda _: None
 
     @property
     def document(self) -> Any:
-        """What the body says, read once; from then on the request has the time it asks for.
+        """The parsed body; reading it first applies the timeout in it.
 
         Raises: ``Refusal`` (malformed_body, body_too_large, invalid_request).
         """
         if self._document is None:
             body = self.plain_body if self._compressed else self.body
             start = perf_counter()
-            if len(body) > SOON_BYTES or (self._was_compressed and len(body) > LARGE_BYTES):
-                self.allow(timeout_of(body, self.format.reader))  # nobody has looked yet
+            if len(body) > MAX_SCANNED_BYTES or (self._was_compressed and len(body) > LARGE_BYTES):
+                self.allow(timeout_of(body, self.format.reader))  # not scanned before
             self._document = self.format.reader.read(body)
             self.outcome.phases[PARSE] += perf_counter() - start
             self.allow(read_timeout(self._document))
@@ -120,52 +120,52 @@ class Request:
         return self.body
 
     def allow(self, timeout_ms: float | None) -> None:
-        """Give the request the time that its body asks for, within what its header leaves."""
+        """Apply the timeout in the body, limited by that in the header."""
         if timeout_ms is not None:
             self.deadline.allow(min(timeout_ms, self.most_ms))
-            self.learned(self.deadline.allowed_ms)
+            self.on_timeout(self.deadline.allowed_ms)
 
     @contextmanager
     def phase(self, number: int) -> Iterator[None]:
-        """Count the time until the end as that phase's."""
+        """Add the duration of the context to a phase."""
         start = perf_counter()
         yield
         self.outcome.phases[number] += perf_counter() - start
 
-    def written(self, document: Any, encoding: Encoding | None = None) -> list[Body]:
-        """The document of the answer as pieces of a body."""
+    def encode(self, document: Any, encoding: Encoding | None = None) -> list[Body]:
+        """Encode the document of the answer, in pieces."""
         start = perf_counter()
         pieces = self.format.writer.write(document, encoding)
         self.outcome.phases[ENCODE] += perf_counter() - start
         return pieces
 
-    def has(self, id: str) -> bool:
-        """Whether the client has the resource that bears the tag of ``id`` already."""
+    def client_has(self, id: str) -> bool:
+        """Whether ``If-None-Match`` has the entity tag of ``id``."""
         known = self.headers.get(b"if-none-match", b"").decode("latin-1")
         return f'"{id}"' in known or known.strip() == "*"
 
-    def tag(self, id: str) -> bool:
-        """Give the response the tag of ``id``; whether the client has what bears it (304).
+    def set_etag(self, id: str) -> bool:
+        """Set the entity tag of the response; returns whether the client has it already (304).
 
-        The tag is weak: it is that of what a resource means, in whatever form it is sent.
+        The tag is weak: it is the same for every format of a resource.
         """
         self.add((b"etag", f'W/"{id}"'.encode()), (b"vary", b"accept"))
-        unchanged = self.has(id)
+        unchanged = self.client_has(id)
         if unchanged:
             self.outcome.status = 304
         return unchanged
 
-    def made(self, location: str, *, new: bool) -> None:
-        """Say that a resource is there, and where."""
+    def set_location(self, location: str, *, new: bool) -> None:
+        """Set status 201 and the location of a ``new`` resource."""
         if new:
             self.outcome.status = 201
             self.add((b"location", location.encode()))
 
     def add(self, *headers: Header) -> None:
-        """Give the response further headers."""
+        """Add headers to the response."""
         self.outcome.headers = (*self.outcome.headers, *headers)
 
 
-def when(seconds: float) -> str:
-    """A time as RFC 3339 writes it."""
+def rfc3339(seconds: float) -> str:
+    """A time in the format of RFC 3339."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""Everything that may be asked to be done, by name."""
+"""All tasks, by name."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from functools import partial
 from typing import TypeAlias
 
 from gradwire_service.engines import Engines, open_engines
-from gradwire_service.library import Library
+from gradwire_service.references import ReferenceResolver
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.tapes import Tapes
 from gradwire_service.wire.codec import DOCUMENTS, DOWNLOADS, UPLOADS, Offer
 from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Body
-from gradwire_service.work.compute import Computing
-from gradwire_service.work.pictures import FORMS, PictureWork
-from gradwire_service.work.programs import ProgramWork
+from gradwire_service.work.compute import ComputeHandlers
+from gradwire_service.work.pictures import FORMS, PictureHandlers
+from gradwire_service.work.programs import ProgramHandlers
 from gradwire_service.work.request import Request
-from gradwire_service.work.tapes import TapeWork
-from gradwire_service.work.tensors import TensorWork
+from gradwire_service.work.tapes import TapeHandlers
+from gradwire_service.work.tensors import TensorHandlers
 
-#: Answers a request, given the parameters of its path; gives the pieces of the body.
-Work: TypeAlias = Callable[..., list[Body]]
+#: Answers a request with the parameters of its path; returns the pieces of the body.
+Handler: TypeAlias = Callable[..., list[Body]]
 
-#: The formats of tasks that do not exchange documents alone.
+#: Formats of tasks that exchange more than documents.
 _OFFERS: Mapping[str, Offer] = {
     "tensors.put": UPLOADS,
     "tensors.show": DOWNLOADS,
@@ -33,8 +33,8 @@ _OFFERS: Mapping[str, Offer] = {
 }
 
 
-#: The settings that bound what is kept from one request to the next.
-_KEPT = ("cache_bytes", "near_bytes", "tape_values_bytes")
+#: Settings that limit what is cached between requests.
+_CACHE_SETTINGS = ("cache_bytes", "near_bytes", "tape_values_bytes")
 
 
 def offer_of(task: str) -> Offer:
@@ -43,21 +43,21 @@ def offer_of(task: str) -> Offer:
 
 
 class Tasks:
-    """All work, with what it keeps: an engine's cache, values of tapes."""
+    """The handlers of all tasks, with their caches."""
 
-    def __init__(self, engines: Engines, library: Library, tapes: Tapes) -> None:
-        tapes_work = TapeWork(tapes, library)
-        programs = ProgramWork(library)
-        tensors = TensorWork(library.tensors)
-        pictures = PictureWork(library, engines.limits)
-        computing = Computing(engines, library)
-        self._work: dict[str, Work] = {
-            **{kind: partial(computing.compute, kind) for kind in FIELDS},
+    def __init__(self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes) -> None:
+        tape_handlers = TapeHandlers(tapes, resolver)
+        programs = ProgramHandlers(resolver)
+        tensors = TensorHandlers(resolver.tensors)
+        pictures = PictureHandlers(resolver, engines.limits)
+        compute = ComputeHandlers(engines, resolver)
+        self._handlers: dict[str, Handler] = {
+            **{kind: partial(compute.compute, kind) for kind in FIELDS},
             **{f"pictures.{name}": partial(pictures.draw, form) for name, form in FORMS.items()},
-            "tapes.create": tapes_work.create,
-            "tapes.ask": tapes_work.ask,
-            "tapes.show": tapes_work.show,
-            "tapes.remove": tapes_work.remove,
+            "tapes.create": tape_handlers.create,
+            "tapes.ask": tape_handlers.ask,
+            "tapes.show": tape_handlers.show,
+            "tapes.remove": tape_handlers.remove,
             "programs.register": programs.register,
             "programs.all": programs.all,
             "programs.show": programs.show,
@@ -69,23 +69,23 @@ class Tasks:
         }
 
     def run(self, task: str, request: Request, arguments: tuple[str, ...]) -> list[Body]:
-        """Do a task: the pieces of the answer's body. The rest is the request's ``outcome``."""
-        return self._work[task](request, *arguments)
+        """Run a task: returns the pieces of the answer's body, and fills ``request.outcome``."""
+        return self._handlers[task](request, *arguments)
 
 
-def open_tasks(settings: Settings, store: Store, *, apart: bool) -> Tasks:
-    """All work on a store, with engines and a library of its own."""
-    engines = open_engines(settings, apart=apart)
-    library = Library(engines, store, settings.near_bytes)
-    return Tasks(engines, library, Tapes(engines, store, library, settings.tape_values_bytes))
+def open_tasks(settings: Settings, store: Store, *, isolated: bool) -> Tasks:
+    """All tasks on a store, with their own engines and resolver."""
+    engines = open_engines(settings, isolated=isolated)
+    resolver = ReferenceResolver(engines, store, settings.near_bytes)
+    return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))
 
 
-def shared_by(settings: Settings, count: int) -> Settings:
-    """The settings of each of so many that divide what is kept between them."""
-    shares = {name: max(getattr(settings, name) // count, 1) for name in _KEPT}
+def divide_caches(settings: Settings, count: int) -> Settings:
+    """The settings of each of ``count`` processes that divide the caches."""
+    shares = {name: max(getattr(settings, name) // count, 1) for name in _CACHE_SETTINGS}
     return settings.model_copy(update=shares)
 
 
-def kept_bytes(settings: Settings) -> int:
-    """The most that all work keeps from one request to the next."""
-    return sum(getattr(settings, name) for name in _KEPT)
+def max_cache_bytes(settings: Settings) -> int:
+    """The maximum bytes that are cached between requests."""
+    return sum(getattr(settings, name) for name in _CACHE_SETTINGS)

@@ -1,1 +1,1 @@
-"""Who does tasks: processes of the service's own, or threads where it is embedded."""
+"""Executors of tasks: worker processes, or threads in an embedded service."""

@@ -1,7 +1,7 @@
-"""Messages between the service and a process that computes, and what is too large for one.
+"""Messages between the service and a worker process, with long bytes in shared memory.
 
-A message is pickled; both ends are this service's own. Long bytes in it are left in memory that
-both ends have mapped, and of what is shared memory by itself only the descriptor is sent along.
+Messages are pickled: both ends belong to this service. Long bytes are left in memory that both ends
+map; for shared memory, only the descriptor is sent.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ from io import BytesIO
 from mmap import mmap
 from typing import Any
 
-from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Body, Pieces, Shared
+from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Body, Pieces, SharedMemory
 
-#: Length of what is pickled, descriptors, and whether the first of these is a box.
+#: Length of the pickled payload, number of descriptors, and whether the first one is a box.
 _HEAD = struct.Struct("<IB?")
 _MOST_SHARED = 4
 _READ_BYTES = 1 << 17
-#: Gives pages of shared memory back, where the system has that.
+#: Releases pages of shared memory, if the system supports it.
 _REMOVE: int | None = getattr(mmap_module, "MADV_REMOVE", None)
 
 
-class Closed(Exception):
-    """The other end is there no longer."""
+class ChannelClosed(Exception):
+    """The other end has closed."""
 
 
 class Channel:
-    """One end of a socket that messages go through in both directions.
+    """One end of a bidirectional connection for messages.
 
-    Each end writes long bytes into a *box* of its own, which the other has mapped, too: made once,
-    it saves the system from making and clearing memory for each message. What was in it has been
-    read when the other end says something; until then long bytes take memory of their own.
+    Each end writes long bytes into a *box*, which the other end maps too: it is created once, so
+    the system need not allocate and clear memory for each message. Its contents have been read once
+    the other end sends a message; until then, long bytes get separate memory.
     """
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._received = bytearray()
         self._descriptors = deque[int]()
-        #: What this end writes into, and the other one.
+        #: The box that this end writes into, and the other one.
         self._outbox: mmap | None = None
         self._inbox: mmap | None = None
-        #: Whether the other end may still have to read what is in the outbox.
+        #: Whether the other end may not have read the outbox yet.
         self._unread = False
 
     def fileno(self) -> int:
-        """What an event loop watches."""
+        """The socket, for an event loop to watch."""
         return self._connection.fileno()
 
     def send(self, message: Any) -> None:
-        """Raises: ``Closed``."""
+        """Raises: ``ChannelClosed``."""
         written = BytesIO()
         pickler = _Pickler(written, self._outbox, room=0 if self._unread else WHOLE_BYTES)
         pickler.dump(message)
         payload, shared = written.getbuffer(), pickler.shared
         if len(payload) > LARGE_BYTES:
-            rest = Shared()
+            rest = SharedMemory()
             rest.append(payload)
             payload, shared = memoryview(b""), [*shared, rest]
         self._outbox = pickler.outbox
@@ -81,34 +81,34 @@ class Channel:
             if whole:
                 self._connection.sendall(whole)
         except OSError as error:
-            raise Closed from error
+            raise ChannelClosed from error
 
     def receive(self) -> Any:
-        """The next message; waits for it.
+        """Wait for the next message.
 
-        Raises: ``Closed``.
+        Raises: ``ChannelClosed``.
         """
         while True:
             for message in self._messages():
                 return message
             self._read()
 
-    def is_silent(self, seconds: float) -> bool:
-        """Whether nothing comes for so long."""
+    def is_idle(self, seconds: float) -> bool:
+        """Wait for a message; whether none arrives within ``seconds``."""
         return not self._received and not select.select([self], [], [], seconds)[0]
 
-    def arrived(self) -> Iterator[Any]:
-        """The messages that are there, once the socket may be read.
+    def receive_available(self) -> Iterator[Any]:
+        """The complete messages, once the socket is readable.
 
-        Raises: ``Closed``.
+        Raises: ``ChannelClosed``.
         """
         self._read()
         yield from self._messages()
 
     def release(self) -> None:
-        """Give back the memory of what has been read, where the system takes it."""
+        """Release the memory of messages that have been read, if possible."""
         if self._inbox is not None and _REMOVE is not None:
-            with suppress(OSError):  # a file of its own on a disk, which cannot have holes
+            with suppress(OSError):  # a file system without holes
                 self._inbox.madvise(_REMOVE)
 
     def close(self) -> None:
@@ -124,14 +124,14 @@ class Channel:
         try:
             read, descriptors, _, _ = socket.recv_fds(self._connection, _READ_BYTES, _MOST_SHARED)
         except OSError as error:
-            raise Closed from error
+            raise ChannelClosed from error
         self._descriptors += descriptors
         if not read:
-            raise Closed
+            raise ChannelClosed
         self._received += read
 
     def _messages(self) -> Iterator[Any]:
-        """Those that are there as a whole."""
+        """The messages that are complete."""
         received = self._received
         while len(received) >= _HEAD.size:
             length, count, is_boxed = _HEAD.unpack_from(received)
@@ -141,7 +141,7 @@ class Channel:
             lengths = array.array("Q", bytes(received[_HEAD.size : start]))
             if sys.byteorder == "big":
                 lengths.byteswap()
-            shared = [Shared(self._descriptors.popleft(), size) for size in lengths]
+            shared = [SharedMemory(self._descriptors.popleft(), size) for size in lengths]
             if is_boxed:
                 self._inbox = shared.pop(0).mapped()
             payload: Any = (
@@ -153,19 +153,19 @@ class Channel:
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out what is shared, and says which it is of all that are; long bytes become so."""
+    """Replaces shared memory by its index, and moves long bytes to shared memory."""
 
     def __init__(self, file: BytesIO, outbox: mmap | None, *, room: int) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
-        self.shared: list[Shared] = []
+        self.shared: list[SharedMemory] = []
         self.outbox = outbox
-        #: The memory of the box, if it is new; of its ``room`` bytes those that are taken.
-        self.box: Shared | None = None
+        #: The memory of a new box, and the used bytes of its ``room``.
+        self.box: SharedMemory | None = None
         self.boxed = 0
         self._room = room
 
     def persistent_id(self, value: Any) -> Any:
-        if type(value) is Shared:
+        if type(value) is SharedMemory:
             self.shared.append(value)
             return len(self.shared) - 1
         pieces: Iterable[Body] = (value,)
@@ -175,12 +175,12 @@ class _Pickler(pickle.Pickler):
             return None
         start = self.boxed
         if start + len(value) > self._room:
-            whole = Shared()
+            whole = SharedMemory()
             for piece in pieces:
                 whole.append(piece)
             return self.persistent_id(whole), None
         if self.outbox is None:
-            self.box = Shared.of_length(WHOLE_BYTES)
+            self.box = SharedMemory.of_length(WHOLE_BYTES)
             self.outbox = self.box.mapped()
         for piece in pieces:
             stop = self.boxed + len(piece)
@@ -190,7 +190,7 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: BytesIO, shared: list[Shared], inbox: mmap | None) -> None:
+    def __init__(self, file: BytesIO, shared: list[SharedMemory], inbox: mmap | None) -> None:
         super().__init__(file)
         self._shared = shared
         self._inbox = inbox
@@ -203,4 +203,4 @@ class _Unpickler(pickle.Unpickler):
             return self._shared[start].whole()
         assert self._inbox is not None
         with memoryview(self._inbox) as view:
-            return bytearray(view[start:stop])  # which NumPy's arrays may be moved in, not bytes
+            return bytearray(view[start:stop])  # writable, so arrays in it can be aligned

@@ -1,4 +1,4 @@
-"""What a process that computes may take, and what it gives back."""
+"""The memory limit of a worker process, and the release of free memory."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gradwire_engine.memory import forget_buffers, forget_cycles
 
 from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES
 
-#: Of what is less it is not worth looking for it.
+#: Smaller amounts are not worth releasing.
 _NOISE_BYTES = 4 << 20
-#: Beyond what a process keeps on purpose: what may stay of what it was asked.
-_STAYING_BYTES = 16 << 20
+#: Memory beyond the caches that may remain in use after tasks.
+_LEFTOVER_BYTES = 16 << 20
 _STATUS = Path("/proc/self/status")
 
 
 def limit_memory(most_bytes: int) -> None:
-    """Have the system refuse this process more than so many bytes beyond what it has now.
+    """Limit this process to ``most_bytes`` more than it uses now.
 
-    What is refused is a ``MemoryError``. Counted is what is written to (``RLIMIT_DATA``), not what
-    is shared; an answer on its way, which is, has the same limit (``RLIMIT_FSIZE``). Only Linux
-    counts so. Source: getrlimit(2).
+    Allocations beyond it raise ``MemoryError``. The limit counts private writable memory
+    (``RLIMIT_DATA``); answers in shared memory have the same limit (``RLIMIT_FSIZE``). Only for
+    Linux. Source: getrlimit(2).
     """
     if sys.platform == "linux":
         import resource
@@ -35,21 +35,20 @@ def limit_memory(most_bytes: int) -> None:
 
 
 def end_first() -> None:
-    """Have the system end this process, not the service, when all of the memory is used up.
+    """Make the OOM killer choose this process, not the service.
 
-    That is one request's ``MemoryError``. Source: proc_pid_oom_score_adj(5).
+    The result is one request's error. Source: proc_pid_oom_score_adj(5).
     """
     if sys.platform == "linux":
-        with suppress(OSError):  # where /proc is not to be written to
+        with suppress(OSError):  # /proc is read-only
             Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-class Giver:
-    """Gives memory back that a large task has left behind.
+class MemoryTrimmer:
+    """Returns the memory left over from large tasks to the system.
 
-    What it cannot give back lies between what is kept: Python's memory is in arenas of 1 MiB, each
-    of which stays as long as one object does. ``holds_too_much`` is told when more stays than a
-    process may keep, which is ``most_kept_bytes``, and a little.
+    Fragments remain: Python allocates arenas of 1 MiB, each of which stays as long as one object in
+    it. ``over_limit`` is set when more remains than ``most_kept_bytes`` and a margin.
     """
 
     def __init__(self, most_kept_bytes: int) -> None:
@@ -58,20 +57,20 @@ class Giver:
         began_with = self._resident_bytes()
         self._least_bytes = began_with + _NOISE_BYTES
         self._kept_bytes = began_with + KEPT_BY_PROCESS_BYTES
-        self._most_bytes = began_with + most_kept_bytes + _STAYING_BYTES
-        self.holds_too_much = False
-        self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        self._most_bytes = began_with + most_kept_bytes + _LEFTOVER_BYTES
+        self.over_limit = False
+        self._malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
-    def release(self) -> None:
-        """Between two tasks: give back what is not in use, where that is much."""
+    def trim(self) -> None:
+        """Between tasks: release unused memory, if there is much."""
         if self._resident_bytes() > self._kept_bytes:
-            self._give()
+            self._trim()
             self._kept_bytes = max(self._kept_bytes, self._resident_bytes() + KEPT_BY_PROCESS_BYTES)
 
-    def release_all(self) -> None:
-        """When there is nothing to do: give back all that is not in use."""
+    def trim_all(self) -> None:
+        """When idle: release all unused memory."""
         if self._resident_bytes() > self._least_bytes:
-            self._give()
+            self._trim()
             self._least_bytes = max(self._least_bytes, self._resident_bytes() + _NOISE_BYTES)
 
     def _resident_bytes(self) -> int:
@@ -79,12 +78,12 @@ class Giver:
             return 0
         return int(os.pread(self._statm, 256, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    def _give(self) -> None:
+    def _trim(self) -> None:
         forget_buffers()
         forget_cycles()
-        if self._trim is not None:
-            self._trim(0)
-        self.holds_too_much = self._resident_bytes() > self._most_bytes
+        if self._malloc_trim is not None:
+            self._malloc_trim(0)
+        self.over_limit = self._resident_bytes() > self._most_bytes
 
 
 def _data_bytes() -> int:

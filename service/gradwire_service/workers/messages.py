@@ -1,4 +1,4 @@
-"""What the service and the processes that compute say to each other beside tasks and answers."""
+"""Messages between the service and worker processes, beside tasks and answers."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import signal
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-#: The signal that asks a process to stop what it does at its next poll.
+#: The signal that stops the work of a process at its next poll.
 STOP = signal.SIGUSR1 if hasattr(signal, "SIGUSR1") else signal.SIGTERM
 
 
 class Ready(NamedTuple):
-    """The process may be asked, and stopped."""
+    """The process accepts tasks and signals."""
 
 
-class Retire(NamedTuple):
-    """The process holds more than it may keep, and cannot give it back: it is to be replaced."""
+class Recycle(NamedTuple):
+    """The process cannot release enough memory and must be replaced."""
 
 
-class Learned(NamedTuple):
-    """The time that the body of the request asks for."""
+class TimeoutChanged(NamedTuple):
+    """The timeout in the request's body."""
 
     allowed_ms: float
 
 
 class StoreCall(NamedTuple):
-    """A method of the store to be called, and with what."""
+    """A call of a method of the store."""
 
     method: str
     arguments: tuple[Any, ...]
@@ -33,12 +33,12 @@ class StoreCall(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """What the method gave."""
+    """The return value of the method."""
 
     value: Any
 
 
 class Raised(NamedTuple):
-    """What the method raised."""
+    """The exception of the method."""
 
     error: Exception

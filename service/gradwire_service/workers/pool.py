@@ -1,4 +1,4 @@
-"""The processes that compute: started ahead, and replaced when they end."""
+"""The pool of worker processes: started in advance, and replaced when they end."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import Store
-from gradwire_service.workers.process import Process, Serve, Started
+from gradwire_service.workers.process import Serve, StartedProcess, WorkerProcess
 
 logger = logging.getLogger("gradwire")
 
-#: How soon a process is started again after one could not be.
-_AGAIN_SECONDS = 1.0
+#: Time between attempts to start a process.
+_RETRY_SECONDS = 1.0
 
 
-#: What may be written to in a container that is read-only otherwise.
+#: Writable even in read-only containers.
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - multiprocessing makes a folder of its own in it
 
 
-class NoFolder(StartupError):
-    """Processes need a folder for temporary files, and there is none."""
+class NoTemporaryFolder(StartupError):
+    """There is no folder for temporary files, which worker processes need."""
 
 
-class Pool:
-    """So many processes, which ``queue`` hands tasks to; started and joined in ``threads``.
+class ProcessPool:
+    """Worker processes, the executors of ``queue``; started and joined in ``threads``.
 
-    Raises: ``NoFolder``.
+    Raises: ``NoTemporaryFolder``.
     """
 
     def __init__(
@@ -43,30 +43,30 @@ class Pool:
         queue: Queue,
         threads: ThreadPoolExecutor,
         *,
-        apart: bool,
+        isolated: bool,
     ) -> None:
-        _find_folder()
-        # What computes needs neither the store's address nor the keys.
+        _find_temporary_folder()
+        # Workers need neither the store's address nor the API keys.
         self._settings = settings.model_copy(update={"store": "memory:", "keys": None})
         self._serve = serve
         self._store = store
         self._queue = queue
-        self._apart = apart
+        self._isolated = isolated
         self._threads = threads
-        self._processes = set[Process]()
+        self._processes = set[WorkerProcess]()
         self._starting = set[asyncio.Task[None]]()
         self._closed = False
         self._first = asyncio.Event()
         self._all_ended = asyncio.Event()
 
     async def open(self) -> None:
-        """Start them, and wait for the first: the queue has each as soon as it is there."""
+        """Start all processes and wait for the first; each joins the queue when it is ready."""
         for _ in range(self._settings.processes):
             self._start()
         await self._first.wait()
 
     async def close(self) -> None:
-        """End all processes; what they were asked has ended."""
+        """End all processes, which have finished their tasks."""
         self._closed = True
         self._queue.close()
         for process in list(self._processes):
@@ -90,22 +90,22 @@ class Pool:
                 logger.warning("a worker process could not be started", exc_info=error)
                 if self._closed:
                     return
-                await asyncio.sleep(_AGAIN_SECONDS)
+                await asyncio.sleep(_RETRY_SECONDS)
         if self._closed:
             started.end()
             return
-        process = Process(started, self._store, self._threads, self._ready, self._ended)
+        process = WorkerProcess(started, self._store, self._threads, self._ready, self._ended)
         self._processes.add(process)
 
-    def _make(self) -> Started:
-        return Started(self._serve, self._settings, apart=self._apart)
+    def _make(self) -> StartedProcess:
+        return StartedProcess(self._serve, self._settings, isolated=self._isolated)
 
-    def _ready(self, process: Process) -> None:
+    def _ready(self, process: WorkerProcess) -> None:
         self._queue.add(process)
         self._first.set()
 
-    def _ended(self, process: Process) -> None:
-        """Replace one that has ended, for whatever reason."""
+    def _ended(self, process: WorkerProcess) -> None:
+        """Replace a process that has ended."""
         self._processes.discard(process)
         self._queue.discard(process)
         if not self._closed:
@@ -114,18 +114,17 @@ class Pool:
             self._all_ended.set()
 
 
-def _find_folder() -> None:
-    """Make sure that there is a folder for the socket by which processes are started.
+def _find_temporary_folder() -> None:
+    """Ensure a folder for the socket through which processes are started.
 
-    Raises: ``NoFolder``.
+    Raises: ``NoTemporaryFolder``.
     """
     try:
         tempfile.gettempdir()
     except FileNotFoundError as error:
         if not os.access(_SHARED_MEMORY, os.W_OK):
-            raise NoFolder(
-                "processes are started by a socket in a folder for temporary files: "
-                f"{error.strerror}; mount one at /tmp, name one by TMPDIR, or set "
-                "GRADWIRE_PROCESSES=0"
+            raise NoTemporaryFolder(
+                "worker processes need a folder for temporary files: "
+                f"{error.strerror}; mount one at /tmp, set TMPDIR, or set GRADWIRE_PROCESSES=0"
             ) from None
         tempfile.tempdir = str(_SHARED_MEMORY)

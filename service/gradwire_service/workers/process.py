@@ -1,4 +1,4 @@
-"""A process that computes, as the event loop of the service has it."""
+"""A worker process, as seen by the event loop of the service."""
 
 from __future__ import annotations
 
@@ -14,54 +14,54 @@ from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
 
-from gradwire_service.problems import Crashed
+from gradwire_service.problems import WorkerCrashed
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.work.messages import Task
-from gradwire_service.workers.channel import Channel, Closed
-from gradwire_service.workers.messages import STOP, Learned, Ready, Retire, StoreCall
-from gradwire_service.workers.remote import served
+from gradwire_service.workers.channel import Channel, ChannelClosed
+from gradwire_service.workers.messages import STOP, Ready, Recycle, StoreCall, TimeoutChanged
+from gradwire_service.workers.remote import dispatch
 
 logger = logging.getLogger("gradwire")
 
-#: Processes are forked from one that has imported what they need, and nothing else: soon, with most
-#: of their memory in common, and without threads.
+#: Processes are forked from a server that has only imported what they need: they start fast, share
+#: most memory, and inherit no threads.
 _FORKING = get_context("forkserver")
 _FORKING.set_forkserver_preload(["gradwire_service.workers.worker"])
 _JOIN_SECONDS = 5
 
-#: What a process does, until the other end of its socket is closed: ``workers.worker.serve``.
+#: The main function of a worker process: ``workers.worker.serve``.
 Serve: TypeAlias = Callable[[socket.socket, Settings, bool], None]
 
 
-class Started:
-    """A process that runs, and the socket to it. Made in a thread: forking waits."""
+class StartedProcess:
+    """A running process and its channel. Create it in a thread: forking blocks."""
 
-    def __init__(self, serve: Serve, settings: Settings, *, apart: bool) -> None:
+    def __init__(self, serve: Serve, settings: Settings, *, isolated: bool) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process: BaseProcess = _FORKING.Process(
-                target=serve, args=(theirs, settings, apart), name="gradwire", daemon=True
+                target=serve, args=(theirs, settings, isolated), name="gradwire", daemon=True
             )
             self.process.start()
         self.channel = Channel(ours)
 
     def end(self) -> None:
-        """End what nobody needs."""
+        """Kill the process and close the channel."""
         self.channel.close()
         self.process.kill()
 
 
-class Process:
-    """Does one task at a time. Only on the event loop; the store is asked in ``threads``."""
+class WorkerProcess:
+    """Runs one task at a time. Only for the event loop; calls of the store run in ``threads``."""
 
     def __init__(
         self,
-        started: Started,
+        started: StartedProcess,
         store: Store,
         threads: ThreadPoolExecutor,
-        ready: Callable[[Process], None],
-        ended: Callable[[Process], None],
+        ready: Callable[[WorkerProcess], None],
+        ended: Callable[[WorkerProcess], None],
     ) -> None:
         self._process = started.process
         self._channel = started.channel
@@ -70,97 +70,97 @@ class Process:
         self._ready = ready
         self._ended = ended
         self._task: Task | None = None
-        self._answered: Callable[[Any], None] | None = None
-        self._killed = self._retires = False
+        self._on_answer: Callable[[Any], None] | None = None
+        self._killed = self._recycling = False
         self.alive = True
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._channel.fileno(), self._arrived)
 
     @property
     def pid(self) -> int:
-        """What the system calls it."""
+        """The process id."""
         assert self._process.pid is not None
         return self._process.pid
 
-    def begin(self, task: Task, answered: Callable[[Any], None]) -> None:
-        """Send it a task."""
-        self._task, self._answered = task, answered
-        with suppress(Closed):  # which is told when the socket is read
+    def begin(self, task: Task, on_answer: Callable[[Any], None]) -> None:
+        """Send a task."""
+        self._task, self._on_answer = task, on_answer
+        with suppress(ChannelClosed):  # reported when the socket is read
             self._channel.send(task)
 
     def stop(self) -> None:
-        """Have it stop at its next poll."""
+        """Stop the task at its next poll."""
         self._signal(STOP)
 
     def kill(self) -> None:
-        """End it at once. It takes no other task, though an answer may be on its way."""
+        """Kill the process. It accepts no other task, but an answer may still arrive."""
         self._killed, self.alive = True, False
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError):  # which has ended since
+        with suppress(ProcessLookupError):  # it has ended
             os.kill(self.pid, number)
 
     def _arrived(self) -> None:
         try:
-            for message in self._channel.arrived():
-                self._take(message)
-        except Closed:
+            for message in self._channel.receive_available():
+                self._on_message(message)
+        except ChannelClosed:
             joined = self._end()
-            joined.add_done_callback(lambda _: self._tell(self._error()))
+            joined.add_done_callback(lambda _: self._complete(self._error()))
 
     def _end(self) -> asyncio.Future[None]:
-        """Have it replaced; the process ends with its channel."""
+        """Replace the process, which ends with its channel."""
         self.alive = False
         self._ended(self)
         self._loop.remove_reader(self._channel.fileno())
         self._channel.close()
         return self._loop.run_in_executor(self._threads, self._join)
 
-    def _take(self, message: Any) -> None:
+    def _on_message(self, message: Any) -> None:
         if isinstance(message, StoreCall):
-            called = self._loop.run_in_executor(self._threads, served, self._store, message)
+            called = self._loop.run_in_executor(self._threads, dispatch, self._store, message)
             called.add_done_callback(self._reply)
-        elif isinstance(message, Learned):
+        elif isinstance(message, TimeoutChanged):
             if self._task is not None:
                 self._task.deadline.allow(message.allowed_ms)
         elif isinstance(message, Ready):
             self._ready(self)
-        elif isinstance(message, Retire):
-            self._retires = True
+        elif isinstance(message, Recycle):
+            self._recycling = True
             if self._task is None and self.alive:
                 self._end()
         else:
-            if self._retires and self.alive:  # before it is given the next task
+            if self._recycling and self.alive:  # before it gets the next task
                 self._end()
-            self._tell(message)
+            self._complete(message)
 
     def _reply(self, called: asyncio.Future[Any]) -> None:
         if not called.cancelled():
-            with suppress(Closed, OSError):
+            with suppress(ChannelClosed, OSError):
                 self._channel.send(called.result())
 
-    def _tell(self, answer: Any) -> None:
-        answered, self._answered, self._task = self._answered, None, None
-        if answered is not None:
-            answered(answer)
+    def _complete(self, answer: Any) -> None:
+        on_answer, self._on_answer, self._task = self._on_answer, None, None
+        if on_answer is not None:
+            on_answer(answer)
 
     def _join(self) -> None:
         self._process.join(_JOIN_SECONDS)
 
     def _error(self) -> Exception:
-        """What its task is told of its end."""
+        """The error of its task after its end."""
         status = self._process.exitcode
         if not self._killed:
             logger.warning("a worker process ended unexpectedly", extra={"exit_status": status})
         if status == -signal.SIGKILL and not self._killed:
-            return Crashed(
+            return WorkerCrashed(
                 "over_budget",
-                "the system killed the worker process of this request, probably for lack of memory",
-                hint="ask for smaller arrays, or for less at once",
+                "the system killed the worker process of this request, probably out of memory",
+                hint="use smaller arrays, or send less work at once",
             )
-        return Crashed(
+        return WorkerCrashed(
             "worker_crashed",
             f"the worker process of this request ended with status {status}",
-            hint="report it with the program, which may crash other workers, too",
+            hint="report it with the program, which may crash other workers too",
         )

@@ -1,4 +1,4 @@
-"""The service's store, as a process that computes has it: every call goes through its channel."""
+"""The service's store in a worker process: every call goes through the channel."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ from gradwire_service.workers.messages import Raised, Returned, StoreCall
 
 
 class RemoteStore(Store):
-    """Asks the service, and waits for its answer. For one thread."""
+    """Calls the store of the service and waits for the result. For one thread."""
 
     def __init__(self, channel: Channel, settings: Settings) -> None:
         super().__init__(policies(settings))
         self._channel = channel
 
     def put(self, key: Key, record: Record) -> float:
-        expires_at: float = self._call("put", key, Record(record.head, _sent(record.body)))
+        expires_at: float = self._call("put", key, Record(record.head, _packed_body(record.body)))
         return expires_at
 
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
         held: StoredRecord | None = self._call("find", key, body=body)
-        return held if held is None or held.body is None else held._replace(body=_here(held.body))
+        return (
+            held
+            if held is None or held.body is None
+            else held._replace(body=_body_bytes(held.body))
+        )
 
     def list_records(
         self, kind: Kind, owner: str, after: str, limit: int
@@ -45,7 +49,7 @@ class RemoteStore(Store):
         return amount
 
     def close(self) -> None:
-        """It is the service's to close."""
+        """Do nothing: the service closes the store."""
 
     def _call(self, method: str, *arguments: Any, **named: Any) -> Any:
         self._channel.send(StoreCall(method, arguments, named))
@@ -56,29 +60,29 @@ class RemoteStore(Store):
         return answer.value
 
 
-def served(store: Store, call: StoreCall) -> Returned | Raised:
-    """Do what a process asks of the store; its errors are the answer. May wait."""
-    arguments = [_arrived(argument) for argument in call.arguments]
+def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
+    """Run a call of a worker process on the store; exceptions are returned. May block."""
+    arguments = [_unpacked(argument) for argument in call.arguments]
     try:
         value = getattr(store, call.method)(*arguments, **call.named)
-    except Exception as error:  # noqa: BLE001 - it is raised where the store was asked
+    except Exception as error:  # noqa: BLE001 - raised again in the worker
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return Raised(error)
     if isinstance(value, StoredRecord) and value.body is not None:
-        value = value._replace(body=_sent(value.body))
+        value = value._replace(body=_packed_body(value.body))
     return Returned(value)
 
 
-def _arrived(argument: Any) -> Any:
-    """An argument of a call; records' bodies are bytes again."""
+def _unpacked(argument: Any) -> Any:
+    """An argument of a call, with the body of a record as bytes."""
     if isinstance(argument, Record):
-        return argument._replace(body=_here(argument.body))
+        return argument._replace(body=_body_bytes(argument.body))
     return argument
 
 
-def _sent(body: Body) -> Any:
+def _packed_body(body: Body) -> Any:
     return packed([body])
 
 
-def _here(body: Packed) -> bytes:
+def _body_bytes(body: Packed) -> bytes:
     return bytes(unpacked(body))

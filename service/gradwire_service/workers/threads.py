@@ -1,6 +1,6 @@
-"""Tasks done in threads of the service's own process, where it is embedded in another program.
+"""Executors in threads, for a service that is embedded in another program.
 
-Nothing there can be killed or held to a limit of memory: see ``GRADWIRE_PROCESSES``.
+Threads can neither be killed nor limited in memory: see ``GRADWIRE_PROCESSES``.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
-from gradwire_service.work.answering import answered as done
+from gradwire_service.work.execution import execute
 from gradwire_service.work.messages import Task
 from gradwire_service.work.tasks import Tasks
 
 _THREADS_PER_CORE = 2
 
 
-class Thread:
-    """One task at a time, in a thread."""
+class WorkerThread:
+    """Runs one task at a time in a thread."""
 
     alive = True
 
@@ -30,50 +30,50 @@ class Thread:
         self._tasks = tasks
         self._settings = settings
 
-    def begin(self, task: Task, answered: Callable[[Any], None]) -> None:
-        """Do a task, whose deadline is the caller's own: both learn what its body asks for."""
+    def begin(self, task: Task, on_answer: Callable[[Any], None]) -> None:
+        """Run a task, which shares its deadline with the caller."""
         loop = asyncio.get_running_loop()
 
-        def told(future: Future[Any]) -> None:
-            with suppress(RuntimeError):  # the loop has ended, so nobody waits
-                loop.call_soon_threadsafe(answered, future.exception() or future.result())
+        def done(future: Future[Any]) -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(on_answer, future.exception() or future.result())
 
         future = self._threads.submit(
-            done, task, self._tasks, self._settings, learned=lambda _: None
+            execute, task, self._tasks, self._settings, on_timeout=lambda _: None
         )
-        future.add_done_callback(told)
+        future.add_done_callback(done)
 
     def stop(self) -> None:
-        """The task's deadline is over, which it looks at."""
+        """Do nothing: the task polls its deadline."""
 
     def kill(self) -> None:
-        """Nothing kills a thread: it is busy until its work is over."""
+        """Do nothing: a thread cannot be killed."""
 
 
-class Threads:
-    """As many threads as may work at once."""
+class ThreadPool:
+    """Worker threads, the executors of ``queue``."""
 
     def __init__(self, tasks: Tasks, queue: Queue, settings: Settings) -> None:
-        #: What goes on after its time holds one.
+        #: Tasks that go on after their deadline occupy a thread.
         count = _THREADS_PER_CORE * settings.cores + 1
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="gradwire")
         self._queue = queue
         for _ in range(count):
-            queue.add(Thread(self._pool, tasks, settings))
+            queue.add(WorkerThread(self._pool, tasks, settings))
 
     async def open(self) -> None:
-        """They are there when they are needed."""
+        """Do nothing: threads start on demand."""
 
     async def close(self) -> None:
-        """As ``shut``, without holding up the event loop."""
+        """Like ``shut``, without blocking the event loop."""
         self._queue.close()
         loop = asyncio.get_running_loop()
-        # Not the loop's own executor, which an interpreter that is ending could not shut down.
+        # Not the loop's own executor: an exiting interpreter could not shut it down.
         with ThreadPoolExecutor(1) as waiting, suppress(RuntimeError):
             await loop.run_in_executor(waiting, self._pool.shutdown)
         self._pool.shutdown()
 
     def shut(self) -> None:
-        """Drop what waits, and wait for what has begun."""
+        """Drop waiting tasks, and wait for running ones."""
         self._queue.close()
         self._pool.shutdown()

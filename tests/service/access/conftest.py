@@ -1,4 +1,4 @@
-"""Keys, their entries, and an application that asks for them."""
+"""API keys, their entries, and an application that needs them."""
 
 from hashlib import sha256
 
@@ -8,7 +8,7 @@ from gradwire_service.access.tokens import new_token
 
 
 def issued(scopes=("compute",), **fields):
-    """A new key of these fields: what its bearer has, and its entry."""
+    """A new key with these fields: its token, and its entry."""
     token = new_token()
     id = token.split("_")[1]
     digest = sha256(token.encode()).hexdigest()
@@ -30,5 +30,5 @@ def bearer():
 
 @pytest.fixture(scope="session")
 def admitting(served):
-    """An application that asks for the keys of these entries, and a client of it."""
+    """An application with the keys of these entries, and a client of it."""
     return lambda *entries, **settings: served(keys=write_entries(entries), **settings)

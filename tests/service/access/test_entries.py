@@ -1,4 +1,4 @@
-"""Lists of keys: read back as written, refused with the place and without the content."""
+"""Key files: read back as written, errors with the place and without the content."""
 
 import json
 from datetime import UTC, datetime
@@ -58,9 +58,9 @@ def changed(**fields):
         (changed(burst=-1), "here: [1].burst: "),
         (changed(requests_per_second=float("inf")), "here: [1].requests_per_second: "),
         (changed(expires_at="2030-01-01T00:00:00"), "here: [1].expires_at: "),
-        (changed(id=GOOD["id"]), "here: [1]: has the id of [0]"),
-        (json.dumps([GOOD])[:-2] + f', "name": "{MARKER}"}}]', "here: a field comes twice"),
-        (" " * (16 << 20) + "[]", "here: more than 16777216 bytes are no list of keys"),
+        (changed(id=GOOD["id"]), "here: [1]: duplicate id of [0]"),
+        (json.dumps([GOOD])[:-2] + f', "name": "{MARKER}"}}]', "here: duplicate field"),
+        (" " * (16 << 20) + "[]", "here: key file has more than 16777216 bytes"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place_alone(text, complaint):

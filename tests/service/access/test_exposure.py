@@ -1,4 +1,4 @@
-"""Without keys a service starts only where none but its own machine gets to."""
+"""Without API keys a service only listens on loopback addresses."""
 
 import pytest
 from gradwire_service.access.exposure import Exposed, is_loopback, refuse_exposed

@@ -1,11 +1,11 @@
-"""The keyring: who is who, until when, and what stays when the list changes."""
+"""The keyring: identities, expiry, and counters that survive a new list."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
 
 import pytest
 from gradwire_service.access.keyring import Keyring, owner_of
-from gradwire_service.access.rates import Rates
+from gradwire_service.access.rates import RateLimits
 from gradwire_service.access.tokens import Token, new_token, read_token
 
 
@@ -16,7 +16,7 @@ def token_of(text):
 
 
 def identified(keyring, text):
-    """The key of a text that is good."""
+    """The key of a valid token."""
     key = keyring.identify(token_of(text))
     assert key is not None
     return key
@@ -40,7 +40,7 @@ def test_a_key_is_its_tenants(issue):
 
 
 def test_no_header_has_the_owner_of_a_tenant():
-    """Without keys an owner is the digest of a header, which may be anything a client sends."""
+    """Without API keys an owner is the digest of a header with any content."""
     assert owner_of("acme") != sha256(b"acme").hexdigest()
     assert owner_of("acme") == sha256(b"gradwire tenant\0acme").hexdigest()
 
@@ -78,22 +78,22 @@ def test_a_key_that_stays_goes_on_being_counted(issue):
     text, entry = issue(requests_per_second=5, concurrent=2)
     keyring = Keyring([entry])
     before = identified(keyring, text)
-    before.meter.enter()
+    before.limiter.enter()
     keyring.replace([entry.model_copy(update={"concurrent": 7})])
     after = identified(keyring, text)
-    assert after.meter is before.meter
-    assert (after.meter.in_flight, after.meter.rates.concurrent) == (1, 7)
+    assert after.limiter is before.limiter
+    assert (after.limiter.in_flight, after.limiter.limits.concurrent) == (1, 7)
 
 
 @pytest.mark.parametrize(
     ("own", "expected"),
     [
-        ({}, Rates(3, 2, 1)),
-        ({"requests_per_second": 9}, Rates(9, 2, 1)),
-        ({"requests_per_second": 0, "burst": 0, "concurrent": 0}, Rates(0, 0, 0)),
+        ({}, RateLimits(3, 2, 1)),
+        ({"requests_per_second": 9}, RateLimits(9, 2, 1)),
+        ({"requests_per_second": 0, "burst": 0, "concurrent": 0}, RateLimits(0, 0, 0)),
     ],
 )
 def test_a_key_without_figures_has_those_of_the_settings(issue, own, expected):
     text, entry = issue(**own)
-    keyring = Keyring([entry], Rates(3, 2, 1))
-    assert identified(keyring, text).meter.rates == expected
+    keyring = Keyring([entry], RateLimits(3, 2, 1))
+    assert identified(keyring, text).limiter.limits == expected

@@ -1,4 +1,4 @@
-"""The file of keys: followed without a restart, and never for the worse."""
+"""Key files: reloaded without a restart; broken ones change nothing."""
 
 import logging
 import time
@@ -7,7 +7,7 @@ import pytest
 from gradwire_service.access import keys_file
 from gradwire_service.access.entries import KeysError, write_entries
 from gradwire_service.access.keyring import Keyring
-from gradwire_service.access.keys_file import Following, KeysFile
+from gradwire_service.access.keys_file import KeysFile, KeysFileWatcher
 from gradwire_service.access.tokens import read_token
 
 MARKER = "MARKER-c0ffee"
@@ -15,13 +15,13 @@ MARKER = "MARKER-c0ffee"
 
 @pytest.fixture
 def followed(issue, tmp_path):
-    """A file with one key, the key, what follows it, and whether a key is good."""
+    """A file with one key, the key, its watcher, and a check of keys."""
     token, entry = issue()
     path = tmp_path / "keys.json"
     path.write_text(write_entries([entry]))
     file = KeysFile(str(path))
     keyring = Keyring(file.read())
-    following = Following(file, keyring)
+    following = KeysFileWatcher(file, keyring)
 
     def good(token=token):
         presented = read_token(token.encode())
@@ -41,7 +41,7 @@ def by_replacement(path, text):
 
 
 def by_a_link_elsewhere(path, text):
-    """As volumes of Kubernetes do: the file is a link through a directory that is swapped."""
+    """As in volumes of Kubernetes: the file is a link through a directory that is swapped."""
     folder = path.parent / str(time.monotonic_ns())
     folder.mkdir()
     (folder / path.name).write_text(text)
@@ -55,15 +55,15 @@ def test_keys_are_given_and_revoked(followed, issue, written):
     path, entry, following, good = followed
     other, another = issue(tenant="umbrella")
     written(path, write_entries([entry, another]))
-    following.look()
+    following.reload_if_changed()
     assert good()
     assert good(other)
     written(path, write_entries([another]))
-    following.look()
+    following.reload_if_changed()
     assert not good()
     assert good(other)
     written(path, "[]")
-    following.look()
+    following.reload_if_changed()
     assert not good(other)
 
 
@@ -75,7 +75,7 @@ def test_a_broken_file_changes_nothing_and_is_told_once(followed, caplog, broken
     else:
         path.write_text(broken)
     for _ in range(3):
-        following.look()
+        following.reload_if_changed()
     assert good()
     assert following._keyring.stale
     (told,) = caplog.records
@@ -83,7 +83,7 @@ def test_a_broken_file_changes_nothing_and_is_told_once(followed, caplog, broken
     assert str(path) in told.getMessage()
     assert MARKER not in caplog.text
     path.write_text("[]")
-    following.look()
+    following.reload_if_changed()
     assert not good()
     assert not following._keyring.stale
 
@@ -92,12 +92,12 @@ def test_an_unchanged_file_is_not_read(followed, monkeypatch):
     _, _, following, good = followed
     monkeypatch.setattr(KeysFile, "read", lambda _: pytest.fail("it was read"))
     for _ in range(3):
-        following.look()
+        following.reload_if_changed()
     assert good()
 
 
 def test_a_thread_looks_as_long_as_the_context_lasts(followed, monkeypatch):
-    monkeypatch.setattr(keys_file, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(keys_file, "POLL_SECONDS", 0.05)
     path, _, following, good = followed
     with following:
         by_replacement(path, "[]")
@@ -121,9 +121,9 @@ def test_whatever_fails_it_goes_on_looking(followed, monkeypatch, caplog):
     by_replacement(path, "[]")
     with monkeypatch.context() as patched:
         patched.setattr(KeysFile, "read", lambda _: 1 / 0)
-        following.look()
+        following.reload_if_changed()
     assert good()
     assert [told.levelno for told in caplog.records] == [logging.ERROR]
     by_replacement(path, "[]\n")
-    following.look()
+    following.reload_if_changed()
     assert not good()

@@ -1,7 +1,7 @@
-"""Rates: never more than is allowed in any stretch of time, and told exactly when there is more."""
+"""Rate limits: never exceeded in any stretch of time, with exact retry times."""
 
 import pytest
-from gradwire_service.access.rates import Meter, Rates
+from gradwire_service.access.rates import RateLimiter, RateLimits
 from gradwire_service.problems import Refusal
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,29 +9,29 @@ from hypothesis import strategies as st
 PAUSES = st.lists(st.floats(0, 3), max_size=60)
 
 
-def admitted(meter):
-    """Whether a request is let in; it ends at once."""
-    return wait_told(meter) is None
+def admitted(limiter):
+    """Whether a request is admitted; it ends at once."""
+    return wait_told(limiter) is None
 
 
-def wait_told(meter):
-    """The seconds that a request is told to wait; None where it is let in."""
+def wait_told(limiter):
+    """The Retry-After of a request; None if it is admitted."""
     try:
-        meter.enter()
+        limiter.enter()
     except Refusal as refusal:
         return refusal.retry_after_seconds
-    meter.leave()
+    limiter.leave()
     return None
 
 
 @given(st.floats(0.1, 50), st.integers(1, 20), PAUSES)
 def test_no_stretch_of_time_has_more_than_a_burst_and_the_rate(new_clock, rate, burst, pauses):
     clock = new_clock()
-    meter = Meter(Rates(rate, burst), clock)
+    limiter = RateLimiter(RateLimits(rate, burst), clock)
     times = []
     for pause in pauses:
         clock.now += pause
-        if admitted(meter):
+        if admitted(limiter):
             times.append(clock.now)
     for first in range(len(times)):
         for last in range(first, len(times)):
@@ -42,54 +42,54 @@ def test_no_stretch_of_time_has_more_than_a_burst_and_the_rate(new_clock, rate, 
 @given(st.floats(0.1, 50), st.integers(1, 20), PAUSES)
 def test_who_waits_as_told_is_let_in_and_not_much_sooner(new_clock, rate, burst, pauses):
     clock = new_clock()
-    meter = Meter(Rates(rate, burst), clock)
+    limiter = RateLimiter(RateLimits(rate, burst), clock)
     for pause in pauses:
         clock.now += pause
-        admitted(meter)
-    while (wait := wait_told(meter)) is None:
+        admitted(limiter)
+    while (wait := wait_told(limiter)) is None:
         pass
     assert wait >= 1
     start = clock.now
     if wait > 1:
         clock.now = start + wait - 1 - 1e-6
-        assert not admitted(meter)
+        assert not admitted(limiter)
     clock.now = start + wait
-    assert admitted(meter)
+    assert admitted(limiter)
 
 
 @given(st.floats(0.1, 50), st.integers(0, 20))
 def test_after_a_long_pause_a_burst_is_let_in_and_no_more(new_clock, rate, burst):
     clock = new_clock()
-    meter = Meter(Rates(rate, burst), clock)
+    limiter = RateLimiter(RateLimits(rate, burst), clock)
     clock.now += 1000
     most = burst or max(1, -int(-rate // 1))
-    assert [admitted(meter) for _ in range(most + 1)] == [True] * most + [False]
+    assert [admitted(limiter) for _ in range(most + 1)] == [True] * most + [False]
 
 
 @pytest.mark.parametrize("concurrent", [1, 3])
 def test_so_many_are_under_way_at_once(concurrent):
-    meter = Meter(Rates(concurrent=concurrent))
+    limiter = RateLimiter(RateLimits(concurrent=concurrent))
     for _ in range(concurrent):
-        meter.enter()
+        limiter.enter()
     with pytest.raises(Refusal) as raised:
-        meter.enter()
+        limiter.enter()
     assert (raised.value.code, raised.value.retry_after_seconds) == ("rate_limited", 1)
-    assert meter.in_flight == concurrent
-    meter.leave()
-    meter.enter()
+    assert limiter.in_flight == concurrent
+    limiter.leave()
+    limiter.enter()
 
 
 def test_without_figures_nothing_is_refused():
-    meter = Meter(Rates())
+    limiter = RateLimiter(RateLimits())
     for _ in range(1000):
-        meter.enter()
-    assert meter.in_flight == 1000
+        limiter.enter()
+    assert limiter.in_flight == 1000
 
 
 def test_other_figures_give_back_nothing_that_was_used(clock):
-    meter = Meter(Rates(1, 5), clock)
-    assert [admitted(meter) for _ in range(6)] == [True] * 5 + [False]
-    meter.rates = Rates(2, 50)
-    assert not admitted(meter)
+    limiter = RateLimiter(RateLimits(1, 5), clock)
+    assert [admitted(limiter) for _ in range(6)] == [True] * 5 + [False]
+    limiter.limits = RateLimits(2, 50)
+    assert not admitted(limiter)
     clock.now += 1
-    assert [admitted(meter) for _ in range(3)] == [True, True, False]
+    assert [admitted(limiter) for _ in range(3)] == [True, True, False]

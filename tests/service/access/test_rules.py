@@ -1,4 +1,4 @@
-"""The table of scopes: every route stands in it, and what is not there needs a key."""
+"""The table of scopes: it covers every route, and unknown paths need a key."""
 
 import pytest
 from gradwire_service.access.rules import SCOPES, required_scope
@@ -20,7 +20,7 @@ STORED = "/v1/programs", "/v1/tensors"
 
 
 def expected(method, path):
-    """What the documentation says, told another way."""
+    """The same rules, written independently."""
     if path in PUBLIC:
         return None
     if path in ADMIN:

@@ -1,4 +1,4 @@
-"""Concurrent requests answered by one replay: each as it would have been alone."""
+"""Batches: each request is answered as if it were alone."""
 
 import asyncio
 import base64
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_service.routes.batching import Pace
+from gradwire_service.routes.batching import ReplayTimes
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.unpacking import unpack
 
@@ -28,7 +28,7 @@ WINDOW = {"batch_window_microseconds": 100_000}
 
 @pytest.fixture
 async def together(served):
-    """A client of a service that answers together."""
+    """A client of a service that batches."""
     async with served(batch_window_microseconds=2000) as client:
         yield client
 
@@ -39,7 +39,7 @@ def asked(**more):
 
 
 async def warmed(client, path="/v1/gradient", **request):
-    """Ask one by one until replays are no faster the next time."""
+    """Send requests one by one until replays get no faster."""
     for _ in range(6):
         response = await client.post(path, json=request)
     return response
@@ -53,22 +53,22 @@ async def counts(client, *names):
 
 
 async def joint(client):
-    """How many answers were had together so far."""
+    """Requests answered in batches so far."""
     return (await counts(client, "gradwire_joint")).get("", 0)
 
 
 async def replays(client):
-    """How many replays they took."""
+    """Replays of these batches."""
     return (await counts(client, "gradwire_joint_replays")).get("", 0)
 
 
 async def at_once(client, requests, path="/v1/gradient"):
-    """The responses to all, sent together."""
+    """The responses to requests that are sent at once."""
     return await asyncio.gather(*[client.post(path, json=r) for r in requests])
 
 
 async def at_once_till_joint(client, requests, path="/v1/gradient"):
-    """The same, repeated until something was compiled for so many."""
+    """The same, repeated until a batch of this size is compiled."""
     for _ in range(50):
         before = await joint(client)
         responses = await at_once(client, requests, path)
@@ -79,7 +79,7 @@ async def at_once_till_joint(client, requests, path="/v1/gradient"):
 
 
 def alike(one, other):
-    """The same document, but for digits."""
+    """Whether documents are equal up to rounding."""
     if isinstance(one, dict):
         assert one.keys() == other.keys()
         for key in one:
@@ -292,53 +292,53 @@ def call(operations):
 
 
 def warm(alone, joins=True):
-    pace = Pace(joins)
+    times = ReplayTimes(joins)
     for _ in range(4):
-        pace.went_alone(alone)
-    return pace
+        times.record_single(alone)
+    return times
 
 
 def test_who_cannot_gain_does_not_wait():
-    assert warm(1e-3).waits(call(100), 16)
-    assert not warm(1e-5).waits(call(100), 16)
-    assert not warm(5e-5).waits(call(1000), 16)
-    assert not warm(1e-3, joins=False).waits(call(100), 16)
-    assert not Pace(joins=True).waits(call(100), 16)
+    assert warm(1e-3).should_wait(call(100), 16)
+    assert not warm(1e-5).should_wait(call(100), 16)
+    assert not warm(5e-5).should_wait(call(1000), 16)
+    assert not warm(1e-3, joins=False).should_wait(call(100), 16)
+    assert not ReplayTimes(joins=True).should_wait(call(100), 16)
 
 
 def test_together_pays_where_less_is_taken_than_alone():
-    pace = warm(1e-4)
-    assert not pace.pays(call(100), 1)
-    assert pace.pays(call(100), 4)
-    assert not pace.pays(call(1000), 4)  # alone numbers are Python's
+    times = warm(1e-4)
+    assert not times.pays(call(100), 1)
+    assert times.pays(call(100), 4)
+    assert not times.pays(call(1000), 4)  # alone numbers are Python's
     for seconds in (9e-3, 9e-3, 9e-3, 5e-4):
-        pace.went_together(3, 3, seconds)
-    assert not pace.pays(call(100), 4)
-    assert pace.pays(call(100), 5)
-    pace.went_together(3, 3, 1e-4)
-    assert pace.pays(call(100), 4)
+        times.record_batch(3, 3, seconds)
+    assert not times.pays(call(100), 4)
+    assert times.pays(call(100), 5)
+    times.record_batch(3, 3, 1e-4)
+    assert times.pays(call(100), 4)
 
 
 def test_what_cannot_be_compiled_is_not_tried_again():
-    pace = warm(1e-3)
-    pace.never(8)
-    assert not pace.pays(call(100), 8)
-    assert not pace.pays(call(100), 5)
-    assert pace.pays(call(100), 4)
+    times = warm(1e-3)
+    times.disable(8)
+    assert not times.pays(call(100), 8)
+    assert not times.pays(call(100), 5)
+    assert times.pays(call(100), 4)
 
 
 def test_answers_that_are_missing_count_as_had_alone():
-    pace = warm(1e-3)
+    times = warm(1e-3)
     for _ in range(4):
-        pace.went_together(8, 1, 1.5e-3)
-    assert not pace.pays(call(100), 8)
+        times.record_batch(8, 1, 1.5e-3)
+    assert not times.pays(call(100), 8)
 
 
 def test_after_many_groups_in_vain_few_requests_wait():
-    pace = warm(1e-3)
+    times = warm(1e-3)
     for _ in range(16):
-        assert pace.waits(call(100), 16)
-        pace.went_together(4, 0, 1e-3)
-    assert sum(pace.waits(call(100), 16) for _ in range(2048)) == 2
-    pace.went_together(4, 4, 1e-3)
-    assert all(pace.waits(call(100), 16) for _ in range(2048))
+        assert times.should_wait(call(100), 16)
+        times.record_batch(4, 0, 1e-3)
+    assert sum(times.should_wait(call(100), 16) for _ in range(2048)) == 2
+    times.record_batch(4, 4, 1e-3)
+    assert all(times.should_wait(call(100), 16) for _ in range(2048))

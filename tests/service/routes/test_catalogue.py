@@ -1,4 +1,4 @@
-"""What the service tells about itself."""
+"""Operations and limits of the service."""
 
 
 async def test_operations(client):

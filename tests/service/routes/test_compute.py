@@ -148,7 +148,7 @@ async def test_every_answer_is_the_same_inline_and_in_a_thread(client):
 
 
 async def gone(request):
-    """Leave a request without its answer."""
+    """Disconnect before the answer."""
     request.cancel()
     await asyncio.gather(request, return_exceptions=True)
 
@@ -316,7 +316,7 @@ async def test_exact_answers_have_the_bits_of_numpy_every_time(client):
 
 
 async def test_large_answers_are_written_in_a_thread(served, monkeypatch):
-    """However short the replay: here only of what is kept of a tensor."""
+    """However short the replay: here most of it is cached for a tensor."""
     written = []
 
     write = JsonCodec.write

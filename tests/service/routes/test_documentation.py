@@ -49,7 +49,7 @@ async def test_nothing_else_is_served(client):
 
 
 async def test_the_page_is_dark_where_the_browser_is(client):
-    """Whatever class the script sets is one that Swagger UI's styles know."""
+    """The class that the script sets is one in Swagger UI's styles."""
     script = (await client.get("/docs/docs.js")).text
     (name,) = re.findall(r'classList\.toggle\("([\w-]+)"', script)
     assert 'matchMedia("(prefers-color-scheme: dark)")' in script

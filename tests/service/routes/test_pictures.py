@@ -1,4 +1,4 @@
-"""Graphs of programs over the wire: three forms, with types and marks, and what is refused."""
+"""Graphs of programs over HTTP: three formats, types, marks, and errors."""
 
 from __future__ import annotations
 

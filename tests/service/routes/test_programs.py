@@ -1,4 +1,4 @@
-"""Programs over the wire: their ids and names, who has them, and that they outlive the service."""
+"""Stored programs over HTTP: ids, names, owners and persistence."""
 
 import math
 
@@ -94,7 +94,7 @@ async def test_where_it_is(new_client):
 
 
 async def test_the_tag_changes_with_what_is_told(new_client):
-    """Names come and go, and one that was deleted may come back as another text."""
+    """Names change, and a deleted program may be stored again as another text."""
     told: dict[str, bytes] = {}
     spaced, close = TEXT, TEXT.replace(" ", "")
     for program, name in (spaced, "a"), (spaced, "b"), ("x", "b"), ("x", "a"), (close, "b"):

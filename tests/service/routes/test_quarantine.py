@@ -1,4 +1,4 @@
-"""What crashes processes is refused for a while, for those who sent it."""
+"""Programs that crash workers are refused for a while, for their owner."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ LONG = {"y": [0.5] * 50_000}
 
 
 async def crashes(client, request, path="/v1/evaluate"):
-    """What is answered where a process ends over a request."""
+    """The answer to a request whose worker process crashes."""
     running = asyncio.create_task(client.post(path, json=request, headers=HEADERS))
     os.kill(await computing(), signal.SIGSEGV)
     answer = await running

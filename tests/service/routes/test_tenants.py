@@ -1,4 +1,4 @@
-"""What operators are told of tenants: who holds what, and what each key does."""
+"""Reports on tenants: their storage, and the requests of their keys."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Tensors over the wire: their digests, their forms, and who has them for how long."""
+"""Stored tensors over HTTP: digests, formats, owners and expiry."""
 
 import asyncio
 import base64
@@ -17,7 +17,7 @@ ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 def digest(array):
-    """The ref of a tensor, as the protocol tells clients to compute it."""
+    """The ref of a tensor, as the protocol defines it."""
     line = f"{array.dtype.name} {','.join(str(length) for length in array.shape)}\n".encode()
     little = array.astype(array.dtype.newbyteorder("<"))
     return "sha256:" + hashlib.sha256(line + little.tobytes(order="C")).hexdigest()
@@ -224,7 +224,7 @@ async def test_tensors_that_are_not_used_expire(kept, served):
 
 
 async def is_held_by_use(client, ref):
-    """Whether a tensor is held that is used for longer than it would be without."""
+    """Whether use keeps a tensor beyond its expiry."""
     request = {"program": "sum(x)", "variables": {"x": {"ref": ref}}}
     for _ in range(5):
         await asyncio.sleep(0.12)
@@ -309,7 +309,7 @@ async def test_refs_stand_wherever_values_do(kept, near_bytes, inline_body_bytes
 
 
 def with_values(request, values):
-    """A request in which values stand for their names, but for program and fields' words."""
+    """A request with values in place of their names, except in program and fields."""
     given = {"variables", "tangents", "vectors"}
 
     def filled(value):

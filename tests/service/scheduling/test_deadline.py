@@ -1,4 +1,4 @@
-"""Deadlines, and the short one of the event loop."""
+"""Deadlines of requests, and of the event loop."""
 
 import pickle
 import time
@@ -35,7 +35,7 @@ def test_another_process_has_the_same_deadline():
 
 
 def test_what_is_cancelled_is_allowed_no_more():
-    """The client goes while a thread reads how long it would have waited."""
+    """The client disconnects while a thread reads the timeout."""
     deadline = Deadline(1000)
     deadline.cancel()
     deadline.allow(60_000)

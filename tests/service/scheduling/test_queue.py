@@ -1,4 +1,4 @@
-"""The bounded queue: what runs beside what, whom it makes room for, and what is stopped."""
+"""The bounded queue: concurrency, fairness between owners, deadlines and limits."""
 
 import asyncio
 import time
@@ -11,8 +11,8 @@ from gradwire_service.scheduling.job import GRACE_SECONDS
 from gradwire_service.scheduling.queue import LONG_SECONDS, SHORT_SECONDS
 
 
-class Hand:
-    """An executor whose tasks are seconds to wait, or an event; what is killed ends as an error."""
+class TimedExecutor:
+    """An executor whose tasks are seconds to wait, or an event; a killed task ends as an error."""
 
     alive = True
 
@@ -46,7 +46,7 @@ class Hand:
 
 
 def asked(queue, task, *, deadline=None, nbytes=1, **arguments):
-    """A task that is under way."""
+    """A running task."""
     deadline = Deadline(60_000) if deadline is None else deadline
     return asyncio.ensure_future(queue.run(task, deadline, nbytes, **arguments))
 
@@ -58,7 +58,7 @@ async def settled():
 
 async def test_errors_of_the_work_pass():
     queue = Queue(1, Bounds(9, 9))
-    hand = Hand(queue)
+    hand = TimedExecutor(queue)
     running = asked(queue, 60)
     await settled()
     hand.kill()
@@ -71,7 +71,7 @@ async def test_errors_of_the_work_pass():
 @pytest.mark.parametrize(("nbytes", "fits"), [((1, 1, 1), 2), ((80, 30), 1), ((1000,), 1)])
 async def test_the_queue_is_bounded_in_requests_and_bytes(nbytes, fits):
     queue, release = Queue(1, Bounds(1, 100)), asyncio.Event()
-    Hand(queue)
+    TimedExecutor(queue)
     tasks = [asked(queue, release, nbytes=size) for size in nbytes]
     await settled()
     assert queue.requests == fits
@@ -85,7 +85,7 @@ async def test_the_queue_is_bounded_in_requests_and_bytes(nbytes, fits):
 
 async def test_what_has_waited_for_longer_than_it_was_to_is_refused():
     queue, release = Queue(1, Bounds(9, 100, seconds=0.1)), asyncio.Event()
-    Hand(queue)
+    TimedExecutor(queue)
     first, late = asked(queue, release), asked(queue, 0)
     await asyncio.sleep(0.2)
     release.set()
@@ -98,7 +98,7 @@ async def test_what_has_waited_for_longer_than_it_was_to_is_refused():
 
 async def test_what_does_not_stop_at_its_deadline_is_killed_after_a_grace():
     queue = Queue(1, Bounds(9, 9))
-    hand = Hand(queue, stops=False)
+    hand = TimedExecutor(queue, stops=False)
     begun = time.monotonic()
     with pytest.raises(DeadlineExceeded):
         await asked(queue, 60, deadline=Deadline(50))
@@ -110,7 +110,7 @@ async def test_what_does_not_stop_at_its_deadline_is_killed_after_a_grace():
 
 async def test_work_may_move_its_deadline_on():
     queue, deadline = Queue(1, Bounds(9, 9)), Deadline(1)
-    hand = Hand(queue)
+    hand = TimedExecutor(queue)
     running = asked(queue, 0.2, deadline=deadline)
     await settled()
     deadline.allow(60_000)
@@ -119,9 +119,9 @@ async def test_work_may_move_its_deadline_on():
 
 
 async def test_work_may_move_its_deadline_nearer():
-    """Whoever reads the body knows how long it may take: elsewhere, and later."""
+    """The body has the timeout, and is read later in another thread."""
     queue, deadline = Queue(1, Bounds(9, 9)), Deadline(60_000)
-    hand = Hand(queue, stops=False)
+    hand = TimedExecutor(queue, stops=False)
     running = asked(queue, 60, deadline=deadline)
     await settled()
     begun = time.monotonic()
@@ -135,7 +135,7 @@ async def test_work_may_move_its_deadline_nearer():
 
 async def test_waiting_counts_against_the_deadline():
     queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
-    hand = Hand(queue)
+    hand = TimedExecutor(queue)
     running = asked(queue, release)
     with pytest.raises(DeadlineExceeded):
         await asked(queue, 0, deadline=Deadline(20), expected_seconds=0)
@@ -146,7 +146,7 @@ async def test_waiting_counts_against_the_deadline():
 
 async def test_what_nobody_waits_for_any_more_is_stopped_and_killed_if_need_be():
     queue = Queue(2, Bounds(9, 9))
-    willing, deaf = Hand(queue), Hand(queue, stops=False)
+    willing, deaf = TimedExecutor(queue), TimedExecutor(queue, stops=False)
     deadlines = [Deadline(60_000) for _ in range(2)]
     running = [asked(queue, 60, deadline=deadline) for deadline in deadlines]
     await settled()
@@ -162,7 +162,7 @@ async def test_what_nobody_waits_for_any_more_is_stopped_and_killed_if_need_be()
 
 async def test_what_waits_and_is_cancelled_never_begins():
     queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
-    hand = Hand(queue)
+    hand = TimedExecutor(queue)
     running, waiting = asked(queue, release), asked(queue, 0)
     await settled()
     waiting.cancel()
@@ -174,7 +174,7 @@ async def test_what_waits_and_is_cancelled_never_begins():
 
 async def test_a_queue_that_is_too_long_in_time_is_refused():
     queue, release = Queue(1, Bounds(100, 100, 2)), asyncio.Event()
-    Hand(queue)
+    TimedExecutor(queue)
     running = [asked(queue, release, expected_seconds=1.5) for _ in range(2)]
     await settled()
     with pytest.raises(Refusal) as caught:
@@ -187,7 +187,7 @@ async def test_a_queue_that_is_too_long_in_time_is_refused():
 
 async def test_what_cannot_begin_in_time_is_refused_at_once():
     queue, release = Queue(1, Bounds(100, 100)), asyncio.Event()
-    Hand(queue)
+    TimedExecutor(queue)
     running = [asked(queue, release, expected_seconds=4) for _ in range(2)]
     await settled()
     with pytest.raises(Refusal, match="more than the time left for the request"):
@@ -198,7 +198,7 @@ async def test_what_cannot_begin_in_time_is_refused_at_once():
 
 async def test_what_is_not_known_is_expected_to_take_what_is_usual():
     queue = Queue(1, Bounds(9, 9))
-    Hand(queue)
+    TimedExecutor(queue)
     begun = time.monotonic()
     for _ in range(60):
         await asked(queue, 0.01)
@@ -212,7 +212,7 @@ async def test_what_is_not_known_is_expected_to_take_what_is_usual():
 
 async def test_one_owners_long_queue_is_not_anothers():
     queue, release = Queue(1, Bounds(100, 100, 2)), asyncio.Event()
-    Hand(queue)
+    TimedExecutor(queue)
     many = asked(queue, release, owner="many", expected_seconds=9)
     await settled()
     with pytest.raises(Refusal):
@@ -225,7 +225,7 @@ async def test_one_owners_long_queue_is_not_anothers():
 
 async def test_owners_are_served_in_turn():
     queue, release = Queue(1, Bounds(100, 100)), asyncio.Event()
-    hand = Hand(queue)
+    hand = TimedExecutor(queue)
     tasks = [asked(queue, release)]
     tasks += [asked(queue, i / 1e6, owner="many") for i in range(3)]
     tasks += [asked(queue, i / 1e6, owner="few") for i in range(10, 12)]
@@ -237,7 +237,7 @@ async def test_owners_are_served_in_turn():
 
 async def test_whoever_has_most_waiting_makes_room_for_others():
     queue, release = Queue(1, Bounds(4, 100)), asyncio.Event()
-    Hand(queue)
+    TimedExecutor(queue)
     many = [asked(queue, release, owner="many") for _ in range(5)]
     await settled()
     with pytest.raises(Refusal):
@@ -256,7 +256,7 @@ async def test_whoever_has_most_waiting_makes_room_for_others():
 async def test_what_runs_for_long_holds_up_nobody_while_there_are_executors():
     queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
     for _ in range(3):
-        Hand(queue)
+        TimedExecutor(queue)
     long = asked(queue, release, expected_seconds=60)
     begun = time.monotonic()
     await asked(queue, 0, expected_seconds=0)
@@ -268,7 +268,7 @@ async def test_what_runs_for_long_holds_up_nobody_while_there_are_executors():
 async def test_the_last_executor_is_for_other_owners_and_for_what_is_short():
     queue, release = Queue(2, Bounds(9, 99)), asyncio.Event()
     for _ in range(3):
-        Hand(queue)
+        TimedExecutor(queue)
     long = [asked(queue, release, owner="many", expected_seconds=5) for _ in range(3)]
     await settled()
     short = asked(queue, 0, owner="many", expected_seconds=SHORT_SECONDS / 2)
@@ -282,7 +282,7 @@ async def test_the_last_executor_is_for_other_owners_and_for_what_is_short():
 
 async def test_a_task_goes_where_others_of_its_home_were_done():
     queue = Queue(2, Bounds(9, 9))
-    hands = [Hand(queue) for _ in range(2)]
+    hands = [TimedExecutor(queue) for _ in range(2)]
     first = (await asked(queue, 0, home="a")).executor
     assert first in hands
     release = asyncio.Event()
@@ -299,7 +299,7 @@ async def test_a_task_goes_where_others_of_its_home_were_done():
 async def test_each_wait_is_told():
     told: list[float] = []
     queue, release = Queue(1, Bounds(9, 9), told.append), asyncio.Event()
-    Hand(queue)
+    TimedExecutor(queue)
     works = [asked(queue, release), asked(queue, 0)]
     await asyncio.sleep(0.05)
     release.set()
@@ -311,7 +311,7 @@ async def test_each_wait_is_told():
 
 async def test_what_waits_when_the_queue_is_closed_is_told_so():
     queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
-    Hand(queue)
+    TimedExecutor(queue)
     begun, waits = asked(queue, release), asked(queue, 0)
     await settled()
     queue.close()

@@ -5,7 +5,7 @@ import logging
 import re
 
 import pytest
-from gradwire_service.problems import Told, problem_of
+from gradwire_service.problems import RemoteError, problem_of
 from gradwire_service.telemetry.rendering import formatter, printable, renderer, stack_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,18 +95,18 @@ def test_of_asyncio_only_the_words_are_told():
 
 
 def test_what_is_no_json_is_told_by_its_type():
-    class Held:
+    class StoredRecord:
         def __repr__(self):
             return SECRET
 
-    told = json.loads(formatted(record(held=Held()), "json"))
+    told = json.loads(formatted(record(held=StoredRecord()), "json"))
     assert told["held"].startswith("<")
     assert SECRET not in str(told)
 
 
 def test_an_error_of_another_process_is_told_with_its_own_stack():
     problem = problem_of(RuntimeError("secret"))
-    told = stack_of(Told(problem, "RuntimeError\n  there.py:7 work"), messages=False)
+    told = stack_of(RemoteError(problem, "RuntimeError\n  there.py:7 work"), messages=False)
     assert told.splitlines()[-2:] == [
         "  in another process: RuntimeError",
         "  in another process:   there.py:7 work",

@@ -1,4 +1,4 @@
-"""Written arrays read back as themselves: to the last digit in JSON, bit for bit in base64."""
+"""Written arrays read back exactly: to the last digit in JSON, bit for bit in base64."""
 
 import math
 
@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as npst
 
 
 def same_bits(left, right):
-    """Equal in dtype, shape and bits; any NaN is as good as another."""
+    """Equal in dtype, shape and bits; all NaN are equal."""
     assert left.dtype == right.dtype
     assert left.shape == right.shape
     equal = np.ascontiguousarray(left).view(np.uint8) == np.ascontiguousarray(right).view(np.uint8)
@@ -23,7 +23,7 @@ def same_bits(left, right):
 
 
 def written(document, **how):
-    """The whole of what is written in pieces."""
+    """The joined pieces."""
     return b"".join(write_json(document, **how))
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.codec import JSON, MESSAGEPACK, MOST_PARTS, negotiated
+from gradwire_service.wire.codec import JSON, MESSAGEPACK, MOST_PARTS, negotiate
 
 
 def code(*headers):
     with pytest.raises(Refusal) as caught:
-        negotiated(*headers)
+        negotiate(*headers)
     return caught.value.code
 
 
@@ -25,7 +25,7 @@ def code(*headers):
     ],
 )
 def test_what_is_read_and_answered_alike(content_type, codec):
-    read = negotiated(content_type, b"", b"")
+    read = negotiate(content_type, b"", b"")
     assert (read.reader, read.writer, read.coding) == (codec, codec, None)
     assert read.reply_type.decode() == read.media_type in codec.media_types
 
@@ -50,7 +50,7 @@ def test_other_types_are_not_read(content_type):
     [(b"gzip", "gzip"), (b"X-Gzip", "gzip"), (b"zstd", "zstd"), (b" identity ", None)],
 )
 def test_content_codings(content_encoding, name):
-    coding = negotiated(b"", content_encoding, b"").coding
+    coding = negotiate(b"", content_encoding, b"").coding
     assert (None if coding is None else coding.name) == name
 
 
@@ -75,14 +75,14 @@ def test_other_codings_are_not_read(content_encoding):
     ],
 )
 def test_accepted(accept, reply_type):
-    wanted = negotiated(b"application/json", b"", accept)
+    wanted = negotiate(b"application/json", b"", accept)
     assert wanted.reply_type == reply_type.encode()
     assert reply_type in wanted.writer.media_types
 
 
 def test_at_a_tie_the_answer_is_as_the_request():
     for content_type in b"application/json", b"application/x-msgpack":
-        assert negotiated(content_type, b"", b"*/*").reply_type == content_type
+        assert negotiate(content_type, b"", b"*/*").reply_type == content_type
 
 
 @pytest.mark.parametrize(

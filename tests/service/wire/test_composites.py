@@ -1,4 +1,4 @@
-"""Sparse and ragged leaves, and the refusals with their pointers."""
+"""Sparse and ragged leaves, and errors with their pointers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Compressed bodies: read whole, or refused before they take more than their bound."""
+"""Compressed bodies: read completely, or refused before they exceed the limit."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""One suite over all encodings: the same documents, whatever carries them."""
+"""The same documents in all encodings."""
 
 import asyncio
 import binascii
@@ -20,7 +20,7 @@ from tests.effort import examples
 
 
 class Encoding(NamedTuple):
-    """How a client writes and reads documents: its media type, and what arrays are in it."""
+    """A client's encoding of documents: media type, and form of arrays."""
 
     media_type: str
     arrays: str
@@ -80,7 +80,7 @@ encodings = pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODING
 
 
 def listed(array):
-    """Nested lists, with words for what is not finite."""
+    """Nested lists, with strings for non-finite numbers."""
     if isinstance(array, list):
         return [listed(item) for item in array]
     if isinstance(array, np.ndarray | np.generic):
@@ -98,7 +98,7 @@ def unlisted(value):
 
 @pytest.fixture(scope="module")
 def post(app):
-    """Posts by a client without a socket, where Hypothesis takes no coroutine."""
+    """Posts without a socket: Hypothesis does not run coroutines."""
     client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service")
     with asyncio.Runner() as loop:
         yield lambda *arguments, **named: loop.run(client.post(*arguments, **named))
@@ -114,13 +114,13 @@ def asked(post, encoding, path, document, **headers):
 
 
 def arrays(dtype, *, empty):
-    """Arrays of all shapes; lists do not tell those without elements apart."""
+    """Arrays of all shapes; lists cannot distinguish empty ones."""
     shapes = npst.array_shapes(min_dims=0, max_dims=3, min_side=0 if empty else 1, max_side=4)
     return npst.arrays(DTYPES[dtype], shapes)
 
 
 def same(left, right, *, bits):
-    """Equal bit for bit, or but for which NaN it is."""
+    """Equal bit for bit; all NaN are equal."""
     assert (left.dtype, left.shape) == (right.dtype, right.shape)
     left, right = (np.atleast_1d(np.ascontiguousarray(array)) for array in (left, right))
     equal = left.view(np.uint8) == right.view(np.uint8)
@@ -177,7 +177,7 @@ def test_large_arrays_and_several(post, encoding):
 
 @encodings
 def test_documents_are_the_same(post, encoding):
-    """What is told beside arrays: places, reasons, words."""
+    """The parts of documents beside arrays: places, reasons, strings."""
     document = {
         "program": "y = log(x) + 0 * round(z)\nsum(y)",
         "variables": {"x": encoding.leaf(np.array([0.0, 1.0])), "z": encoding.leaf(np.ones(2))},

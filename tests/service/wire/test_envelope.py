@@ -1,4 +1,4 @@
-"""Every field of a compute request, right and wrong."""
+"""Every field of a compute request, valid and invalid."""
 
 import pytest
 from gradwire_engine import Engine

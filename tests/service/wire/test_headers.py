@@ -1,4 +1,4 @@
-"""Headers by name, each made of all its lines."""
+"""Headers by name, with repeated ones joined."""
 
 from gradwire_service.wire.headers import headers_of
 

@@ -1,4 +1,4 @@
-"""Variables as leaves in their structure, and the refusals with their pointers."""
+"""Variables as nested leaves, and errors with their pointers."""
 
 import numpy as np
 import pytest
@@ -73,9 +73,7 @@ def test_the_bytes_of_an_array_may_be_a_value_with_a_shape_that_may_change():
 
 def test_a_reference_may_be_a_value_too():
     ref, array = "sha256:" + "0" * 64, np.zeros(2)
-    references = References(
-        lambda shelf, name: array if (shelf, name) == ("tensors", ref) else None
-    )
+    references = References(lambda kind, name: array if (kind, name) == ("tensors", ref) else None)
     read = read_variables({"x": {"value": {"ref": ref}, "shape": None}}, references)["x"]
     assert read == Leaf(array, any_shape=True, resident=ref)
 
@@ -178,8 +176,8 @@ ARRAYS = {
 
 
 def held():
-    """References to the arrays above; whatever else is referred to is missing."""
-    return References(lambda shelf, digest: ARRAYS.get(digest) if shelf == "tensors" else None)
+    """References to the arrays above; all others are missing."""
+    return References(lambda kind, digest: ARRAYS.get(digest) if kind == "tensors" else None)
 
 
 def test_references_are_the_very_arrays_that_are_held():

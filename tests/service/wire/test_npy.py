@@ -1,4 +1,4 @@
-"""What NumPy saves is read bit for bit, what is written NumPy loads, and nothing else is read."""
+"""Files saved by NumPy are read bit for bit, NumPy loads written files, others are errors."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Lists, numbers and bytes as arrays; what is no array is refused where it is wrong."""
+"""Lists, numbers and bytes as arrays; errors have the place of the fault."""
 
 import base64
 import contextlib

@@ -1,4 +1,4 @@
-"""MessagePack out, read by another implementation of the format."""
+"""Written MessagePack, read by another implementation."""
 
 import math
 

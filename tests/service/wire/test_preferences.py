@@ -1,4 +1,4 @@
-"""Qualities in ``Accept`` and its like."""
+"""Quality values in ``Accept`` and similar headers."""
 
 import pytest
 from gradwire_service.wire.preferences import qualities, quality

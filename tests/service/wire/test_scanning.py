@@ -1,4 +1,4 @@
-"""Searches give what those of ``bytes`` do."""
+"""Searches agree with those of ``bytes``."""
 
 import pytest
 from gradwire_service.wire.scanning import contains, count

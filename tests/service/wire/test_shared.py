@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gradwire_service.wire.shared import PIECE_BYTES, WHOLE_BYTES, Shared, packed, unpacked
+from gradwire_service.wire.shared import PIECE_BYTES, WHOLE_BYTES, SharedMemory, packed, unpacked
 
 DESCRIPTORS = Path("/proc/self/fd")
 
@@ -14,7 +14,7 @@ DESCRIPTORS = Path("/proc/self/fd")
 def test_what_is_packed_is_unpacked(lengths):
     pieces = [os.urandom(length) for length in lengths]
     sent = packed(pieces)
-    assert isinstance(sent, Shared) == (sum(lengths) > WHOLE_BYTES)
+    assert isinstance(sent, SharedMemory) == (sum(lengths) > WHOLE_BYTES)
     assert len(sent) == sum(lengths)
     assert unpacked(sent) == b"".join(pieces)
 
@@ -22,7 +22,7 @@ def test_what_is_packed_is_unpacked(lengths):
 def test_arrays_memory_is_written_as_it_is():
     array = np.arange(600_000.0)
     sent = packed([b"head", array.data.cast("B")])
-    assert isinstance(sent, Shared)
+    assert isinstance(sent, SharedMemory)
     assert sent.read(0, 4) == b"head"
     assert b"".join(sent.pieces())[4:] == array.tobytes()
     assert max(map(len, sent.pieces())) <= PIECE_BYTES

@@ -1,4 +1,4 @@
-"""What a body asks for, found without reading all of it."""
+"""Single fields, found without parsing the whole body."""
 
 import json
 
@@ -6,14 +6,14 @@ import msgpack
 import pytest
 from gradwire_service.problems import Refusal
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
-from gradwire_service.wire.shared import Shared
+from gradwire_service.wire.shared import SharedMemory
 from gradwire_service.wire.single_fields import program_of, timeout_of
 
 LONG = {"program": "sum(x)", "variables": {"x": [0.25] * 20_000}}
 
 
 def shared(body):
-    found = Shared()
+    found = SharedMemory()
     found.append(body)
     return found
 

@@ -1,4 +1,4 @@
-"""The processes that compute, as the system has them."""
+"""Worker processes, as seen by the operating system."""
 
 import asyncio
 from multiprocessing import active_children
@@ -8,22 +8,22 @@ ENDLESS = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_m
 
 
 def children():
-    """The numbers of the processes that compute."""
+    """The ids of worker processes."""
     return sorted(process.pid or 0 for process in active_children())
 
 
 def spent(pid):
-    """The nanoseconds that a process has computed."""
+    """The processor time of a process in nanoseconds."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
 def state(pid):
-    """How the system has a process: R runs, S sleeps, T stands still."""
+    """The state of a process: R running, S sleeping, T stopped."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 async def settled():
-    """What all have computed, once they compute no more."""
+    """The processor time of all, once they are idle."""
     found = -1
     while (now := sum(map(spent, children()))) != found:
         found = now
@@ -32,7 +32,7 @@ async def settled():
 
 
 async def computing():
-    """The number of the process that computes for long, when it does."""
+    """The id of the process that computes for long, once it does."""
     before = {pid: spent(pid) for pid in children()}
     while True:
         await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Messages between processes: whole, in order, with what they share."""
+"""Messages between processes: complete, in order, with shared memory."""
 
 import os
 import socket
@@ -8,8 +8,8 @@ import threading
 import pytest
 from gradwire_service.problems import Refusal
 from gradwire_service.store import Unavailable
-from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Shared, packed
-from gradwire_service.workers.channel import Channel, Closed
+from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, SharedMemory, packed
+from gradwire_service.workers.channel import Channel, ChannelClosed
 
 
 @pytest.fixture
@@ -22,14 +22,14 @@ def ends():
 
 def test_silence_is_heard(ends):
     one, other = ends
-    assert other.is_silent(0.01)
+    assert other.is_idle(0.01)
     one.send("first")
     one.send("second")
-    assert not other.is_silent(10)
+    assert not other.is_idle(10)
     other.receive()
-    assert not other.is_silent(0)  # what has been read with the first
+    assert not other.is_idle(0)  # what has been read with the first
     other.receive()
-    assert other.is_silent(0)
+    assert other.is_idle(0)
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, LARGE_BYTES - 1, LARGE_BYTES + 1, 5_000_000])
@@ -46,7 +46,7 @@ def test_shared_memory_is_sent_by_its_descriptor(ends):
     one, other = ends
     body = os.urandom(WHOLE_BYTES + 1)
     shared = packed([body])
-    assert isinstance(shared, Shared)
+    assert isinstance(shared, SharedMemory)
     one.send({"first": shared, "short": b"abc"})
     del shared
     received = other.receive()
@@ -55,7 +55,7 @@ def test_shared_memory_is_sent_by_its_descriptor(ends):
 
 
 def test_what_takes_turns_is_left_where_both_have_it(ends):
-    """Long bytes of either end, in memory that is made once; what does not fit has its own."""
+    """Long bytes of either end, in memory that is created once; others get separate memory."""
     one, other = ends
     for size in (LARGE_BYTES + 1, WHOLE_BYTES, 1, WHOLE_BYTES + 1, 1_000_000):
         for sender, receiver in ((one, other), (other, one)):
@@ -97,16 +97,16 @@ def test_where_memory_has_no_files_they_are_on_disk(ends, monkeypatch):
 
 def test_what_cannot_be_mapped_is_a_lack_of_memory():
     with pytest.raises(MemoryError):
-        Shared(os.open(os.devnull, os.O_RDONLY), 1 << 20).mapped()
+        SharedMemory(os.open(os.devnull, os.O_RDONLY), 1 << 20).mapped()
 
 
 def test_all_that_has_arrived_is_given_at_once(ends):
     one, other = ends
     for number in range(5):
         one.send((number, packed([b"x" * (LARGE_BYTES + number)])))
-    arrived: list[tuple[int, Shared]] = []
+    arrived: list[tuple[int, SharedMemory]] = []
     while len(arrived) < 5:
-        arrived += other.arrived()
+        arrived += other.receive_available()
     assert [(number, len(body)) for number, body in arrived] == [
         (number, LARGE_BYTES + number) for number in range(5)
     ]
@@ -131,7 +131,7 @@ def test_refusals_arrive_with_all_that_they_say(ends, error):
 def test_an_end_that_is_closed_is_told(ends):
     one, other = ends
     one.close()
-    with pytest.raises(Closed):
+    with pytest.raises(ChannelClosed):
         other.receive()
-    with pytest.raises(Closed):
+    with pytest.raises(ChannelClosed):
         other.send("anything")

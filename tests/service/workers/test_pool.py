@@ -1,4 +1,4 @@
-"""Computations in processes: the same answers, stopped at once, alone in what they break."""
+"""Worker processes: the same answers, stopped at once, with isolated crashes."""
 
 import asyncio
 import errno
@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 from gradwire_service.__main__ import main
-from gradwire_service.work.request import ESSENTIAL
+from gradwire_service.work.request import TASK_HEADERS
 
 from tests.service.workers.processes import ENDLESS, children, computing, settled
 
@@ -29,34 +29,34 @@ REQUESTS = [
 
 
 @pytest.fixture
-async def apart(served):
-    """A client of a service that computes in one process, unless it is short."""
+async def pooled(served):
+    """A client of a service with one worker process."""
     async with served(processes=1, cores=1) as client:
         yield client
 
 
 def told(response):
-    """What a response says, but for what each has of its own."""
+    """A response without its unique parts."""
     document = response.json()
     document.pop("instance", None)
     return response.status_code, document
 
 
-async def test_answers_are_those_of_threads(apart, served):
+async def test_answers_are_those_of_threads(pooled, served):
     async with served() as client:
         for path, document in REQUESTS:
             expected = told(await client.post(path, json=document))
             for _ in range(3):
-                assert told(await apart.post(path, json=document)) == expected
+                assert told(await pooled.post(path, json=document)) == expected
 
 
-async def test_what_is_referred_to_is_found(apart):
-    registered = await apart.post("/v1/programs", json={"program": LOOP, "name": "loop"})
+async def test_what_is_referred_to_is_found(pooled):
+    registered = await pooled.post("/v1/programs", json={"program": LOOP, "name": "loop"})
     x = np.linspace(0, 1, 20_000)
-    tensor = await apart.put("/v1/tensors", json={"value": x.tolist()})
+    tensor = await pooled.put("/v1/tensors", json={"value": x.tolist()})
     variables = {"x": {"ref": tensor.json()["ref"]}}
     answers = [
-        await apart.post("/v1/gradient", json={"program": program, "variables": variables})
+        await pooled.post("/v1/gradient", json={"program": program, "variables": variables})
         for program in ({"name": "loop"}, {"ref": registered.json()["id"]}, LOOP)
     ]
     gradients = [answer.json()["gradients"]["x"] for answer in answers]
@@ -64,51 +64,51 @@ async def test_what_is_referred_to_is_found(apart):
     assert len(gradients[0]) == len(x)
 
 
-async def test_what_is_short_moves_to_the_event_loop(apart):
+async def test_what_is_short_moves_to_the_event_loop(pooled):
     request = {"program": "x * sin(x)", "variables": {"x": 0.5}}
     outcomes = []
     for _ in range(4):
         before = await settled()
-        assert (await apart.post("/v1/gradient", json=request)).status_code == 200
+        assert (await pooled.post("/v1/gradient", json=request)).status_code == 200
         outcomes.append(await settled() > before)
     assert outcomes[0]
     assert outcomes[2:] == [False, False]
 
 
-async def test_a_process_that_is_over_its_time_stops_and_goes_on_with_the_next(apart):
-    assert (await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+async def test_a_process_that_is_over_its_time_stops_and_goes_on_with_the_next(pooled):
+    assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
     before = children()
-    late = await apart.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 100})
+    late = await pooled.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 100})
     assert told(late)[0] == 504
     assert late.json()["code"] == "deadline_exceeded"
-    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
     assert children() == before
 
 
-async def test_work_that_cannot_stop_is_killed(apart):
-    assert (await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+async def test_work_that_cannot_stop_is_killed(pooled):
+    assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
     before = set(children())
     program = "x = sin(arange(9000000.0)).reshape(3000, 3000) * c\nsum(svd(x, compute_uv=False))"
     request = {"program": program, "variables": {"c": 1.0}, "timeout_ms": 2000}
     begun = time.monotonic()
-    late = await apart.post("/v1/evaluate", json=request)
+    late = await pooled.post("/v1/evaluate", json=request)
     assert late.json().get("code") == "deadline_exceeded", late.text
     assert time.monotonic() - begun < 4
     while before & set(children()):  # noqa: ASYNC110 - nobody tells
         await asyncio.sleep(0.01)
-    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
 
 
-async def test_a_process_that_is_killed_takes_only_its_request_with_it(apart):
-    assert (await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
-    running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
+async def test_a_process_that_is_killed_takes_only_its_request_with_it(pooled):
+    assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+    running = asyncio.create_task(pooled.post("/v1/evaluate", json=ENDLESS))
     pid = await computing()
     os.kill(pid, signal.SIGKILL)
     refused = await running
     assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
-    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
     assert pid not in children()
 
@@ -124,14 +124,14 @@ async def test_long_computations_hold_up_nobody(served):
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_client_that_goes_stops_its_computation(apart):
-    assert (await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
+async def test_a_client_that_goes_stops_its_computation(pooled):
+    assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
     before = children()
-    running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
+    running = asyncio.create_task(pooled.post("/v1/evaluate", json=ENDLESS))
     await computing()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
     assert children() == before
 
@@ -162,7 +162,7 @@ async def test_an_answer_that_is_too_large_for_a_process_is_refused(served):
 
 
 async def test_what_libraries_need_for_json_is_refused_like_all_else(served):
-    """Where a process has not enough of it, whether to read or to write, it is never killed."""
+    """A process with too little memory to read or write JSON is never killed."""
     async with served(processes=1, process_bytes=160 << 20) as client:
         statuses: set[int] = set()
         for count in range(500_000, 8_000_000, 500_000):
@@ -191,20 +191,20 @@ async def test_what_libraries_need_for_lists_is_refused_like_all_else(served, ar
         assert set(statuses) == {200, 413}
 
 
-async def test_a_process_that_crashes_takes_only_its_request_with_it(apart):
-    running = asyncio.create_task(apart.post("/v1/evaluate", json=ENDLESS))
+async def test_a_process_that_crashes_takes_only_its_request_with_it(pooled):
+    running = asyncio.create_task(pooled.post("/v1/evaluate", json=ENDLESS))
     os.kill(await computing(), signal.SIGSEGV)
     refused = await running
     assert (refused.status_code, refused.json()["code"]) == (500, "worker_crashed")
     assert "hint" in refused.json()
-    good = await apart.post(REQUESTS[0][0], json=REQUESTS[0][1])
+    good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
 
 
-async def test_long_bodies_and_answers_cross_whole(apart, served):
+async def test_long_bodies_and_answers_cross_whole(pooled, served):
     x = np.linspace(-1, 1, 200_000)
     request = {"program": "x * x", "variables": {"x": x.tolist()}, "timeout_ms": 20_000}
-    answer = await apart.post("/v1/gradient", json={**request, "target": None})
+    answer = await pooled.post("/v1/gradient", json={**request, "target": None})
     np.testing.assert_array_equal(answer.json()["gradients"]["x"], 2 * x)
     async with served() as client:
         other = await client.post("/v1/gradient", json={**request, "target": None})
@@ -213,7 +213,7 @@ async def test_long_bodies_and_answers_cross_whole(apart, served):
 
 @pytest.mark.parametrize("processes", [0, 1])
 async def test_a_long_body_says_how_long_to_wait(served, processes):
-    """Before anybody has read it: all that compute may be busy."""
+    """Before the body is parsed: all workers may be busy."""
     async with served(processes=processes, cores=1) as client:
         busy = [asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS)) for _ in range(2)]
         await asyncio.sleep(0.5)
@@ -235,8 +235,8 @@ async def test_processes_end_with_the_service(served):
 
 
 def test_what_goes_to_a_process_holds_no_key():
-    assert b"authorization" not in ESSENTIAL
-    assert b"cookie" not in ESSENTIAL
+    assert b"authorization" not in TASK_HEADERS
+    assert b"cookie" not in TASK_HEADERS
 
 
 def test_without_a_folder_for_temporary_files_it_is_said_what_is_needed(

@@ -1,4 +1,4 @@
-"""A process that computes, as the event loop has it."""
+"""A worker process, as seen by the event loop."""
 
 import asyncio
 import os
@@ -10,8 +10,8 @@ import pytest
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
-from gradwire_service.work.messages import Failed, Task
-from gradwire_service.workers.process import Process, Started
+from gradwire_service.work.messages import Task, TaskFailed
+from gradwire_service.workers.process import StartedProcess, WorkerProcess
 from gradwire_service.workers.worker import serve
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX's")
@@ -25,25 +25,25 @@ worker.left = [*getattr(worker, "left", []), np.ones(4 << 20)]
 
 
 class Leaving:
-    """What leaves 32 MiB wherever it arrives, which nothing counts."""
+    """Leaves 32 MiB in the process that receives it, which nothing counts."""
 
     def __reduce__(self):
         return exec, (LEAVE, {})
 
 
-class Asked:
-    """A process of which tasks are asked, and how often it has ended."""
+class RunningProcess:
+    """A process with its tasks, and the number of times it has ended."""
 
     def __init__(self, threads):
         settings = Settings(processes=1, cache_bytes=1, near_bytes=0, tape_values_bytes=0)
         self.ready, self.ended = asyncio.Event(), asyncio.Event()
         self.ends = 0
-        self.started = Started(serve, settings, apart=True)
+        self.started = StartedProcess(serve, settings, isolated=True)
         store = open_store(settings)
-        self.process = Process(self.started, store, threads, self._is_ready, self._has_ended)
+        self.process = WorkerProcess(self.started, store, threads, self._is_ready, self._has_ended)
 
     async def ask(self, said: Any = b""):
-        """What it answers, and whether it may be asked again."""
+        """The answer, and whether the process accepts another task."""
         answer = asyncio.get_running_loop().create_future()
         task = Task("POST /v1/evaluate", (), {b"x-said": said}, "", Deadline(10_000), b"{}")
         self.process.begin(task, lambda found: answer.set_result((found, self.process.alive)))
@@ -64,50 +64,50 @@ def threads():
 
 
 async def test_one_that_is_killed_when_it_has_answered_takes_no_other_task(threads):
-    asked = Asked(threads)
-    await asked.ready.wait()
-    answering = asyncio.create_task(asked.ask())
+    process = RunningProcess(threads)
+    await process.ready.wait()
+    answering = asyncio.create_task(process.ask())
     await asyncio.sleep(0)
-    select.select([asked.started.channel], [], [])  # the event loop does not know of it yet
-    asked.process.kill()
+    select.select([process.started.channel], [], [])  # the event loop does not know of it yet
+    process.process.kill()
     answer, alive = await answering
-    await asked.ended.wait()
-    assert isinstance(answer, Failed)
+    await process.ended.wait()
+    assert isinstance(answer, TaskFailed)
     assert not alive
-    assert asked.ends == 1
+    assert process.ends == 1
 
 
 async def test_one_that_holds_too_much_is_replaced_when_idle(
     threads,
 ):
-    asked = Asked(threads)
-    await asked.ready.wait()
-    answer, alive = await asked.ask(Leaving())
-    assert isinstance(answer, Failed)
+    process = RunningProcess(threads)
+    await process.ready.wait()
+    answer, alive = await process.ask(Leaving())
+    assert isinstance(answer, TaskFailed)
     assert alive
-    await asked.ended.wait()
+    await process.ended.wait()
     await asyncio.to_thread(threads.shutdown)  # when it has ended
-    assert not asked.process.alive
-    assert (asked.ends, asked.started.process.exitcode) == (1, 0)
+    assert not process.process.alive
+    assert (process.ends, process.started.process.exitcode) == (1, 0)
 
 
 async def test_one_that_holds_too_much_takes_no_other_task(threads):
-    asked = Asked(threads)
-    await asked.ready.wait()
+    process = RunningProcess(threads)
+    await process.ready.wait()
     times = 0
-    while (await asked.ask(Leaving()))[1]:
+    while (await process.ask(Leaving()))[1]:
         times += 1
     await asyncio.to_thread(threads.shutdown)  # when it has ended
     assert 1 <= times <= 4
-    assert (asked.ends, asked.started.process.exitcode) == (1, 0)
+    assert (process.ends, process.started.process.exitcode) == (1, 0)
 
 
 async def test_one_that_gives_back_what_it_held_goes_on(threads):
-    asked = Asked(threads)
-    await asked.ready.wait()
+    process = RunningProcess(threads)
+    await process.ready.wait()
     for _ in range(10):
-        assert (await asked.ask())[1]
+        assert (await process.ask())[1]
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(asked.ended.wait(), 2)
-    asked.process.kill()
-    await asked.ended.wait()
+        await asyncio.wait_for(process.ended.wait(), 2)
+    process.process.kill()
+    await process.ended.wait()

@@ -1,4 +1,4 @@
-"""Takes requests in, has them answered elsewhere, and watches whether anybody waits."""
+"""Offloads requests to executors, and stops their work when clients disconnect."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from time import perf_counter
 
 from starlette.requests import Request as HttpRequest
 
-from gradwire_service.problems import Crashed, Told
+from gradwire_service.problems import RemoteError, WorkerCrashed
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.quarantine import Quarantine
 from gradwire_service.scheduling import Capacity
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import Packed
-from gradwire_service.work.messages import Done, Failed
+from gradwire_service.work.messages import TaskDone, TaskFailed
 from gradwire_service.work.request import Outcome
 
 
-class Desk:
-    """Has tasks done by whoever the queue hands them to."""
+class Offloader:
+    """Runs tasks through the queue."""
 
     def __init__(self, capacity: Capacity, metrics: Metrics, settings: Settings) -> None:
         self._capacity = capacity
@@ -29,24 +29,24 @@ class Desk:
     async def answer(
         self, request: HttpRequest, task: str, *arguments: str, home: str | None = None
     ) -> Reply:
-        """The reply to a request for a task."""
+        """Run a task for a request, and return the reply."""
         exchange = Exchange(request.scope, self._settings, task, arguments)
         await self._capacity.enter()
         try:
             await exchange.receive(request.receive)
-            body = await self.elsewhere(exchange, home=home)
+            body = await self.offload(exchange, home=home)
         finally:
             self._capacity.leave()
         self.count(exchange.outcome)
         return Reply(exchange, body)
 
-    async def elsewhere(
+    async def offload(
         self, exchange: Exchange, *, expected_seconds: float | None = None, home: str | None = None
     ) -> Packed:
-        """The body of the answer, by an executor, for as long as the client is there.
+        """Have an executor answer, as long as the client is connected; returns the body.
 
-        Raises: ``Told``; ``Refusal`` (overloaded, crashing_program), ``Crashed``;
-        ``DeadlineExceeded``; ``Disconnected`` when the client has gone, upon which the work stops.
+        Raises: ``RemoteError``; ``Refusal`` (overloaded, crashing_program), ``WorkerCrashed``;
+        ``DeadlineExceeded``; ``Disconnected`` when the client disconnects, which stops the work.
         """
         self._quarantine.check(exchange)
         since = perf_counter()
@@ -62,20 +62,20 @@ class Desk:
                 home=home,
                 watch=exchange.watch,
             )
-        except Crashed:
+        except WorkerCrashed:
             self._quarantine.count(exchange)
             raise
         exchange.stats.add_wait(since, waited_seconds)
-        assert isinstance(answer, Done | Failed)
+        assert isinstance(answer, TaskDone | TaskFailed)
         exchange.take_over(answer.outcome)
-        if isinstance(answer, Failed):
-            raise Told(answer.problem, answer.trace)
+        if isinstance(answer, TaskFailed):
+            raise RemoteError(answer.problem, answer.trace)
         if answer.outcome.home is not None:
             queue.remember(answer.outcome.home, executor)
         return answer.body
 
     def count(self, outcome: Outcome) -> None:
-        """Count what was computed."""
+        """Record the outcome in the metrics."""
         if outcome.kept is not None:
             self._metrics.asked_tape(kept=outcome.kept)
         if outcome.cached is not None:

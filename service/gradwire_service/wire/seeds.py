@@ -1,4 +1,4 @@
-"""What derivatives are multiplied by: cotangents, tangents and vectors, as arrays."""
+"""Read the seeds of derivatives as arrays: cotangents, tangents and vectors."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 from gradwire_engine import Leaf, Ragged, Sparse
 
 from gradwire_service.wire.leaves import read_value, refuse
-from gradwire_service.wire.numbers import Malformed, Misfit
+from gradwire_service.wire.numbers import ArrayMismatch, Malformed
 from gradwire_service.wire.references import References
 
 
 def read_seeds(value: Any, target: Any, references: References) -> Any:
-    """``output_gradients`` as arrays, nested as ``target`` is; null stands for ones.
+    """``output_gradients`` as arrays, nested like ``target``; null means ones.
 
     Raises: ``Refusal`` (malformed_tensor, invalid_request), with a pointer.
     """
     try:
         return _seeds(value, target, references)
     except Malformed as error:
-        error.within("output_gradients")
+        error.prepend_path("output_gradients")
         refuse(error)
 
 
 def read_tangents(
     document: Mapping[str, Any], field: str, references: References
 ) -> dict[str, Any]:
-    """``tangents`` or ``vectors``: arrays by name, nested as the variables of these names are.
+    """``tangents`` or ``vectors``: arrays by name, nested like the variables of these names.
 
     Raises: ``Refusal`` (malformed_tensor), with a pointer.
     """
@@ -37,8 +37,8 @@ def read_tangents(
         for name, value in document.items():
             tangents[name] = _bare(read_value(value, references))
     except Malformed as error:
-        error.within(name)
-        error.within(field)
+        error.prepend_path(name)
+        error.prepend_path(field)
         refuse(error)
     return tangents
 
@@ -48,12 +48,12 @@ def _seeds(value: Any, target: Any, references: References) -> Any:
         return None
     if isinstance(target, list):
         if type(value) is not list or len(value) != len(target):
-            raise Misfit(f"the target is a list of {len(target)}, so must this be")
+            raise ArrayMismatch(f"expected a list of {len(target)}, like the target")
         pairs = zip(value, target, strict=True)
         return [_seed(i, *pair, references) for i, pair in enumerate(pairs)]
     if isinstance(target, dict):
         if type(value) is not dict or value.keys() != target.keys():
-            raise Misfit("the target is an object, so this must be one with the same members")
+            raise ArrayMismatch("expected an object with the members of the target")
         return {name: _seed(name, value[name], of, references) for name, of in target.items()}
     return _bare(read_value(value, references))
 
@@ -62,18 +62,18 @@ def _seed(name: str | int, value: Any, target: Any, references: References) -> A
     try:
         return _seeds(value, target, references)
     except Malformed as error:
-        error.within(name)
+        error.prepend_path(name)
         raise
 
 
 def _bare(value: Any) -> Any:
     if isinstance(value, Sparse | Ragged):
         raise Malformed(
-            f"a direction in {value} is the array of its values", hint='send the "values" alone'
+            f"the seed of {value} is the array of its values", hint='send the "values" alone'
         )
     if isinstance(value, Leaf):
         if isinstance(value.value, str):
-            raise Malformed("a string is no direction in which to differentiate")
+            raise Malformed("a string cannot be a tangent or cotangent")
         return value.value
     if isinstance(value, list):
         return [_bare(item) for item in value]

@@ -1,4 +1,4 @@
-"""Who is let in: over HTTP, against the whole application."""
+"""Authentication over HTTP, by the whole application."""
 
 import asyncio
 import itertools
@@ -39,7 +39,7 @@ async def test_a_key_opens_and_nothing_else_does(admitting, issue, bearer):
 
 
 async def test_wrong_keys_are_all_told_the_same(admitting, issue, bearer):
-    """By what is told nobody learns whether an id exists, a key was revoked, or is over."""
+    """The answer does not reveal whether an id is unknown, revoked or expired."""
     token, entry = issue()
     over, old = issue(expires_at=datetime(2020, 1, 1, tzinfo=UTC))
     id = token.split("_")[1]
@@ -96,7 +96,7 @@ async def test_what_is_public_needs_no_key(admitting):
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "BREW"])
 async def test_nothing_else_can_be_probed(admitting, app, method):
-    """Without a key a path that is there answers as one that is not."""
+    """Without a key, existing and unknown paths have the same answer."""
     paths = set(app.openapi()["paths"]) - {*PUBLIC}
     paths |= {"/nothing", "/v1", "/v1/nothing", "/metrics/", "//healthz"}
     async with admitting() as client:
@@ -195,7 +195,7 @@ async def test_a_key_asks_as_often_as_it_may(admitting, issue, bearer):
 
 
 async def test_a_key_has_so_many_requests_under_way(admitting, issue, bearer):
-    """A request that ends, fails or is left by its client makes room for another."""
+    """A request that ends, fails or is abandoned makes room for another."""
     token, entry = issue(concurrent=1)
     endless = {"program": "while True: pass\nx", "variables": {"x": 1}, "timeout_ms": 300}
     async with admitting(entry) as client:
@@ -226,7 +226,7 @@ async def test_settings_say_how_often_keys_may_ask_that_do_not(admitting, issue,
 
 
 async def test_pages_of_named_origins_learn_what_they_may_ask_and_why_not(admitting, issue, bearer):
-    """A browser asks first without the key; what is refused then is told to the page, too."""
+    """Browsers send a preflight without the key; errors are visible to the page too."""
     token, entry = issue()
     page = {"origin": "https://page.example"}
     before = page | {
@@ -254,7 +254,7 @@ async def test_without_keys_nobody_is_asked_for_one(served):
 async def test_metrics_tell_that_the_file_of_keys_cannot_be_read(
     served, issue, bearer, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(keys_file, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(keys_file, "POLL_SECONDS", 0.05)
     token, entry = issue(["admin"])
     file = tmp_path / "keys.json"
     file.write_text(write_entries([entry]))
@@ -272,7 +272,7 @@ async def test_metrics_tell_that_the_file_of_keys_cannot_be_read(
 
 
 async def test_no_key_is_told_to_anybody(admitting, issue, bearer, caplog):
-    """Neither in an answer nor in the log: of good keys, wrong ones and other schemes."""
+    """Neither in an answer nor in the log: valid keys, wrong ones and other schemes."""
     caplog.set_level(logging.DEBUG)
     good, entry = issue(concurrent=1)
     weak, other = issue(scopes=["write"])

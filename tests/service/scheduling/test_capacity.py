@@ -1,4 +1,4 @@
-"""Draining, and how much may come at once."""
+"""Draining, and bursts of requests."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ async def test_a_draining_replica_takes_work_until_it_refuses(capacity):
 
 
 async def ask(capacity, log=None, name=""):
-    """What becomes of a request that takes the event loop a while."""
+    """The outcome of a request that occupies the event loop for a while."""
     try:
         await capacity.enter()
     except Refusal as refusal:

@@ -1,7 +1,7 @@
-"""What browsers are told of every answer."""
+"""Security headers of every response."""
 
 import pytest
-from gradwire_service.wire.protection import protective
+from gradwire_service.wire.security_headers import security_headers
 
 GOOD = {"program": "x * x", "variables": {"x": 3}}
 NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'"
@@ -48,9 +48,9 @@ async def test_pictures_and_pages_say_themselves_what_they_load(client):
 
 def test_what_is_said_is_not_said_again():
     said = (b"content-security-policy", b"default-src 'self'")
-    assert {name for name, _ in protective([said])} == {
+    assert {name for name, _ in security_headers([said])} == {
         b"x-content-type-options",
         b"referrer-policy",
         b"cache-control",
     }
-    assert b"cache-control" not in dict(protective([(b"etag", b'"a"')]))
+    assert b"cache-control" not in dict(security_headers([(b"etag", b'"a"')]))

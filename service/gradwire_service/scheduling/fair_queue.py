@@ -1,4 +1,4 @@
-"""What waits for its turn: owners are served in turn, an owner's requests in their order."""
+"""A fair queue: owners are served in turn, an owner's items in their order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Waiting(Protocol):
-    """What a line needs to know of what waits."""
+    """An item of a fair queue."""
 
     owner: str
     expected_seconds: float
@@ -17,27 +17,27 @@ class Waiting(Protocol):
 Item = TypeVar("Item", bound=Waiting)
 
 
-class Line(Generic[Item]):
-    """What waits, by owner."""
+class FairQueue(Generic[Item]):
+    """Waiting items by owner."""
 
     def __init__(self) -> None:
-        #: Whoever was not served longest comes first.
+        #: The owner served longest ago comes first.
         self._owners: OrderedDict[str, deque[Item]] = OrderedDict()
 
     def __bool__(self) -> bool:
         return bool(self._owners)
 
     def add(self, item: Item) -> None:
-        """Put an item behind those of its owner."""
+        """Append an item to its owner's queue."""
         self._owners.setdefault(item.owner, deque()).append(item)
 
     def take(self, may: Callable[[Item], bool]) -> Item | None:
-        """The first that may go, whose owner's turn is over then.
+        """Remove and return the first item that ``may`` go; its owner then moves to the end.
 
-        Of each owner the first is looked at, and the one that is expected to take least.
+        For each owner, the first item and the one with the shortest expected duration are tried.
         """
-        for owner, line in self._owners.items():
-            for item in (line[0], min(line, key=_expected)) if len(line) > 1 else (line[0],):
+        for owner, queue in self._owners.items():
+            for item in (queue[0], min(queue, key=_expected)) if len(queue) > 1 else (queue[0],):
                 if may(item):
                     self.remove(item)
                     if owner in self._owners:
@@ -46,25 +46,25 @@ class Line(Generic[Item]):
         return None
 
     def remove(self, item: Item) -> None:
-        """Take an item out, as if it had never been there."""
-        line = self._owners[item.owner]
-        line.remove(item)
-        if not line:
+        """Remove an item without affecting its owner's turn."""
+        queue = self._owners[item.owner]
+        queue.remove(item)
+        if not queue:
             del self._owners[item.owner]
 
     def longest(self) -> Item | None:
-        """The one that came last, of the owner who has most."""
+        """The newest item of the owner with the most items."""
         if not self._owners:
             return None
         return max(self._owners.values(), key=len)[-1]
 
     def count_of(self, owner: str) -> int:
-        """How many of an owner's wait."""
+        """The number of an owner's items."""
         return len(self._owners.get(owner, ()))
 
     def all(self) -> list[Item]:
-        """Everything that waits."""
-        return [item for line in self._owners.values() for item in line]
+        """All items."""
+        return [item for queue in self._owners.values() for item in queue]
 
 
 def _expected(item: Waiting) -> float:

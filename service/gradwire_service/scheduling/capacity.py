@@ -1,4 +1,4 @@
-"""Who is let in: what is in flight, draining, and how much may come at once."""
+"""Admission of requests: those in flight, draining, and bursts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from gradwire_service.scheduling.bounds import draining, overloaded
 from gradwire_service.scheduling.queue import Queue
 
-#: How long the event loop takes up requests that have come at once, and how many at least, before
-#: it looks at anything else: at ``/healthz``, at deadlines, at who has gone.
+#: Duration of a round, and its minimum of requests, before the event loop turns to other events:
+#: ``/healthz``, deadlines, disconnects.
 _ROUND_SECONDS, _ROUND_REQUESTS = 0.05, 16
 
 
 class Rounds:
-    """Requests are taken up in rounds; in between the event loop looks at everything else."""
+    """Requests are admitted in rounds; between these the event loop handles everything else."""
 
     def __init__(self, most_seconds: float) -> None:
         self._most_seconds = most_seconds
@@ -23,10 +23,10 @@ class Rounds:
         self._began = 0.0
         self._first: asyncio.Task[Any] | None = None
 
-    def has_time(self) -> bool:
-        """Take a request up in this round, if there is time."""
+    def try_enter(self) -> bool:
+        """Admit a request in this round if there is time left."""
         task = asyncio.current_task()
-        if not self._taken or task is self._first:  # which asks one after the other
+        if not self._taken or task is self._first:  # one client, request after request
             self._taken, self._first, self._began = 1, task, monotonic()
             asyncio.get_running_loop().call_soon(self._end)
             return True
@@ -36,26 +36,26 @@ class Rounds:
         return True
 
     async def wait(self) -> None:
-        """Wait for a round with time, in the order of coming.
+        """Wait for a round with time left, in order of arrival.
 
-        Raises: ``Refusal`` (overloaded) where that takes too long.
+        Raises: ``Refusal`` (overloaded) if that takes too long.
         """
         until = monotonic() + self._most_seconds
         while True:
             await asyncio.sleep(0)
-            if self.has_time():
+            if self.try_enter():
                 return
             if monotonic() > until:
-                raise overloaded("too many requests have come at once", 1)
+                raise overloaded("too many requests arrived at once", 1)
 
     def _end(self) -> None:
         self._taken, self._first = 0, None
 
 
 class Capacity:
-    """The queue for what is too long for the event loop, and the count of what is in flight.
+    """The queue for work that is too long for the event loop, and the count of requests in flight.
 
-    Only on the event loop.
+    Only for the event loop.
     """
 
     def __init__(self, queue: Queue) -> None:
@@ -67,19 +67,19 @@ class Capacity:
 
     @property
     def queued(self) -> int:
-        """Requests that wait for an executor or have one."""
+        """Requests that wait for an executor or run on one."""
         return self.queue.requests
 
     async def enter(self) -> None:
-        """Count a request in, when it is its turn.
+        """Admit a request when its turn comes.
 
-        Raises: ``Refusal`` (draining) when this replica is about to stop; (overloaded) when more
-        has come at once than the event loop gets through in time.
+        Raises: ``Refusal`` (draining) during shutdown; (overloaded) if more requests arrived at
+        once than the event loop can admit in time.
         """
         if self.refusing:
             raise draining()
         self.in_flight += 1
-        if not self._rounds.has_time():
+        if not self._rounds.try_enter():
             try:
                 await self._rounds.wait()
             except BaseException:
@@ -87,5 +87,5 @@ class Capacity:
                 raise
 
     def leave(self) -> None:
-        """Count a request out."""
+        """Count a request as finished."""
         self.in_flight -= 1

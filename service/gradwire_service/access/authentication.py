@@ -1,4 +1,4 @@
-"""Who is let in: inside ``RequestMiddleware``, around everything else, before a body is read."""
+"""Authentication by API keys, before bodies are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradwire_service.problems import Refusal
 from gradwire_service.telemetry import stats_of
 from gradwire_service.wire.headers import headers_of
 
-#: Under which a request's scope has its ``Caller``.
+#: The entry of a request's ASGI scope that has its ``Caller``.
 CALLER = "gradwire.caller"
 
 _SCHEME = b"bearer "
@@ -19,12 +19,12 @@ _REALM = 'Bearer realm="gradwire"'
 
 
 def caller_of(scope: Scope) -> Caller | None:
-    """Whose request it is; None where no key is asked for."""
+    """The caller of a request; None without authentication."""
     return scope.get(CALLER)
 
 
-class Admission:
-    """Lets requests through that a key allows, and puts their caller into their scope."""
+class Authentication:
+    """Admits requests that a key allows, and stores the caller in their scope."""
 
     def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
         self._app = app
@@ -39,18 +39,18 @@ class Admission:
                 stats_of(scope).tenant = key.caller.tenant
                 if needed not in key.scopes:
                     raise _forbidden(needed)
-                key.meter.enter()
+                key.limiter.enter()
                 try:
                     await self._app(scope, receive, send)
                 finally:
-                    key.meter.leave()
+                    key.limiter.leave()
                 return
         await self._app(scope, receive, send)
 
     def _key(self, scope: Scope) -> ApiKey:
-        """The key of a request, of which it has exactly one.
+        """The single key of a request.
 
-        Lines of one name are joined by commas, which no key has.
+        Repeated headers are joined by commas, which no key contains.
         """
         given = headers_of(scope).get(b"authorization")
         if given is None or given[: len(_SCHEME)].lower() != _SCHEME:
@@ -63,11 +63,11 @@ class Admission:
 
 
 def _unauthenticated(detail: str, error: str | None = "invalid_token") -> Refusal:
-    """RFC 6750, section 3.1: no error where there was no key."""
+    """The error of a missing or invalid key; a missing one has no code (RFC 6750, 3.1)."""
     return Refusal(
         "unauthenticated",
         detail,
-        hint="send Authorization: Bearer gw_…, once, with a key that the operator gave you",
+        hint="send one header Authorization: Bearer gw_… with a key from the operator",
         challenge=_REALM if error is None else f'{_REALM}, error="{error}"',
     )
 

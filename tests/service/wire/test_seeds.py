@@ -1,10 +1,10 @@
-"""Cotangents and tangents as arrays, nested as what they belong to."""
+"""Cotangents and tangents as arrays, nested like their targets and sources."""
 
 import numpy as np
 import pytest
 from gradwire_service.problems import Refusal
-from gradwire_service.wire.directions import read_seeds, read_tangents
 from gradwire_service.wire.references import References
+from gradwire_service.wire.seeds import read_seeds, read_tangents
 
 
 def test_seeds_follow_the_target():

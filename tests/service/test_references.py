@@ -1,0 +1,248 @@
+"""Cached references are used without the store for a while; others do not block."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine
+from gradwire_service.engines import Engines
+from gradwire_service.local_cache import FRESH_SECONDS, LocalCache
+from gradwire_service.problems import Refusal
+from gradwire_service.references import ReferenceResolver, WouldBlock
+from gradwire_service.settings import Settings
+from gradwire_service.store import Key, Unavailable, policies
+from gradwire_service.store.memory import MemoryStore
+from gradwire_service.store.redis import RedisStore
+from gradwire_service.store.sqlite import SqliteStore
+from gradwire_service.wire.leaves import read_variables
+from gradwire_service.wire.references import ReferenceKind
+
+from tests.service.store.redis_server import REDIS, redis_server
+
+TTL = 100.0
+
+
+class Request(NamedTuple):
+    owner: str
+
+
+ME, YOU = Request("me"), Request("you")
+ARRAY = np.arange(4.0)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request, clock, tmp_path):
+    kept = policies(Settings(tensor_ttl_seconds=TTL))
+    path = str(tmp_path / "kept.db")
+    kept_in_memory = request.param == "memory"
+    store = MemoryStore(kept, clock) if kept_in_memory else SqliteStore(path, kept, clock)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def resolver(store, clock):
+    return ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+
+
+def test_what_is_not_at_hand_is_left_to_a_thread(resolver, clock):
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    program, _ = resolver.programs.put("me", "sum(x)", "f")
+    for kind, reference in ("tensors", tensor.ref), ("programs", program.id), ("names", "f"):
+        for _ in range(2):
+            with pytest.raises(WouldBlock):
+                resolver.references(ME, blocking=False).find(kind, reference)
+            held = resolver.references(ME).find(kind, reference)
+            assert held is resolver.references(ME, blocking=False).find(kind, reference)
+            with pytest.raises(WouldBlock):
+                resolver.references(YOU, blocking=False).find(kind, reference)
+            clock.now += FRESH_SECONDS
+    for kind, reference in ("tensors", "sha256:" + "0" * 64), ("names", "g"):
+        assert resolver.references(ME).find(kind, reference) is None
+        with pytest.raises(WouldBlock):
+            resolver.references(ME, blocking=False).find(kind, reference)
+
+
+def test_the_same_array_is_used_again(resolver, clock):
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    first = resolver.references(ME).find("tensors", tensor.ref)
+    clock.now += FRESH_SECONDS
+    assert resolver.references(ME).find("tensors", tensor.ref) is first
+    np.testing.assert_array_equal(first, ARRAY)
+    assert not first.flags.writeable
+
+
+def test_an_array_is_read_in_the_bytes_of_the_store_in_memory(clock):
+    store = MemoryStore(policies(Settings()), clock)
+    resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    held = store.find(Key("tensors", "me", tensor.ref))
+    assert held is not None
+    assert held.body is not None
+    array = resolver.references(ME).find("tensors", tensor.ref)
+    assert np.shares_memory(array, np.frombuffer(held.body))
+
+
+def test_use_at_hand_keeps_a_tensor(resolver, clock):
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    resolver.references(ME).find("tensors", tensor.ref)
+    for _ in range(300):
+        clock.now += 0.9
+        try:
+            resolver.references(ME, blocking=False).find("tensors", tensor.ref)
+        except WouldBlock:
+            assert resolver.references(ME).find("tensors", tensor.ref) is not None
+    assert resolver.tensors.find("me", tensor.ref).expires_at > clock.now + TTL - 2
+    clock.now += TTL
+    assert resolver.references(ME).find("tensors", tensor.ref) is None
+    with pytest.raises(Refusal):
+        resolver.tensors.find("me", tensor.ref)
+
+
+@pytest.mark.parametrize("ttl", [0.1, 10, 1e6])
+def test_nothing_is_used_long_after_it_ended(clock, ttl):
+    store = MemoryStore(policies(Settings(tensor_ttl_seconds=ttl)), clock)
+    resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    resolver.references(ME).find("tensors", tensor.ref)
+    store.remove(Key("tensors", "me", tensor.ref))
+    clock.now += min(FRESH_SECONDS, ttl / 20)
+    with pytest.raises(WouldBlock):
+        resolver.references(ME, blocking=False).find("tensors", tensor.ref)
+    assert resolver.references(ME).find("tensors", tensor.ref) is None
+
+
+def test_what_is_deleted_or_moved_here_is_seen_at_once(resolver):
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    first, _ = resolver.programs.put("me", "sum(x)", "f")
+    second, _ = resolver.programs.put("me", "x", "g")
+    references = resolver.references(ME)
+    references.find("tensors", tensor.ref)
+    references.find("programs", first.id)
+    references.find("names", "f")
+    resolver.programs.put("me", "x", "f")
+    assert resolver.references(ME).find("names", "f").id == second.id
+    resolver.tensors.remove("me", tensor.ref)
+    resolver.programs.remove("me", "f")
+    assert references.find("tensors", tensor.ref) is None
+    assert references.find("programs", second.id) is None
+    assert references.find("names", "f") is references.find("names", "g") is None
+    assert references.find("programs", first.id).id == first.id
+
+
+@pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
+def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
+    """A digest always has the same meaning; a name does not."""
+    with redis_server(tmp_path) as server:
+        store = RedisStore(server.url, policies(Settings()))
+        resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+        tensor, _ = resolver.tensors.put("me", ARRAY)
+        program, _ = resolver.programs.put("me", "sum(x)", "f")
+        fixed: list[tuple[ReferenceKind, str]]
+        fixed = [("tensors", tensor.ref), ("programs", program.id)]
+        held = [resolver.references(ME).find(*of) for of in fixed]
+        resolver.references(ME).find("names", "f")
+        server.stop()
+        for _ in range(3):
+            clock.now += FRESH_SECONDS
+            assert [resolver.references(ME).find(*of) for of in fixed] == held
+            assert [resolver.references(ME, blocking=False).find(*of) for of in fixed] == held
+            for of in fixed:
+                with pytest.raises(Unavailable):
+                    resolver.references(YOU).find(*of)
+            with pytest.raises(Unavailable):
+                resolver.references(ME).find("names", "f")
+        store.close()
+
+
+class Interrupted(MemoryStore):
+    """A store whose next answer is interrupted by another action."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.meanwhile = []
+
+    def find(self, key, *, body=True):
+        held = super().find(key, body=body)
+        while self.meanwhile:
+            self.meanwhile.pop()()
+        return held
+
+
+def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
+    store = Interrupted(policies(Settings()), clock)
+    resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    first, _ = resolver.programs.put("me", "sum(x)", "f")
+    second, _ = resolver.programs.put("me", "x", "g")
+    for kind, reference, change in (
+        (resolver.tensors, tensor.ref, lambda: resolver.tensors.remove("me", tensor.ref)),
+        (resolver.programs.names, "f", lambda: resolver.programs.names.put("me", "f", second.id)),
+        (resolver.programs, first.id, lambda: resolver.programs.remove("me", first.id)),
+    ):
+        store.meanwhile.append(change)
+        assert kind.load("me", reference) is not None, "it was there when the store was asked"
+        assert kind.get_fresh("me", reference) is None
+    assert resolver.references(ME).find("names", "f").id == second.id
+    assert resolver.references(ME).find("programs", first.id) is None
+
+
+def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
+    stores = [SqliteStore(str(tmp_path / "kept.db"), policies(Settings())) for _ in range(2)]
+    one, two = (
+        ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock) for store in stores
+    )
+    tensor, _ = one.tensors.put("me", ARRAY)
+    first, _ = one.programs.put("me", "sum(x)", "f")
+    assert two.references(ME).find("tensors", tensor.ref) is not None
+    assert two.references(ME).find("names", "f").id == first.id
+    second, _ = one.programs.put("me", "x", "f")
+    one.tensors.remove("me", tensor.ref)
+    assert two.references(ME).find("names", "f").id == first.id
+    clock.now += FRESH_SECONDS
+    assert two.references(ME).find("names", "f").id == second.id
+    assert two.references(ME).find("tensors", tensor.ref) is None
+    for store in stores:
+        store.close()
+
+
+def test_room_is_made_by_what_was_asked_for_longest_ago():
+    cache = LocalCache(100)
+    a, b, c = (Key("tensors", "me", id) for id in "abc")
+    cache.put(a, "A", 50, 1, cache.changes)
+    cache.put(b, "B", 50, 1, cache.changes)
+    cache.put(a, "A", 50, 1, cache.changes)
+    cache.put(c, "C", 50, 1, cache.changes)
+    assert [cache.get_fresh(key) for key in (a, b, c)] == ["A", None, "C"]
+    cache.put(a, "A again", 10, 1, cache.changes)
+    cache.put(b, "B", 40, 1, cache.changes)
+    assert [cache.get_fresh(key) for key in (a, b, c)] == ["A again", "B", "C"]
+    cache.put(b, "too large", 101, 1, cache.changes)
+    assert [cache.get_fresh(key) for key in (a, b, c)] == ["A again", None, "C"]
+
+
+def test_what_is_compiled_for_one_owner_is_not_for_another(resolver):
+    """Otherwise compile times would reveal the tensors of other owners."""
+    leaves = []
+    for request in ME, YOU:
+        tensor, _ = resolver.tensors.put(request.owner, ARRAY)
+        document = {"x": {"ref": tensor.ref}}
+        leaves.append(read_variables(document, resolver.references(request))["x"])
+    assert leaves[0].resident != leaves[1].resident
+    np.testing.assert_array_equal(leaves[0].value, leaves[1].value)
+
+
+def test_threads_find_what_is_held(resolver):
+    tensors = [resolver.tensors.put("me", ARRAY + i)[0] for i in range(20)]
+
+    def use(number):
+        tensor = tensors[number % 20]
+        found = resolver.references(ME).find("tensors", tensor.ref)
+        if number % 7 == 0:
+            resolver.tensors.delete("me", tensor.ref)
+            resolver.tensors.put("me", ARRAY + number % 20)
+        return found is None or found[0] == number % 20
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(use, range(400)))
