@@ -19,7 +19,7 @@ import httpx
 from gradwire.usage import used
 
 if TYPE_CHECKING:
-    from gradwire.steps import Answerable, Steps
+    from gradwire.steps import Conversation, Steps
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -58,13 +58,13 @@ class Call(Generic[T]):
 class Blocking(Protocol):
     """A client that waits for answers."""
 
-    def run(self, asked: Answerable[T]) -> T: ...
+    def run(self, asked: Conversation[T]) -> T: ...
 
 
 class Awaiting(Protocol):
     """A client whose answers are awaited."""
 
-    def run(self, asked: Answerable[T]) -> Coroutine[Any, Any, T]: ...
+    def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]: ...
 
 
 class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property

@@ -22,14 +22,14 @@ from gradwire.options import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_TIMEOUT,
     UNSET,
-    Options,
+    ClientOptions,
     Timeout,
     Unset,
     check_address,
 )
 from gradwire.requests import Program, TapeOptions
 from gradwire.residents import MOST_BYTES, Residents
-from gradwire.steps import Answerable, follow, follow_awaiting
+from gradwire.steps import Conversation, drive, drive_async
 from gradwire.tapes import AsyncTape, Tape, TapeBeingMade, record
 from gradwire.trees import Variables
 from gradwire.usage import used
@@ -67,7 +67,7 @@ class Connection(Compute, ABC, Generic[Http]):
     ) -> None:
         with used("a client's options"):
             given = base_url or (None if http_client is None else http_client.base_url)
-            self._options = Options.resolve(given, api_key, timeout, max_retries)
+            self._options = ClientOptions.resolve(given, api_key, timeout, max_retries)
             self._residents = Residents(MOST_BYTES if references else 0)
         transport = None
         if http_client is None and self._options.base_url == LOCAL:
@@ -138,7 +138,7 @@ class Connection(Compute, ABC, Generic[Http]):
         }
         return _reopened, (type(self), self._options.base_url, options)
 
-    def _arrive(self) -> None:
+    def _reopen_after_fork(self) -> None:
         """After a fork, leave the connections to the process that opened them."""
         if self._process == os.getpid() or self._adding is not None:
             return
@@ -163,14 +163,14 @@ class Client(Connection[httpx.Client]):
     {'x': np.float64(6.0)}
     """
 
-    def run(self, asked: Answerable[T]) -> T:
+    def run(self, asked: Conversation[T]) -> T:
         """The answer to a call, or what steps of several come to."""
-        return follow(asked, self.send)
+        return drive(asked, self.send)
 
     def send(self, call: Call[T]) -> T:
         """Send a call, again if need be, and return what its reply reads as."""
-        self._arrive()
-        return follow(self._residents.conversation(call), self._exchange)
+        self._reopen_after_fork()
+        return drive(self._residents.conversation(call), self._exchange)
 
     def _exchange(self, call: Call[T]) -> T:
         exchange = Exchange(call, self._options)
@@ -228,17 +228,17 @@ class AsyncClient(Connection[httpx.AsyncClient]):
     ...     answers = await asyncio.gather(*(client.gradient(program, {"x": x}) for x in points))
     """
 
-    def run(self, asked: Answerable[T]) -> Coroutine[Any, Any, T]:
+    def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
         """The answer to a call, or what steps of several come to."""
-        return self.send(asked) if isinstance(asked, Call) else follow_awaiting(asked, self.send)
+        return self.send(asked) if isinstance(asked, Call) else drive_async(asked, self.send)
 
     def send(self, call: Call[T]) -> Coroutine[Any, Any, T]:
         """Send a call, again if need be, and return what its reply reads as.
 
         What is sent is what the values are now, whatever they are when the answer is awaited.
         """
-        self._arrive()
-        return follow_awaiting(self._residents.conversation(call), self._exchange)
+        self._reopen_after_fork()
+        return drive_async(self._residents.conversation(call), self._exchange)
 
     async def _exchange(self, call: Call[T]) -> T:
         exchange = Exchange(call, self._options)

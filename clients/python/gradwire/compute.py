@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.call import Call, Reply, sent
 from gradwire.derivatives import Derivatives
 from gradwire.errors import UsageError
 from gradwire.mapping import MappedFunction, MappedProgram, mapped, progress_of, side_by_side
 from gradwire.notebook.drawings import Drawing, drawing
-from gradwire.requests import Options, Program, point
+from gradwire.requests import EvaluateOptions, Program, program_at
 from gradwire.results import Evaluation
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
@@ -24,7 +24,10 @@ class Compute(Derivatives):
 
     @sent
     def evaluate(
-        self, program: Program, variables: Variables | None = None, **options: Unpack[Options]
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        **options: Unpack[EvaluateOptions],
     ) -> Call[Evaluation]:
         r"""The values of ``outputs``, nested as they are, by default of the program's own.
 
@@ -33,7 +36,7 @@ class Compute(Derivatives):
         >>> client.evaluate("y = x**2\nsum(y)", {"x": [1.0, 2.0]}).outputs
         np.float64(5.0)
         """
-        return questions.evaluation(point(program, variables), options)
+        return endpoints.evaluation(program_at(program, variables), options)
 
     @sent
     def request(self, method: str, path: str, document: Any = None) -> Call[Reply]:
@@ -55,7 +58,7 @@ class Compute(Derivatives):
         variables: Variables | None = None,
         chunk: int | None = None,
         progress: bool | None = None,
-        **options: Unpack[Options],
+        **options: Unpack[EvaluateOptions],
     ) -> Steps[list[Any]]:
         """What a program or a function gives at each of many points, as Python's ``map``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast
 
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.call import Call, Reply, sent, sent_later
 from gradwire.requests import (
     CheckOptions,
@@ -14,7 +14,7 @@ from gradwire.requests import (
     HessianOptions,
     JacobianOptions,
     Program,
-    point,
+    program_at,
 )
 from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
 from gradwire.tracing import transforms
@@ -107,7 +107,7 @@ class Derivatives:
         >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}, sources="x").gradients
         array([ 4., 12.])
         """
-        return questions.gradient(point(program, variables), options)
+        return endpoints.gradient(program_at(program, variables), options)
 
     @sent
     def check(
@@ -122,7 +122,7 @@ class Derivatives:
         >>> client.check("log(det(a))", {"a": [[2.0, 1.0], [0.5, 3.0]]}).ok
         True
         """
-        return questions.check(point(program, variables), options)
+        return endpoints.check(program_at(program, variables), options)
 
     @also_of(transforms.jacobian)
     @sent
@@ -141,7 +141,7 @@ class Derivatives:
         >>> client.jacobian("stack([x * y, x + y])", {"x": 2.0, "y": 3.0}).jacobian
         {'x': array([3., 1.]), 'y': array([2., 1.])}
         """
-        return questions.jacobian(point(program, variables), options)
+        return endpoints.jacobian(program_at(program, variables), options)
 
     @also_of(transforms.hessian)
     @sent
@@ -160,7 +160,7 @@ class Derivatives:
         array([[ 6.,  0.],
                [ 0., 12.]])
         """
-        return questions.hessian(point(program, variables), options)
+        return endpoints.hessian(program_at(program, variables), options)
 
     @also_of(transforms.jvp)
     @sent
@@ -179,7 +179,7 @@ class Derivatives:
         >>> client.jvp("x * y", {"x": [1.0, 2.0], "y": 3.0}, {"x": [1.0, -1.0]}).jvp
         array([ 3., -3.])
         """
-        return questions.jvp(point(program, variables), tangents, options)
+        return endpoints.jvp(program_at(program, variables), tangents, options)
 
     @also_of(transforms.hvp)
     @sent
@@ -198,7 +198,7 @@ class Derivatives:
         >>> client.hvp("sum(x**4)", {"x": [1.0, 2.0]}, {"x": [1.0, -1.0]}).hvp
         {'x': array([ 12., -48.])}
         """
-        return questions.hvp(point(program, variables), vectors, options)
+        return endpoints.hvp(program_at(program, variables), vectors, options)
 
     @also_later_of(transforms.value_and_grad)
     @sent_later
@@ -220,7 +220,7 @@ class Derivatives:
         ) -> Call[tuple[Any, Any]]:
             given = variables if not named else {**outermost(variables or {}), **named}
             asked = GradientOptions(target=target, sources=sources)
-            call = questions.gradient(point(program, given), asked)
+            call = endpoints.gradient(program_at(program, given), asked)
 
             def read(reply: Reply) -> tuple[Any, Any]:
                 answer = call.read(reply)

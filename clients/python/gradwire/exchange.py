@@ -35,8 +35,8 @@ from gradwire.errors import (
     UsageError,
     error_class,
 )
-from gradwire.nodes import Node
-from gradwire.options import Options
+from gradwire.locations import Node
+from gradwire.options import ClientOptions
 from gradwire.results import request_id
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class InPieces(httpx.ByteStream):
 class Exchange(Generic[T]):
     """The attempts at one call; ``result`` returns or raises once it is ``done``."""
 
-    def __init__(self, call: Call[T], options: Options) -> None:
+    def __init__(self, call: Call[T], options: ClientOptions) -> None:
         self.method: str = call.method
         self.base_url: str = options.base_url
         self.url: str = f"{options.base_url}{call.path}"

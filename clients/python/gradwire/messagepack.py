@@ -80,7 +80,7 @@ def pack(document: Any, refer: Refer | None = None) -> bytes:
 
     Raises: ``TypeError`` for what is none of these, ``ValueError`` for numbers that are too large.
     """
-    writer = _Writer(refer)
+    writer = _Packer(refer)
     writer.value(document)
     return b"".join(writer.pieces)
 
@@ -97,7 +97,7 @@ def unpack(body: bytes) -> Any:
     return document
 
 
-class _Writer:
+class _Packer:
     """What is written of a body: bytes, and arrays that stand for their own."""
 
     def __init__(self, refer: Refer | None = None) -> None:

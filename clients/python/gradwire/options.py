@@ -39,7 +39,7 @@ UNSET: Final = Unset.UNSET
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ClientOptions:
     """A client's settings; ``timeout`` is in seconds, ``None`` waits for ever."""
 
     base_url: str
@@ -71,7 +71,7 @@ class Options:
         timeout: Timeout,
         max_retries: int,
         environment: Mapping[str, str] = os.environ,
-    ) -> Options:
+    ) -> ClientOptions:
         """Arguments win over the environment (``GRADWIRE_URL``, ``GRADWIRE_API_KEY``)."""
         url = str(base_url or "") or environment.get("GRADWIRE_URL") or DEFAULT_BASE_URL
         key = environment.get("GRADWIRE_API_KEY") if api_key is None else api_key

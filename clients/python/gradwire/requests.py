@@ -31,7 +31,7 @@ class RecordingOptions(TypedDict, total=False):
     timeout_ms: float | None
 
 
-class Options(RecordingOptions, total=False):
+class EvaluateOptions(RecordingOptions, total=False):
     """What every computation may be told."""
 
     #: What to return, nested as the answer shall be; beside a derivative, further values.
@@ -41,7 +41,7 @@ class Options(RecordingOptions, total=False):
     batch: Sequence[str] | Mapping[str, int] | None
 
 
-class DerivativeOptions(Options, total=False):
+class DerivativeOptions(EvaluateOptions, total=False):
     """What everything that differentiates may be told."""
 
     #: What is differentiated, by default the program's output; the sum of all where it is nested.
@@ -107,7 +107,7 @@ class TapeOptions(RecordingOptions, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ProgramAt:
     """What questions are about: a program at a point, or a tape of it."""
 
     path: str
@@ -123,14 +123,14 @@ class Subject:
         return self.program if isinstance(self.program, str) else None
 
 
-def point(program: Program, variables: Variables | None) -> Subject:
+def program_at(program: Program, variables: Variables | None) -> ProgramAt:
     """A program at its variables."""
     check_program(program)
     sent = encode_variables({} if variables is None else variables)
-    return Subject("/v1", {"program": program, "variables": sent}, program, variables)
+    return ProgramAt("/v1", {"program": program, "variables": sent}, program, variables)
 
 
-def document_of(subject: Subject, options: Mapping[str, object]) -> dict[str, Any]:
+def document_of(subject: ProgramAt, options: Mapping[str, object]) -> dict[str, Any]:
     """A request's body: what was left out is not sent."""
     return {
         **subject.document,

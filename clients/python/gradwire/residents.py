@@ -47,13 +47,13 @@ SAMPLED: Final = 32
 #: How long nothing is named after the service has refused to store it, or lost it at once.
 PAUSE_SECONDS: Final = 60.0
 #: Where a response has a ``Named``, among its extensions.
-NAMED: Final = "gradwire.named"
+REFERENTS: Final = "gradwire.named"
 #: How often what the service does not hold is stored before all is sent as it is.
 ATTEMPTS: Final = 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Named:
+class Referents:
     """What the references in a request stand for."""
 
     #: By reference; of a program there is no array.
@@ -262,7 +262,7 @@ def _telling(
     """A reading that notes beside the response what the references in its request stand for."""
 
     def told(reply: Reply) -> T:
-        reply.response.extensions[NAMED] = Named({n: named[n].copy for n in named}, source)
+        reply.response.extensions[REFERENTS] = Referents({n: named[n].copy for n in named}, source)
         return read(reply)
 
     return told

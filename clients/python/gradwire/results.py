@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 
 from gradwire.call import Reply
-from gradwire.nodes import Node
-from gradwire.notebook.shown import Shown
+from gradwire.locations import Node
+from gradwire.notebook.mixin import DisplayMixin
 from gradwire.values import decode
 
 
@@ -66,7 +66,7 @@ class Nonfinite(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Result(Shown):
+class Result(DisplayMixin):
     """What every answer tells beside its values."""
 
     #: New values of the variables that the program assigned to, by path.
@@ -187,7 +187,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Recording(Shown):
+class Recording(DisplayMixin):
     """What a tape has recorded."""
 
     program: str

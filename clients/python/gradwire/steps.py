@@ -4,7 +4,7 @@ Each is written once: a client that waits follows it, and so does one whose answ
 
 >>> def descend(program: Program, x: float) -> Steps[float]:
 ...     while True:
-...         answer = yield from questions.gradient(point(program, {"x": x}), {"sources": "x"})
+...         answer = yield from endpoints.gradient(program_at(program, {"x": x}), {"sources": "x"})
 ...         if abs(answer.gradients) < 1e-6:
 ...             return x
 ...         x -= 0.1 * answer.gradients
@@ -27,20 +27,20 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Answerable(Protocol[T_co]):
+class Conversation(Protocol[T_co]):
     """What a client answers: a ``Call``, ``Work``, or steps that are made of them."""
 
-    def __iter__(self) -> Generator[Call[Any] | Work[Any], Any, T_co]: ...
+    def __iter__(self) -> Generator[Call[Any] | BlockingStep[Any], Any, T_co]: ...
 
 
 class Fetch(Protocol):
     """Waits for an answer, and returns it."""
 
-    def __call__(self, asked: Answerable[T], /) -> T: ...
+    def __call__(self, asked: Conversation[T], /) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Work(Generic[T]):
+class BlockingStep(Generic[T]):
     """What is computed here, of answers that it fetches when it finds that it needs them.
 
     This is for what cannot be a generator, as the user's own functions. A client that is awaited
@@ -49,13 +49,13 @@ class Work(Generic[T]):
 
     function: Callable[[Fetch], T]
 
-    def __iter__(self) -> Generator[Work[T], Any, T]:
+    def __iter__(self) -> Generator[BlockingStep[T], Any, T]:
         answer: T = yield self
         return answer
 
 
 #: A conversation that comes to ``T``.
-Steps: TypeAlias = Generator[Call[Any] | Work[Any], Any, T]
+Steps: TypeAlias = Generator[Call[Any] | BlockingStep[Any], Any, T]
 
 
 class Send(Protocol):
@@ -64,24 +64,24 @@ class Send(Protocol):
     def __call__(self, call: Call[T], /) -> T: ...
 
 
-class SendAwaiting(Protocol):
+class SendAsync(Protocol):
     """Sends a call; what its reply reads as is awaited."""
 
     def __call__(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
 
 
-def follow(asked: Answerable[T], send: Send) -> T:
+def drive(asked: Conversation[T], send: Send) -> T:
     """Take step after step, waiting for each, and return what they come to."""
 
-    def fetch(other: Answerable[Any], /) -> Any:
-        return follow(other, send)
+    def fetch(other: Conversation[Any], /) -> Any:
+        return drive(other, send)
 
     steps = iter(asked)
     try:
         step = next(steps)
         while True:
             try:
-                came = step.function(fetch) if isinstance(step, Work) else send(step)
+                came = step.function(fetch) if isinstance(step, BlockingStep) else send(step)
             except BaseException as error:  # noqa: BLE001 - the steps may have to clean up
                 step = steps.throw(error)
             else:
@@ -91,14 +91,16 @@ def follow(asked: Answerable[T], send: Send) -> T:
         return answer
 
 
-async def follow_awaiting(asked: Answerable[T], send: SendAwaiting) -> T:
+async def drive_async(asked: Conversation[T], send: SendAsync) -> T:
     """The same, awaiting each step; work is done in a thread, of which the loop is no part."""
     steps = iter(asked)
     try:
         step = next(steps)
         while True:
             try:
-                came = await (_elsewhere(step, send) if isinstance(step, Work) else send(step))
+                came = await (
+                    _in_thread(step, send) if isinstance(step, BlockingStep) else send(step)
+                )
             except BaseException as error:  # noqa: BLE001 - the steps may have to clean up
                 step = steps.throw(error)
             else:
@@ -108,7 +110,7 @@ async def follow_awaiting(asked: Answerable[T], send: SendAwaiting) -> T:
         return answer
 
 
-async def _elsewhere(work: Work[T], send: SendAwaiting) -> T:
+async def _in_thread(blocking: BlockingStep[T], send: SendAsync) -> T:
     """Do work in a thread; what it fetches, it waits for while this loop sends it."""
     loop = asyncio.get_running_loop()
     awaited = True
@@ -118,10 +120,10 @@ async def _elsewhere(work: Work[T], send: SendAwaiting) -> T:
             raise asyncio.CancelledError
         return asyncio.run_coroutine_threadsafe(send(call), loop).result()
 
-    def fetch(other: Answerable[Any], /) -> Any:
-        return follow(other, send_from_there)
+    def fetch(other: Conversation[Any], /) -> Any:
+        return drive(other, send_from_there)
 
     try:
-        return await asyncio.to_thread(work.function, fetch)
+        return await asyncio.to_thread(blocking.function, fetch)
     finally:
         awaited = False  # a thread cannot be stopped, but need not be served

@@ -214,10 +214,10 @@ class Nested:
         """What is known of results: NumPy's rules tell, else what the service gives for ones."""
         known = self._known.get(avals)
         if known is None:
-            asked = self._told.recipe(*[stand_in(aval) for aval in avals])
+            asked = self._told.traced(*[stand_in(aval) for aval in avals])
             try:
-                recipe, _ = self._told.client.run(asked)
-                known = recipe.result([])
+                traced, _ = self._told.client.run(asked)
+                known = traced.result([])
             except APIError:
                 if not self._number:
                     raise

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.local import LOCAL_URL
-from gradwire.notebook.asked import Asked
+from gradwire.notebook.request_view import RequestView
 from gradwire.options import DEFAULT_BASE_URL
 
 #: What the shell takes secrets from, so that they stand in no command.
@@ -42,7 +42,7 @@ def curl(response: httpx.Response) -> str:
     if not request.content:
         return " \\\n  ".join(lines)
     lines += ["--header 'Content-Type: application/json'", "--data-binary @- <<'JSON'"]
-    return " \\\n  ".join(lines) + f"\n{_readable(Asked.of(response).document)}\nJSON"
+    return " \\\n  ".join(lines) + f"\n{_readable(RequestView.of(response).document)}\nJSON"
 
 
 def _address(url: httpx.URL) -> str:

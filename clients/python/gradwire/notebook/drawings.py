@@ -73,9 +73,9 @@ def drawing(
     variables: Any = point[0] if point else None
     if callable(program):
         function = program if isinstance(program, Function) else Function(program)
-        recipe, leaves = yield from function.recipe(*point)
-        program, variables = recipe.text, recipe.variables(leaves)
-        target = recipe.returned if target is None else target
+        traced, leaves = yield from function.traced(*point)
+        program, variables = traced.text, traced.variables(leaves)
+        target = traced.returned if target is None else target
     elif len(point) > 1:
         raise UsageError(f"a program has one point, its variables by name, not {len(point)}")
     known = yield from _registered(program)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.notebook import words
+from gradwire.notebook import messages
 from gradwire.notebook.cells import as_matrix, cells
 from gradwire.notebook.figures import digits, numbers, summary
 from gradwire.notebook.grids import exact, grid
@@ -34,7 +34,7 @@ def leaf_cell(leaf: Any, opens: bool = True) -> Markup:
     if leaf is None:
         return element("span", "none", class_="gw-quiet")
     if numbers(leaf) is None:
-        return element("span", words.cut(repr(leaf)), class_="gw-no")
+        return element("span", messages.cut(repr(leaf)), class_="gw-no")
     if not isinstance(leaf, (SparseArray, RaggedArray)) and np.ndim(leaf) == 0:
         kind = "gw-no" if np.isfinite(leaf) else "gw-no gw-odd"
         return element("span", digits(leaf), class_=kind, title=exact(leaf))
@@ -42,7 +42,7 @@ def leaf_cell(leaf: Any, opens: bool = True) -> Markup:
         return grid(lines_of(leaf))
     shown = cells(leaf, SMALL_CELLS)
     told = summary(leaf)
-    caption = element("span", words.extent(told) if told else "", class_="gw-more")
+    caption = element("span", messages.extent(told) if told else "", class_="gw-more")
     if shown is None:
         return caption
     head = picture(shown, largest(shown), SMALL), caption
@@ -54,7 +54,7 @@ def leaf_cell(leaf: Any, opens: bool = True) -> Markup:
 def told_cell(leaf: Any) -> Markup:
     """What sums a leaf up, where it is drawn elsewhere."""
     told = None if leaf is None or leaf is MISSING else summary(leaf)
-    return element("span", words.extent(told) if told else "", class_="gw-more")
+    return element("span", messages.extent(told) if told else "", class_="gw-more")
 
 
 def fits(leaf: Any, most: tuple[int, int]) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.notebook.asked import Asked
 from gradwire.notebook.figures import digits
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import rows
 from gradwire.results import Hessian, Jacobian, Result
 from gradwire.sparse import SparseArray
@@ -101,7 +101,7 @@ class Matrix:
         return f"singular values {ends}, rank {rank}"
 
 
-def matrix(result: Result, asked: Asked) -> Matrix | None:
+def matrix(result: Result, asked: RequestView) -> Matrix | None:
     """The matrix that an answer gives, if it gives one."""
     names = asked.names("sources")
     single = not asked.document.get("batch")

@@ -31,8 +31,8 @@ def plot_gradients(gradients: Any, *, steps: bool | None = None) -> Figure:
     >>> gradwire.plot_gradients([grad(w) for w in path], steps=True)
     """
     imported("matplotlib.figure", "plot_gradients")
-    from gradwire.notebook.many_steps import draw_steps
-    from gradwire.notebook.one_step import draw_step
+    from gradwire.notebook.history_plot import draw_steps
+    from gradwire.notebook.step_plot import draw_step
 
     if steps is None:
         is_list = isinstance(gradients, (list, tuple))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gradwire.notebook.asked import Asked
+from gradwire.notebook.request_view import RequestView
 from gradwire.results import Check, Derivative, Evaluation, Gradient, Hvp, Jacobian, Jvp, Result
 from gradwire.trees import MISSING
 
@@ -29,7 +29,7 @@ class Section:
     of_sources: bool = False
 
 
-def sections(result: Result, asked: Asked) -> list[Section]:
+def sections(result: Result, asked: RequestView) -> list[Section]:
     """The tables of an answer, the one that it was asked for first."""
     shown = [_main(result, asked)]
     outputs = result.outputs if isinstance(result, Derivative) else None
@@ -40,7 +40,7 @@ def sections(result: Result, asked: Asked) -> list[Section]:
     return shown
 
 
-def _main(result: Result, asked: Asked) -> Section:
+def _main(result: Result, asked: RequestView) -> Section:
     if isinstance(result, Evaluation):
         return Section("output", {"value": result.outputs}, names=asked.names("outputs"))
     if isinstance(result, Jvp):

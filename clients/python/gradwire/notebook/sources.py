@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.notebook.asked import Asked
 from gradwire.notebook.figures import Summary, summary
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import rows
 from gradwire.results import Gradient
 from gradwire.trees import MISSING
@@ -22,7 +22,7 @@ VANISHING, EXPLODING, BROKEN = "vanishing", "exploding", "not finite"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceGradient:
     """A source's gradient."""
 
     path: str
@@ -35,22 +35,22 @@ class Source:
         return math.nan if self.told.nonfinite else self.told.norm / math.sqrt(self.told.size)
 
 
-def sources(gradients: Any) -> list[Source]:
+def sources(gradients: Any) -> list[SourceGradient]:
     """The gradients that there are, of an answer or nested by themselves."""
     names: Any = MISSING
     if isinstance(gradients, Gradient):
-        names = Asked.of(gradients.raw).names("sources")
+        names = RequestView.of(gradients.raw).names("sources")
         gradients = gradients.gradients
     found = []
     for row in rows({"gradient": gradients}, names):
         leaf = None if row.leaves is None else row.leaves["gradient"]
         told = None if leaf is None else summary(leaf)
         if told is not None and told.size:
-            found.append(Source(row.path or "source", leaf, told))
+            found.append(SourceGradient(row.path or "source", leaf, told))
     return found
 
 
-def marks(found: Sequence[Source]) -> list[str]:
+def marks(found: Sequence[SourceGradient]) -> list[str]:
     """What stands out of each: beside the median of those that are not zero."""
     sizes = [source.rms for source in found if source.rms > 0]
     median = float(np.median(sizes)) if sizes else 0.0

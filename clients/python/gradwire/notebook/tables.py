@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
-from gradwire.notebook import words
-from gradwire.notebook.asked import Asked
+from gradwire.notebook import messages
 from gradwire.notebook.figures import digits, summary, type_of
 from gradwire.notebook.leaves import leaf_cell, told_cell
 from gradwire.notebook.markup import Markup, element, indented, joined
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import Row, rows
 from gradwire.notebook.sections import Section
 from gradwire.results import Check, Result
@@ -30,7 +30,7 @@ NOTHING = Markup("")
 
 
 def section_table(
-    section: Section, result: Result, asked: Asked, drawn: Sequence[str] = ()
+    section: Section, result: Result, asked: RequestView, drawn: Sequence[str] = ()
 ) -> Markup:
     """A table with a row for each leaf and each nesting level.
 
@@ -63,7 +63,7 @@ def section_table(
 
 
 def _columns(
-    section: Section, result: Result, asked: Asked, told: Sequence[Row], drawn: Sequence[str]
+    section: Section, result: Result, asked: RequestView, told: Sequence[Row], drawn: Sequence[str]
 ) -> Iterator[tuple[str, Cell]]:
     point = asked if section.of_sources else None
     yield section.of, lambda row, _: _name(row)
@@ -85,21 +85,21 @@ def _told(name: str) -> Cell:
 def _values(name: str, result: Result) -> Cell:
     def cell(row: Row, opens: bool) -> Markup:
         leaf = (row.leaves or {})[name]
-        why = words.why_none(result, row.path) if leaf is None else ""
+        why = messages.why_none(result, row.path) if leaf is None else ""
         return element("span", f"none: {why}", class_="gw-quiet") if why else leaf_cell(leaf, opens)
 
     return cell
 
 
 def _name(row: Row) -> Markup:
-    label = words.cut(row.label or "value")
+    label = messages.cut(row.label or "value")
     renamed = row.path if row.label and not row.path.endswith(row.label) else ""
-    told = [element("span", f" {words.cut(renamed)}", class_="gw-type")] if renamed else []
+    told = [element("span", f" {messages.cut(renamed)}", class_="gw-type")] if renamed else []
     name = element("span", label, class_="gw-name", title=row.path or None)
     return element("span", indented(row.depth), name, *told)
 
 
-def _type(row: Row, point: Asked | None) -> Markup:
+def _type(row: Row, point: RequestView | None) -> Markup:
     first = next(iter((row.leaves or {}).values()))
     typed = point.variable(row.path) if point and first is None else first
     told = "" if typed is MISSING or typed is None else type_of(typed)
@@ -134,7 +134,7 @@ def _norm(leaf: Any) -> float | None:
 
 
 def _verdict(result: Check, path: str) -> Markup:
-    told = words.verdict(result, path)
+    told = messages.verdict(result, path)
     if not told:
         return NOTHING
     right = result.checks[path].ok

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing import literals
-from gradwire.tracing.several import results
+from gradwire.tracing.multi_output import results
 from gradwire.tracing.shapes import Aval, called
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_term

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
-from gradwire.steps import Answerable, Fetch, Steps, Work
-from gradwire.tracing.libraries import substitute_of, substitutes
-from gradwire.tracing.outside import Outside
-from gradwire.tracing.recipes import Recipe, placed, record
-from gradwire.tracing.replaced import REPLACEMENTS
+from gradwire.steps import BlockingStep, Conversation, Fetch, Steps
+from gradwire.tracing.captured import Captured
+from gradwire.tracing.libraries import loaded_patches, substitute_of
+from gradwire.tracing.patching import PATCHES
 from gradwire.tracing.signatures import signature
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
+from gradwire.tracing.traced import TracedProgram, record, with_source_notes
 from gradwire.tracing.traces import current
 from gradwire.usage import check_client, check_function, used
 
@@ -30,7 +30,7 @@ MOST_PATHS = 64
 class Runs(Protocol):
     """A client: what follows steps, at once or awaited."""
 
-    def run(self, asked: Answerable[Any], /) -> Any: ...
+    def run(self, asked: Conversation[Any], /) -> Any: ...
 
 
 class Function(Generic[P, T]):
@@ -68,8 +68,8 @@ class Function(Generic[P, T]):
         self._names = names
         #: What makes it in another process, where it has no name, and of what.
         self._again = again
-        self._recipes: dict[Any, list[Recipe]] = {}
-        self._outside = Outside(python)
+        self._traced: dict[Any, list[TracedProgram]] = {}
+        self._captured = Captured(python)
         #: What has been made of this function, so that it is recorded once.
         self.derived: dict[Any, Function[..., Any]] = {}
 
@@ -122,9 +122,9 @@ class Function(Generic[P, T]):
         return self._client
 
     @property
-    def recordings(self) -> list[Recipe]:
+    def recordings(self) -> list[TracedProgram]:
         """What was recorded of it so far."""
-        return [recipe for known in self._recipes.values() for recipe in known]
+        return [traced for known in self._traced.values() for traced in known]
 
     @property
     def inline(self) -> Callable[..., Any]:
@@ -134,62 +134,62 @@ class Function(Generic[P, T]):
     def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
         """The requests that a call makes: one, once it was recorded."""
         leaves, known = self._known(args, kwargs)
-        outcomes: Sequence[Any] = ()
+        guard_values: Sequence[Any] = ()
         while True:
-            recipe = yield from self._path(known, args, kwargs, outcomes)
-            with placed(recipe.written):
-                answer = yield from recipe.call(leaves)
-            outcomes = recipe.outcomes(answer.outputs)
-            if recipe.holds(outcomes):
-                return recipe.result(answer.outputs)
+            traced = yield from self._path(known, args, kwargs, guard_values)
+            with with_source_notes(traced.written):
+                answer = yield from traced.call(leaves)
+            guard_values = traced.guard_values(answer.outputs)
+            if traced.guards_hold(guard_values):
+                return traced.result(answer.outputs)
 
-    def recipe(self, *args: Any, **kwargs: Any) -> Steps[tuple[Recipe, list[Any]]]:
+    def traced(self, *args: Any, **kwargs: Any) -> Steps[tuple[TracedProgram, list[Any]]]:
         """What would be sent for these arguments: the program, and the arguments' leaves."""
         leaves, known = self._known(args, kwargs)
         return (yield from self._path(known, args, kwargs, ())), leaves
 
-    def path(self, args: tuple[Any, ...], outcomes: Sequence[Any]) -> Steps[Recipe]:
+    def path(self, args: tuple[Any, ...], guard_values: Sequence[Any]) -> Steps[TracedProgram]:
         """The recording for arguments of which so much was decided."""
         _, known = self._known(args, {})
-        return (yield from self._path(known, args, {}, outcomes))
+        return (yield from self._path(known, args, {}, guard_values))
 
     def _path(
         self,
-        known: list[Recipe],
+        known: list[TracedProgram],
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
-        outcomes: Sequence[Any],
-    ) -> Steps[Recipe]:
-        recipe = _holding(known, outcomes)
-        if recipe is None:
-            recipe = yield from self._record(args, kwargs, outcomes)
-            known.append(recipe)
+        guard_values: Sequence[Any],
+    ) -> Steps[TracedProgram]:
+        traced = _with_guard_values(known, guard_values)
+        if traced is None:
+            traced = yield from self._record(args, kwargs, guard_values)
+            known.append(traced)
             del known[:-MOST_PATHS]
-        return recipe
+        return traced
 
     def _record(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], outcomes: Sequence[Any]
-    ) -> Work[Recipe]:
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], guard_values: Sequence[Any]
+    ) -> BlockingStep[TracedProgram]:
         leaves, structure = flatten((self._prepared(args), kwargs))
         names = self._names or leaf_names(self._python, structure)
 
-        def recorded(fetch: Fetch) -> Recipe:
-            with REPLACEMENTS.during([*substitutes(), *self._outside.of_libraries()]):
-                return record(self._inline, names, structure, leaves, fetch, outcomes)
+        def recorded(fetch: Fetch) -> TracedProgram:
+            with PATCHES.during([*loaded_patches(), *self._captured.library_patches()]):
+                return record(self._inline, names, structure, leaves, fetch, guard_values)
 
-        return Work(recorded)
+        return BlockingStep(recorded)
 
     def _known(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[list[Any], list[Recipe]]:
+    ) -> tuple[list[Any], list[TracedProgram]]:
         """The leaves of arguments, and the recordings for such."""
         with used("the arguments"):
             leaves, key = signature(args, kwargs, self._differentiated)
-        if self._outside.changed() or len(self._recipes) > MOST_RECIPES:
-            self._recipes = {}
-        known = self._recipes.get(key)
+        if self._captured.changed() or len(self._traced) > MOST_RECIPES:
+            self._traced = {}
+        known = self._traced.get(key)
         if known is None:
-            known = self._recipes[key] = []
+            known = self._traced[key] = []
         return leaves, known
 
     def _prepared(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -224,11 +224,13 @@ def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
     return python if recorded is None else recorded
 
 
-def _holding(known: Sequence[Recipe], outcomes: Sequence[Any]) -> Recipe | None:
+def _with_guard_values(
+    known: Sequence[TracedProgram], guard_values: Sequence[Any]
+) -> TracedProgram | None:
     """The recording, the newest first, that was decided like this."""
-    for recipe in reversed(known):
-        if recipe.holds(outcomes):
-            return recipe
+    for traced in reversed(known):
+        if traced.guards_hold(guard_values):
+            return traced
     return None
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import gradwire.tracing.numpy_calls  # noqa: F401 - its tables name what is replaced here, later
 from gradwire.tracing import literals
 from gradwire.tracing.calls import record_call
-from gradwire.tracing.replaced import Spot, Substitute
+from gradwire.tracing.patching import Binding, Patch
 from gradwire.tracing.shapes import elementwise
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_term
@@ -54,10 +54,10 @@ DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
 VECTOR_DISTRIBUTIONS = ("multivariate_normal", "dirichlet", "multinomial")
 
 
-def substitutes() -> tuple[Substitute, ...]:
+def loaded_patches() -> tuple[Patch, ...]:
     """What stands in the libraries' modules while something is recorded."""
     loaded = tuple(sys.modules.get(name) for name in SCIPY)
-    return _substitutes(loaded)
+    return _patches(loaded)
 
 
 def substitute_of(value: Any) -> Any:
@@ -69,7 +69,7 @@ def substitute_of(value: Any) -> Any:
 
 
 @cache
-def _substitutes(loaded: tuple[ModuleType | None, ...]) -> tuple[Substitute, ...]:
+def _patches(loaded: tuple[ModuleType | None, ...]) -> tuple[Patch, ...]:
     found = [*_of_numpy(), *_of_math()]
     for home, module in zip(SCIPY, loaded, strict=True):
         if module is not None:
@@ -87,38 +87,38 @@ def _substitutes(loaded: tuple[ModuleType | None, ...]) -> tuple[Substitute, ...
 def _by_original(loaded: tuple[ModuleType | None, ...]) -> dict[Any, Any]:
     return {
         original: substitute
-        for spot, original, substitute in _substitutes(loaded)
-        if isinstance(spot.holder, ModuleType)
+        for binding, original, substitute in _patches(loaded)
+        if isinstance(binding.holder, ModuleType)
     }
 
 
-def _of_numpy() -> Iterator[Substitute]:
+def _of_numpy() -> Iterator[Patch]:
     for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
         original = getattr(np, name)
-        yield Substitute(Spot(np, name), original, _recording(original, _array))
+        yield Patch(Binding(np, name), original, _recording(original, _array))
     for path in OF_LISTS:
         holder, _, name = path.rpartition(".")
         module = getattr(np, holder) if holder else np
         original = getattr(module, name)
-        yield Substitute(Spot(module, name), original, _recording(original, _of_lists))
-    yield Substitute(Spot(np, "full"), np.full, _recording(np.full, _full))
+        yield Patch(Binding(module, name), original, _recording(original, _of_lists))
+    yield Patch(Binding(np, "full"), np.full, _recording(np.full, _full))
     methods: list[tuple[type, str, Record]] = [
         (np.vectorize, "__call__", _vectorized),
         (type(np.r_).__mro__[1], "__getitem__", _joined),
     ]
     for kind, name, record in methods:
         original = getattr(kind, name)
-        yield Substitute(Spot(kind, name), original, _recording(original, record))
+        yield Patch(Binding(kind, name), original, _recording(original, record))
 
 
-def _of_math() -> Iterator[Substitute]:
+def _of_math() -> Iterator[Patch]:
     """Those of ``math`` that are ufuncs; ``floor`` and the like ask for integers themselves."""
     for name, original in vars(math).items():
         home = RENAMED.get(f"math.{name}", f"np.{name}")
         known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
         if known and callable(original) and name not in ("floor", "ceil", "trunc"):
             record = _logarithm if name == "log" else partial(_written, home)
-            yield Substitute(Spot(math, name), original, _recording(original, record))
+            yield Patch(Binding(math, name), original, _recording(original, record))
 
 
 def _logarithm(
@@ -128,38 +128,38 @@ def _logarithm(
     return np.log(x) / np.log(base[0]) if base else np.log(x)
 
 
-def _of_scipy(home: str, module: ModuleType) -> Iterator[Substitute]:
+def _of_scipy(home: str, module: ModuleType) -> Iterator[Patch]:
     for name in getattr(module, "__all__", ()):
         original = getattr(module, name)
         if not callable(original) or isinstance(original, (type, np.ufunc)):
             continue
         if name in VECTOR_DISTRIBUTIONS or hasattr(original, "logcdf"):
             continue
-        record = IN_OTHER_WORDS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
-        yield Substitute(Spot(module, name), original, _recording(original, record))
+        record = DECOMPOSITIONS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
+        yield Patch(Binding(module, name), original, _recording(original, record))
 
 
-def _of_sparse(sparse: ModuleType) -> Iterator[Substitute]:
+def _of_sparse(sparse: ModuleType) -> Iterator[Patch]:
     """Products of sparse matrices with recorded arrays."""
     for kind in sparse.csr_array.__mro__:  # what all formats have
         for name in ("__matmul__", "dot"):
             original = vars(kind).get(name)
             if original is not None:
-                yield Substitute(Spot(kind, name), original, _recording(original, _product))
+                yield Patch(Binding(kind, name), original, _recording(original, _product))
 
 
-def _of_distributions(stats: ModuleType) -> Iterator[Substitute]:
+def _of_distributions(stats: ModuleType) -> Iterator[Patch]:
     for base, methods in DISTRIBUTIONS.items():
         for method in methods:
             original = getattr(getattr(stats, base), method)
             substitute = _recording(original, partial(_of_distribution, method))
-            yield Substitute(Spot(getattr(stats, base), method), original, substitute)
+            yield Patch(Binding(getattr(stats, base), method), original, substitute)
     for name in VECTOR_DISTRIBUTIONS:
         kind = type(getattr(stats, name))
         for method in {"pdf", "logpdf", "pmf", "logpmf"} & set(vars(kind)):
             original = getattr(kind, method)
             substitute = _recording(original, partial(_of_vectors, f"{name}.{method}"))
-            yield Substitute(Spot(kind, method), original, substitute)
+            yield Patch(Binding(kind, method), original, substitute)
 
 
 #: What ``numpy.array`` is given as ``copy`` where it need not make one.
@@ -342,7 +342,7 @@ def _lambertw(
     return Tracer(Term(("", ".astype('complex128')"), (made._term,)), trace, made.aval)
 
 
-IN_OTHER_WORDS: dict[str, Record] = {
+DECOMPOSITIONS: dict[str, Record] = {
     "scipy.spatial.distance.cdist": _cdist,
     "scipy.special.lambertw": _lambertw,
 }

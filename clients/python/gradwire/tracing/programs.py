@@ -9,14 +9,14 @@ from functools import partial
 from typing import Any
 
 from gradwire.errors import ProgramSyntaxError
-from gradwire.nodes import Node
+from gradwire.locations import Node
 from gradwire.tracing import literals
 from gradwire.tracing.bodies import applied
 from gradwire.tracing.functions import Function, Runs
 from gradwire.tracing.literals import ToTerm
 from gradwire.tracing.recorded import is_number, recording
 from gradwire.tracing.structures import flatten
-from gradwire.tracing.terms import Source, Term
+from gradwire.tracing.terms import Term, TextFunction
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.trees import inside, is_list
 from gradwire.usage import check_text, used
@@ -39,7 +39,7 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     """
     check_text(text)
     try:
-        source = Source(parameters, function_lines(text))
+        source = TextFunction(parameters, function_lines(text))
     except SyntaxError as error:
         problem = f"not valid syntax: {error.msg}"
         raise _invalid(text, problem, error.lineno, error.offset) from None

@@ -106,7 +106,7 @@ class Body(Term):
         self.result: Term = result
 
 
-class Source(Term):
+class TextFunction(Term):
     """A function of the program that is given as text: its parameters and the lines of its body."""
 
     __slots__ = ("lines", "params")

@@ -15,9 +15,9 @@ from gradwire.tracing import literals
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.shapes import Aval, item_aval, measured
-from gradwire.tracing.sharing import View
 from gradwire.tracing.terms import Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.views import View
 
 Infer = Callable[[], "Aval | None"]
 
@@ -147,7 +147,7 @@ class Tracer(Operators, Methods):
     @property
     def flat(self) -> Tracer:
         """The elements in one axis."""
-        from gradwire.tracing.in_other_words import in_one_axis
+        from gradwire.tracing.decompositions import in_one_axis
 
         return in_one_axis(self)
 

@@ -38,11 +38,11 @@ _CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)
 class Trace:
     """What a recording gathers besides its terms."""
 
-    def __init__(self, fetch: Fetch, outcomes: Sequence[Any] = ()) -> None:
+    def __init__(self, fetch: Fetch, guard_values: Sequence[Any] = ()) -> None:
         self.guards: list[Guard] = []
         self._fetch = fetch
         #: What the first decisions come to, where that is known already.
-        self._outcomes = list(outcomes)
+        self._guard_values = list(guard_values)
         self._constants: dict[int, tuple[Leaf, Any]] = {}
         #: Inside which function of the program the user's code runs now.
         self.scope: Scope | None = None
@@ -93,8 +93,8 @@ class Trace:
         """What a value reads as, which this recording then holds for."""
         if term.scope is not None:
             raise unknown_inside(term.scope)
-        if len(self.guards) < len(self._outcomes):
-            outcome = self._outcomes[len(self.guards)]
+        if len(self.guards) < len(self._guard_values):
+            outcome = self._guard_values[len(self.guards)]
         elif isinstance(term, Leaf):
             outcome = read(np.asarray(term.value))
         else:

@@ -90,8 +90,8 @@ def applied(
     trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = False
 ) -> Any:
     """What ``ufunc(*inputs)`` gives, or an operator of Python's: that makes numbers of numbers."""
-    if ufunc in IN_OTHER_WORDS:
-        return IN_OTHER_WORDS[ufunc](*inputs)
+    if ufunc in DECOMPOSITIONS:
+        return DECOMPOSITIONS[ufunc](*inputs)
     numbers = is_operator and all(map(_is_weak, inputs))
     if numbers and ufunc in OF_INTEGERS:
         inputs = tuple(map(_as_integer, inputs))
@@ -322,7 +322,7 @@ def _ldexp(x: Any, n: Any) -> Any:
     return x * np.exp2(n)
 
 
-IN_OTHER_WORDS: dict[np.ufunc, Callable[..., Any]] = {np.frexp: _frexp, np.ldexp: _ldexp}
+DECOMPOSITIONS: dict[np.ufunc, Callable[..., Any]] = {np.frexp: _frexp, np.ldexp: _ldexp}
 _NAMES: dict[np.ufunc, str] = {}
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradwire.errors import NotTraceable
-from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Source, Term, dependencies
+from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Term, TextFunction, dependencies
 
 #: Names that the text uses for something else, so that no variable may have them.
 RESERVED = frozenset(
@@ -97,7 +97,7 @@ class _Writer:
                     continue
                 if isinstance(operand, Body):
                     self._define(operand, blocks)
-                elif isinstance(operand, Source):
+                elif isinstance(operand, TextFunction):
                     self._quote(operand, blocks[None])
             if isinstance(term, Bound):
                 raise NotTraceable(
@@ -110,7 +110,7 @@ class _Writer:
             blocks[term.scope].add(f"{name} = {self._text(term)}", term.place)
             self._names[term] = name
 
-    def _quote(self, source: Source, block: _Block) -> None:
+    def _quote(self, source: TextFunction, block: _Block) -> None:
         self._names[source] = name = self._function_name()
         block.add(f"def {name}({', '.join(source.params)}):", source.place)
         for line in source.lines:
@@ -148,7 +148,7 @@ class _Writer:
 
     def _is_known(self, term: Term) -> bool:
         """Whether nothing need be stated for a term; what is sent gets its name."""
-        if term in self._names or isinstance(term, (Body, Source)):
+        if term in self._names or isinstance(term, (Body, TextFunction)):
             return True
         leaf = term.leaf()
         if leaf is None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.call import Call
 from gradwire.errors import APIError
-from gradwire.requests import Subject
+from gradwire.requests import ProgramAt
 from gradwire.results import Evaluation
 from gradwire.tracing.failures import explained
 from gradwire.tracing.shapes import Aval
@@ -27,7 +27,7 @@ Ask = Callable[[Call[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class TracedProgram:
     """A program that was recorded of a Python function, for arguments of one structure."""
 
     written: Written
@@ -57,7 +57,7 @@ class Recipe:
         """The request for these arguments; its outputs are followed by what guards look at."""
         return evaluation(self.written, self.variables(leaves), self.outputs)
 
-    def outcomes(self, outputs: Sequence[Any]) -> list[Any]:
+    def guard_values(self, outputs: Sequence[Any]) -> list[Any]:
         """What was decided for the arguments of an answer, up to the first difference."""
         if not self.guards:
             return []
@@ -69,12 +69,12 @@ class Recipe:
                 break
         return found
 
-    def holds(self, outcomes: Sequence[Any]) -> bool:
+    def guards_hold(self, guard_values: Sequence[Any]) -> bool:
         """Whether it was recorded for decisions that begin like these."""
-        if not outcomes:
+        if not guard_values:
             return True
-        own = [guard.outcome for guard in self.guards[: len(outcomes)]]
-        return own == list(outcomes)
+        own = [guard.outcome for guard in self.guards[: len(guard_values)]]
+        return own == list(guard_values)
 
     def result(self, outputs: Sequence[Any]) -> Any:
         """What the function returns."""
@@ -87,20 +87,20 @@ def record(
     structure: Structure,
     leaves: Sequence[Any],
     ask: Ask,
-    outcomes: Sequence[Any],
-) -> Recipe:
+    guard_values: Sequence[Any],
+) -> TracedProgram:
     """Run a function on recorded arrays. ``structure`` is that of its ``(args, kwargs)``."""
     inputs = [Leaf(value, hint) for value, hint in zip(leaves, names, strict=True)]
 
     def fetch(terms: Sequence[Term]) -> Sequence[Any]:
         written = write(terms, inputs)
         asked = [written.names[term] for term in terms]
-        with placed(written):
+        with with_source_notes(written):
             answer = ask(evaluation(written, written.variables, asked))
         values: Sequence[Any] = answer.outputs
         return values
 
-    trace = Trace(fetch, outcomes)
+    trace = Trace(fetch, guard_values)
     tracers = [argument(leaf, trace) for leaf in inputs]
     args, kwargs = unflatten(structure, iter(tracers))
     with trace.recording():
@@ -117,7 +117,7 @@ def record(
     written = write(roots, inputs)
     places = {leaf: i for i, leaf in enumerate(inputs)}
     used = written.leaves.items()
-    return Recipe(
+    return TracedProgram(
         written,
         {name: places[leaf] for name, leaf in used if leaf in places},
         {name: leaf.value for name, leaf in used if leaf not in places},
@@ -143,12 +143,12 @@ def evaluation(
     """The request for some values of a program."""
     sent = {name: encode(value, name) for name, value in variables.items()}
     document = {"program": written.text, "variables": sent}
-    return questions.evaluation(
-        Subject("/v1", document, written.text, None), {"outputs": list(outputs)}
+    return endpoints.evaluation(
+        ProgramAt("/v1", document, written.text, None), {"outputs": list(outputs)}
     )
 
 
-class placed:  # noqa: N801 - a context, like suppress
+class with_source_notes:  # noqa: N801 - a context, like suppress
     """Adds the user's line to errors that name a line of a recorded program."""
 
     def __init__(self, written: Written) -> None:

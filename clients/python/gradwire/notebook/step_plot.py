@@ -15,8 +15,8 @@ from gradwire.notebook.canvas import COLOURS, canvas, diverging, explain, plain
 from gradwire.notebook.cells import cells
 from gradwire.notebook.figures import digits, numbers, sizes
 from gradwire.notebook.heatmaps import largest
-from gradwire.notebook.sources import Source, marks
-from gradwire.notebook.words import cut
+from gradwire.notebook.messages import cut
+from gradwire.notebook.sources import SourceGradient, marks
 
 #: Sources that are drawn; more are counted.
 MOST_SOURCES = 24
@@ -26,7 +26,7 @@ MOST_ELEMENTS = 1 << 20
 MOST_CELLS = (24, 96)
 
 
-def draw_step(found: list[Source]) -> Figure:
+def draw_step(found: list[SourceGradient]) -> Figure:
     """A row for each source."""
     marked = marks(found)
     rest = f"{len(found) - MOST_SOURCES:,} more are not drawn" if len(found) > MOST_SOURCES else ""
@@ -44,7 +44,7 @@ def draw_step(found: list[Source]) -> Figure:
     return figure
 
 
-def _norms(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
+def _norms(axes: Axes, found: Sequence[SourceGradient], marked: Sequence[str]) -> None:
     """A bar for each norm, by powers of ten."""
     norms = np.array([0.0 if source.told.nonfinite else source.told.norm for source in found])
     positive = norms[norms > 0]
@@ -67,7 +67,7 @@ def _norms(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
     plain(axes, "norm")
 
 
-def _spread(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
+def _spread(axes: Axes, found: Sequence[SourceGradient], marked: Sequence[str]) -> None:
     """How the sizes of elements are spread over the powers of ten: a ridge for each source."""
     logs = [_logs(source) for source in found]
     every = np.concatenate(logs)
@@ -89,7 +89,7 @@ def _spread(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
     plain(axes, "sizes of elements")
 
 
-def _elements(axes: Axes, source: Source, title: str) -> None:
+def _elements(axes: Axes, source: SourceGradient, title: str) -> None:
     """The heat-map of a gradient, on a scale of its own, by the root of size."""
     shown = cells(source.leaf, MOST_CELLS)
     assert shown is not None
@@ -105,14 +105,14 @@ def _elements(axes: Axes, source: Source, title: str) -> None:
         spine.set_linewidth(0.4)
 
 
-def _stored(source: Source) -> NDArray[np.floating]:
+def _stored(source: SourceGradient) -> NDArray[np.floating]:
     """Sizes of the elements that a leaf has, those of a sparse one without its zeros."""
     values = numbers(source.leaf)
     assert values is not None
     return sizes(values.ravel())
 
 
-def _logs(source: Source) -> NDArray[np.floating]:
+def _logs(source: SourceGradient) -> NDArray[np.floating]:
     """Powers of ten of the sizes that are finite and not zero, of a sample where they are many."""
     found = _stored(source)
     found = found[:: max(1, found.size // MOST_ELEMENTS)]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-class Shown:
+class DisplayMixin:
     """An answer that can be looked at, and asked for again from a shell."""
 
     __slots__ = ()

@@ -13,15 +13,15 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from gradwire.notebook.canvas import COLOURS, canvas, plain
-from gradwire.notebook.sources import BROKEN, Source
-from gradwire.notebook.words import cut
+from gradwire.notebook.messages import cut
+from gradwire.notebook.sources import BROKEN, SourceGradient
 
 #: Sources that have a line of their own, and a row in the map.
 MOST_LINES = 8
 MOST_ROWS = 40
 
 
-def draw_steps(steps: Sequence[Sequence[Source]]) -> Figure:
+def draw_steps(steps: Sequence[Sequence[SourceGradient]]) -> Figure:
     """Lines of norms, and a map of the sizes of elements, source by source."""
     paths = list(dict.fromkeys(source.path for step in steps for source in step))
     norms = np.full((len(paths), len(steps)), np.nan)

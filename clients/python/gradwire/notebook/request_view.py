@@ -16,23 +16,23 @@ import numpy as np
 
 from gradwire import codec
 from gradwire.ragged import RaggedArray
-from gradwire.residents import NAMED, Named
+from gradwire.residents import REFERENTS, Referents
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING, NONFINITE, lookup
 
-NOTHING_NAMED = Named({}, None)
+NO_REFERENTS = Referents({}, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestView:
     """The document of a request, empty where there was none; its arrays are NumPy's."""
 
     document: Mapping[str, Any]
     #: What the references in it stand for, as far as the client knows.
-    named: Named = NOTHING_NAMED
+    named: Referents = NO_REFERENTS
 
     @classmethod
-    def of(cls, response: httpx.Response) -> Asked:
+    def of(cls, response: httpx.Response) -> RequestView:
         """What a response answers."""
         try:
             content = response.request.content
@@ -40,7 +40,7 @@ class Asked:
             return cls({})
         media_type = response.request.headers.get("Content-Type", "")
         document = codec.decode(content, media_type) if content else {}
-        named = response.extensions.get(NAMED, NOTHING_NAMED)
+        named = response.extensions.get(REFERENTS, NO_REFERENTS)
         return cls(document if isinstance(document, Mapping) else {}, named)
 
     @property

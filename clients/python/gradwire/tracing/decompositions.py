@@ -50,7 +50,7 @@ def _ravel(trace: Trace, a: Any, order: str = "C") -> Any:
 
 
 def _view(trace: Trace, function: Any, *args: Any) -> Any:
-    from gradwire.tracing.views import as_view
+    from gradwire.tracing.view_functions import as_view
 
     base = args[0]
     made = record_call(trace, f"np.{function.__name__}", function, args, {})
@@ -61,7 +61,7 @@ def _view(trace: Trace, function: Any, *args: Any) -> Any:
 
 def in_one_axis(a: Tracer) -> Tracer:
     """The elements as a view, whatever their order in memory."""
-    from gradwire.tracing.views import as_view
+    from gradwire.tracing.view_functions import as_view
 
     made: Tracer = record_call(a._trace, "np.ravel", np.ravel, (a,), {})
     as_view(made, np.ravel, (a,), {})
@@ -329,7 +329,7 @@ def _dtype_of(value: Any) -> Any:
     return {"f": 0.0, "c": 0j}.get(value.dtype.kind, 0) if value._weak else value.dtype
 
 
-IN_OTHER_WORDS: dict[Any, Callable[..., Any]] = {
+DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
     np.shape: _told(lambda a: a.shape),
     np.ndim: _told(lambda a: a.ndim),
     np.size: _told(lambda a, axis=None: a.size if axis is None else a.shape[axis]),

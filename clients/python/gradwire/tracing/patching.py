@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 
-class Spot:
+class Binding:
     """Where a function is looked up: an attribute of a module, class or cell; a key of globals."""
 
     __slots__ = ("holder", "key", "name")
@@ -41,34 +41,34 @@ class Spot:
             setattr(self.holder, self.name, value)
 
 
-class Substitute(NamedTuple):
+class Patch(NamedTuple):
     """A function that stands for another at a spot."""
 
-    spot: Spot
+    binding: Binding
     original: Any
     substitute: Any
 
 
-class _Standing:
+class _ActivePatch:
     __slots__ = ("count", "what")
 
-    def __init__(self, what: Substitute) -> None:
+    def __init__(self, what: Patch) -> None:
         self.what = what
         #: For how many recordings it stands.
         self.count = 1
 
 
-class Replacements:
+class Patches:
     """What stands in the place of something else now."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._standing: dict[tuple[int, str], _Standing] = {}
+        self._standing: dict[tuple[int, str], _ActivePatch] = {}
 
     @contextmanager
-    def during(self, wanted: Iterable[Substitute]) -> Iterator[None]:
+    def during(self, wanted: Iterable[Patch]) -> Iterator[None]:
         """Have substitutes stand for originals."""
-        entered: list[_Standing] = []
+        entered: list[_ActivePatch] = []
         try:
             with self._lock:
                 self._enter(wanted, entered)
@@ -77,35 +77,35 @@ class Replacements:
             with self._lock:
                 self._leave(entered)
 
-    def original(self, spot: Spot) -> Any:
+    def original(self, binding: Binding) -> Any:
         """What is at a spot when nothing is recorded."""
-        value = spot.read()
-        standing = self._standing.get(spot.key)
+        value = binding.read()
+        standing = self._standing.get(binding.key)
         if standing is not None and standing.what.substitute is value:
             return standing.what.original
         return value
 
-    def _enter(self, wanted: Iterable[Substitute], entered: list[_Standing]) -> None:
+    def _enter(self, wanted: Iterable[Patch], entered: list[_ActivePatch]) -> None:
         for what in wanted:
-            spot, original, substitute = what
-            standing = self._standing.get(spot.key)
+            binding, original, substitute = what
+            standing = self._standing.get(binding.key)
             if standing is not None:
                 standing.count += 1
-            elif spot.read() is original:  # else somebody has put something else there
-                standing = self._standing[spot.key] = _Standing(what)
-                spot.write(substitute)
+            elif binding.read() is original:  # else somebody has put something else there
+                standing = self._standing[binding.key] = _ActivePatch(what)
+                binding.write(substitute)
             else:
                 continue
             entered.append(standing)
 
-    def _leave(self, entered: Iterable[_Standing]) -> None:
+    def _leave(self, entered: Iterable[_ActivePatch]) -> None:
         for standing in entered:
             standing.count -= 1
             if not standing.count:
-                spot, original, substitute = standing.what
-                del self._standing[spot.key]
-                if spot.read() is substitute:  # else it was set anew: let it be
-                    spot.write(original)
+                binding, original, substitute = standing.what
+                del self._standing[binding.key]
+                if binding.read() is substitute:  # else it was set anew: let it be
+                    binding.write(original)
 
 
-REPLACEMENTS = Replacements()
+PATCHES = Patches()
