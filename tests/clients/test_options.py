@@ -38,5 +38,5 @@ def test_requests_say_who_sends_them():
 
 
 def test_retries_count_from_zero():
-    with pytest.raises(ValueError, match="max_retries counts from 0, got -1"):
+    with pytest.raises(ValueError, match="max_retries needs an integer of at least 0, got -1"):
         ClientOptions.resolve(None, None, 60.0, -1, {})

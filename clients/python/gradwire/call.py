@@ -1,4 +1,4 @@
-"""Requests as values: what to send, and how to read the reply. Nothing here does any I/O.
+"""Requests as values: a document to send and a function that reads the reply. No I/O here.
 
 A method of the API is written once, as a function that returns a ``Call``, or steps of several
 (see ``gradwire.steps``); ``sent`` makes it one of both clients. On ``Client`` it asks and returns
@@ -44,9 +44,9 @@ class Call(Generic[T]):
     #: The body, if the method has one: in most cases a mapping.
     document: Any
     read: Callable[[Reply], T]
-    #: The program's text, of which an error shows a line.
+    #: The program's text, for the line that an error shows.
     source: str | None = None
-    #: The document as it is sent, where that is known already.
+    #: The encoded document, if it has been encoded already.
     content: bytes | None = None
 
     def __iter__(self) -> Generator[Call[T], Any, T]:

@@ -20,7 +20,7 @@ from gradwire.usage import check_program
 
 
 class Compute(Derivatives):
-    """Stateless computations. Each is pure, so that it may be sent again after a failure."""
+    """Stateless computations. Each is pure, so it may be retried after a failure."""
 
     @sent
     def evaluate(
@@ -40,7 +40,7 @@ class Compute(Derivatives):
 
     @sent
     def request(self, method: str, path: str, document: Any = None) -> Call[Reply]:
-        """Anything of the protocol: what is answered, and the response as it came.
+        """Send any request of the protocol; return the document and the raw response.
 
         >>> client.request("GET", "/v1/limits").document["body_bytes"]
         67108864
@@ -60,13 +60,13 @@ class Compute(Derivatives):
         progress: bool | None = None,
         **options: Unpack[EvaluateOptions],
     ) -> Steps[list[Any]]:
-        """What a program or a function gives at each of many points, as Python's ``map``.
+        """Evaluate a program or a function at each of many points, as Python's ``map``.
 
         A point of a program is its variables by name, beside the ``variables`` that all share;
         further options are as of ``evaluate``. A function, recorded if it is a Python function, has
-        a sequence of points for each argument. Points of one structure, in a row, are asked about
-        in chunks, by default of a thousand or as many as make a few megabytes. What takes long
-        shows its ``progress`` where tqdm is installed.
+        a sequence of points for each argument. Consecutive points of one structure are sent in
+        chunks, by default of a thousand points or a few megabytes. Long computations show their
+        ``progress`` if tqdm is installed.
 
         >>> client.map("w * x**2", [{"x": 1.0}, {"x": 2.0}], variables={"w": 3.0})
         [np.float64(3.0), np.float64(12.0)]
@@ -75,7 +75,7 @@ class Compute(Derivatives):
         """
         if callable(f):
             if variables is not None or options:
-                raise UsageError("a function takes points only: it has all else in itself")
+                raise UsageError("a function takes points only, not variables or options")
             function = f if isinstance(f, Function) else Function(f)
             arguments = side_by_side([iter(each) for each in points])
             return mapped(MappedFunction(function), arguments, chunk, progress_of(points, progress))

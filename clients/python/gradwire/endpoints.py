@@ -1,4 +1,4 @@
-"""Values and derivatives of a subject, as calls: what they send, and how their replies are read."""
+"""One function per endpoint: each returns a call, which builds the request and reads the reply."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def hvp(of: ProgramAt, vectors: Variables, options: DerivativeOptions) -> Call[H
 
 
 def _sources(of: ProgramAt, options: SourcesOptions) -> Any:
-    """What stands where the answer has its derivatives."""
+    """A template with the structure of the sources."""
     return template(options.get("sources"), of.variables)
 
 

@@ -24,50 +24,50 @@ from gradwire.trees import MISSING, Variables, inside, is_list, is_wire_leaf, me
 from gradwire.usage import used
 from gradwire.values import as_array
 
-#: Points of one request, and bytes of their values, unless the caller or the service says less.
+#: Most points of one request, and most bytes of their values; the service may allow fewer.
 MOST_POINTS = 1024
 MOST_BYTES = 1 << 22
-#: Before this, no progress is shown.
+#: Shorter computations show no progress.
 PROGRESS_AFTER_SECONDS = 0.5
 
 
-#: Within it, what is told how many more points are done.
+#: A context whose value is called with the number of further points that are done.
 Progress: TypeAlias = AbstractContextManager[Callable[[int], Any]]
 
 
 class FlatPoint(NamedTuple):
-    """A point: what it holds, and how that is nested."""
+    """A point, flattened: its leaves and their structure."""
 
     leaves: Sequence[Any]
     structure: Structure
 
     @property
     def kind(self) -> Any:
-        """What points have in common that can be asked about together."""
+        """The structure, shapes and dtypes: points of one kind go into one request."""
         shapes = [(type(leaf), np.shape(leaf), np.result_type(leaf)) for leaf in self.leaves]
         return self.structure, tuple(shapes)
 
     @property
     def nbytes(self) -> int:
-        """What its values take."""
+        """The size of its values."""
         return sum(np.asarray(leaf).nbytes for leaf in self.leaves)
 
 
 class Mapped(Protocol):
-    """What is asked of each point."""
+    """A computation at each point."""
 
     def point(self, given: Any, index: int) -> FlatPoint:
-        """What was given as a point."""
+        """Flatten a point."""
 
     def ask(self, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
         """The answer at each of several points of one kind."""
 
 
 def side_by_side(points: Sequence[Iterator[Any]]) -> Iterator[tuple[Any, ...]]:
-    """A point of each, as long as there are some; all have as many."""
+    """The points of all arguments, side by side; all sequences have one length."""
     for each in itertools.zip_longest(*points, fillvalue=MISSING):
         if any(part is MISSING for part in each):
-            raise UsageError("the points of one argument are longer than those of another")
+            raise UsageError("arguments need equally many points, but one has more than another")
         yield each
 
 
@@ -79,7 +79,7 @@ def mapped(
     A chunk that is too large for the service, or takes too long, is halved, as are those after it.
     """
     if chunk is not None and (not _is_int(chunk) or not 1 <= chunk <= sys.maxsize):
-        raise UsageError(f"a chunk has one point or more, not {chunk!r}")
+        raise UsageError(f"a chunk needs at least one point, got {chunk!r}")
     most = chunk or MOST_POINTS
     points = (asked.point(one, i) for i, one in enumerate(given))
     answers: list[Any] = []
@@ -135,10 +135,10 @@ class MappedFunction:
             return FlatPoint([float(leaf) if _is_int(leaf) else leaf for leaf in leaves], structure)
 
     def ask(self, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
-        """What the function returns.
+        """The function's results.
 
-        Points for which it decides otherwise than it was recorded for are asked about again, by
-        another recording, until there are none.
+        Points whose guards have other values are evaluated again by another recording, until
+        none are left.
         """
         answers: dict[int, Any] = {}
         left, guard_values = list(range(len(points))), list[Any]()
@@ -158,7 +158,7 @@ class MappedFunction:
 
 
 def _evaluated(traced: TracedProgram, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
-    """What a recording gives, guards included, at each of several points."""
+    """The outputs of a recording at each of several points, guards included."""
     stacked = list(_stacked(points))
     varying = {name: stacked[i] for name, i in traced.arguments.items()}
     options = EvaluateOptions(outputs=list(traced.outputs))
@@ -173,7 +173,7 @@ def _at_each(
     options: EvaluateOptions,
     count: int,
 ) -> Steps[list[Any]]:
-    """The outputs at each of so many points, of which ``varying`` has the variables' stacks."""
+    """The outputs at each of ``count`` points; ``varying`` has the variables, stacked."""
     given = EvaluateOptions(**options)
     if varying:
         given["batch"] = list(varying)
@@ -201,7 +201,7 @@ def _stacked(points: Sequence[FlatPoint]) -> Iterator[Any]:
 
 
 def _nth(value: Any, i: int) -> Any:
-    """What example ``i`` has of nested answers to a batch."""
+    """Example ``i`` of a batch's nested answers."""
     if isinstance(value, Mapping):
         return {key: _nth(item, i) for key, item in value.items()}
     if is_list(value) and not (value and isinstance(value[0], SparseArray | RaggedArray)):
@@ -214,7 +214,7 @@ def _number(leaf: Any, index: int) -> Any:
     if array is None or is_wire_leaf(leaf):
         raise UsageError(
             f"points[{index}] has a {type(leaf).__name__}: points hold numbers and arrays, "
-            "and what all of them share goes into variables"
+            "put values that all of them share into variables"
         )
     return array
 
@@ -224,7 +224,7 @@ def _is_int(value: Any) -> bool:
 
 
 def progress_of(given: Sequence[Iterable[Any]], wanted: bool | None) -> Progress:
-    """A bar of what is done: where it is ``wanted``, or where tqdm is there and has a screen."""
+    """A progress bar: if ``wanted``, or if tqdm is installed and stderr is a terminal."""
     if wanted is False:
         return nullcontext(_ignore)
     try:
@@ -247,4 +247,4 @@ def _advancing(bar: Any) -> Iterator[Callable[[int], Any]]:
 
 
 def _ignore(_: int) -> None:
-    """What is done with progress that nobody sees."""
+    """Progress that is not shown."""

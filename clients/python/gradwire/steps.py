@@ -1,6 +1,6 @@
-"""Answers that take several requests: generators of what to do, that are sent what came of it.
+"""Conversations: generators that yield calls and are sent the answers.
 
-Each is written once: a client that waits follows it, and so does one whose answers are awaited.
+Each is written once, for the synchronous and the asynchronous client.
 
 >>> def descend(program: Program, x: float) -> Steps[float]:
 ...     while True:
@@ -10,8 +10,8 @@ Each is written once: a client that waits follows it, and so does one whose answ
 ...         x -= 0.1 * answer.gradients
 >>> client.run(descend("(x - 3)**2", 0.0))
 
-``yield from`` makes a step of a ``Call``, of ``Work``, and of other steps, each with the type of
-what it comes to. An error is raised in the generator, where the step was asked for.
+``yield from`` takes a ``Call``, a ``BlockingStep`` or other steps, and has the type of the result.
+An error is raised in the generator, at the ``yield``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Conversation(Protocol[T_co]):
-    """What a client answers: a ``Call``, ``Work``, or steps that are made of them."""
+    """A ``Call``, a ``BlockingStep``, or steps that are made of them."""
 
     def __iter__(self) -> Generator[Call[Any] | BlockingStep[Any], Any, T_co]: ...
 
@@ -41,10 +41,10 @@ class Fetch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BlockingStep(Generic[T]):
-    """What is computed here, of answers that it fetches when it finds that it needs them.
+    """A blocking function that fetches answers when it needs them.
 
-    This is for what cannot be a generator, as the user's own functions. A client that is awaited
-    gives it a thread, so that all else goes on.
+    For code that cannot be a generator, such as users' functions. An asynchronous client runs it
+    in a thread, so that the event loop is not blocked.
     """
 
     function: Callable[[Fetch], T]
@@ -54,24 +54,24 @@ class BlockingStep(Generic[T]):
         return answer
 
 
-#: A conversation that comes to ``T``.
+#: The steps of a conversation with the result ``T``.
 Steps: TypeAlias = Generator[Call[Any] | BlockingStep[Any], Any, T]
 
 
 class Send(Protocol):
-    """Sends a call and waits for what its reply reads as."""
+    """Sends a call and returns the answer."""
 
     def __call__(self, call: Call[T], /) -> T: ...
 
 
 class SendAsync(Protocol):
-    """Sends a call; what its reply reads as is awaited."""
+    """Sends a call; the answer is awaited."""
 
     def __call__(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
 
 
 def drive(asked: Conversation[T], send: Send) -> T:
-    """Take step after step, waiting for each, and return what they come to."""
+    """Run a conversation, waiting for each step, and return its result."""
 
     def fetch(other: Conversation[Any], /) -> Any:
         return drive(other, send)
@@ -92,7 +92,7 @@ def drive(asked: Conversation[T], send: Send) -> T:
 
 
 async def drive_async(asked: Conversation[T], send: SendAsync) -> T:
-    """The same, awaiting each step; work is done in a thread, of which the loop is no part."""
+    """Run a conversation, awaiting each step; blocking steps run in a thread."""
     steps = iter(asked)
     try:
         step = next(steps)
@@ -111,7 +111,7 @@ async def drive_async(asked: Conversation[T], send: SendAsync) -> T:
 
 
 async def _in_thread(blocking: BlockingStep[T], send: SendAsync) -> T:
-    """Do work in a thread; what it fetches, it waits for while this loop sends it."""
+    """Run a blocking step in a thread; its calls are sent by this event loop."""
     loop = asyncio.get_running_loop()
     awaited = True
 

@@ -1,4 +1,4 @@
-"""Tapes: programs that the service has run, and is asked about later."""
+"""Tapes: programs that the service has run and kept, for derivatives later."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Recorded(Evaluation, Generic[C]):
-    """What both tapes are: the program's ``outputs``, and the questions that they answer.
+    """Base of both tapes: the program's ``outputs``, and methods for derivatives.
 
-    Each is as the client's own, but for program and variables, of which the tape has the values.
+    They are the client's methods, without program and variables, which the tape has.
     """
 
     id: str
@@ -88,20 +88,20 @@ class Recorded(Evaluation, Generic[C]):
 
     @sent
     def show(self) -> Call[Recording]:
-        """What was recorded, and the memory that it takes."""
+        """The recorded instructions, and the memory of their values."""
         return Call("GET", self.of.path, None, Recording.read)
 
     @sent
     def delete(self) -> Call[None]:
-        """Forget the tape, which would be done later anyhow."""
+        """Delete the tape now, before it expires."""
         return Call("DELETE", self.of.path, None, lambda _: None)
 
 
 class Tape(Recorded[Blocking]):
-    """A tape whose answers are waited for; as a context, it is deleted at the end."""
+    """A tape of a ``Client``; as a context manager, it is deleted at the end."""
 
     def run(self, asked: Conversation[T]) -> T:
-        """Ask as the client does."""
+        """Run a call with the tape's client."""
         return self.client.run(asked)
 
     def __enter__(self) -> Self:
@@ -118,15 +118,15 @@ class Tape(Recorded[Blocking]):
 
 
 class AsyncTape(Recorded[Awaiting]):
-    """A tape whose answers are awaited."""
+    """A tape of an ``AsyncClient``."""
 
     def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
-        """Ask as the client does."""
+        """Run a call with the tape's client."""
         return self.client.run(asked)
 
 
 class TapeBeingMade:
-    """A tape to await, or to enter: as a context, it is deleted at the end."""
+    """A tape to await or to enter; as a context manager, it is deleted at the end."""
 
     def __init__(self, tape: Coroutine[Any, Any, AsyncTape]) -> None:
         self._making = tape

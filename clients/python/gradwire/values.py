@@ -97,9 +97,9 @@ def decode_rows(document: Any, gradients: Any, like: Any) -> Any:
 
 
 def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
-    """What is read of the leaves of the first document and of what stands there in the others.
+    """Apply a function to the leaves of the first document and their counterparts in the others.
 
-    That document alone says what is a level: a list of numbers in ``like`` may be an array.
+    That document alone decides what is a level: a list of numbers in ``like`` may be an array.
     """
     document, held = documents[0], inside(like)
 
@@ -114,7 +114,7 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
 
 
 def _member(held: Any, key: Any) -> Any:
-    """What is held by a name that the program may have given to something unlike."""
+    """The child of that name, which may have another structure in the program."""
     try:
         return held[key]
     except (LookupError, TypeError):

@@ -1,8 +1,7 @@
-"""What a Python function reads from outside of itself, and what the functions that it calls read.
+"""Captured values: globals, closures and defaults of a function and of the functions it calls.
 
-A recording holds while all of that is what it was. And among it may be functions of libraries
-under names of the user's own (``from scipy.linalg import expm``), in whose place others stand
-while something is recorded.
+A recording is valid while none of them has been replaced. They may include libraries' functions
+(``from scipy.linalg import expm``), which are patched during a recording.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 from gradwire.tracing.libraries import substitute_of
 from gradwire.tracing.patching import PATCHES, Binding, Patch
 
-#: Functions of the standard library, of what is installed, and of ours are not looked into.
+#: Functions of the standard library, of installed packages and of Gradwire are not inspected.
 _LIBRARIES = (
     str(Path(__file__).parent.parent),
     str(Path(np.__file__).parent.parent),
@@ -28,7 +27,7 @@ _LIBRARIES = (
 
 
 class Captured:
-    """What a function reads from outside: where that was replaced, it must be recorded anew."""
+    """A function's captured values; when one is replaced, the function is recorded again."""
 
     __slots__ = ("_python", "_seen")
 
@@ -37,7 +36,7 @@ class Captured:
         self._seen: list[tuple[Binding, Any]] | None = None
 
     def changed(self) -> bool:
-        """Whether it differs from when this was asked last."""
+        """True if a captured value has been replaced since the last call."""
         if self._seen is None:
             self._seen = _reads(self._python)
             return False
@@ -50,13 +49,13 @@ class Captured:
         return False
 
     def library_patches(self) -> list[Patch]:
-        """What is to stand for the libraries' functions that it has by names of its own."""
+        """The patches of libraries' functions among the captured values."""
         found = [Patch(binding, value, _replaced(value)) for binding, value in self._seen or ()]
         return [each for each in found if each.substitute is not None]
 
 
 def _replaced(value: Any) -> Any:
-    """What is to stand for a value: for a library's function, and for defaults that hold some."""
+    """The substitute of a library's function, or of defaults that contain some; else ``None``."""
     if type(value) is not tuple:
         return substitute_of(value)
     parts = [substitute_of(part) for part in value]
@@ -66,7 +65,7 @@ def _replaced(value: Any) -> Any:
 
 
 def _reads(python: Any) -> list[tuple[Binding, Any]]:
-    """All places where a function and those that it calls read, and what is there."""
+    """The bindings that a function and the functions it calls read, with their values."""
     found: dict[tuple[int, str], tuple[Binding, Any]] = {}
     visited: set[int] = set()
     stack = [python]
@@ -85,7 +84,7 @@ def _reads(python: Any) -> list[tuple[Binding, Any]]:
 
 
 def _plain(value: Any) -> FunctionType | None:
-    """The user's function that a value calls, if it is one."""
+    """The user's function behind a value, if any."""
     for _ in range(100):  # no more decorators than that
         if isinstance(value, partial):
             value = value.func

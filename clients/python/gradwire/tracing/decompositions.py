@@ -1,6 +1,6 @@
-"""NumPy's functions that the language has otherwise, or not: what they give is made of others.
+"""Decompositions of NumPy's functions that the language lacks into functions that it has.
 
-Also those that only tell about an array, and those that change one.
+Also functions that read only an array's shape or dtype, and functions that change an array.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, not_traceable
 
-#: NumPy's functions as ones of recorded arrays, which its annotations do not know.
+#: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
 
 
@@ -60,7 +60,7 @@ def _view(trace: Trace, function: Any, *args: Any) -> Any:
 
 
 def in_one_axis(a: Tracer) -> Tracer:
-    """The elements as a view, whatever their order in memory."""
+    """The flattened elements as a view, in any memory order."""
     from gradwire.tracing.view_functions import as_view
 
     made: Tracer = record_call(a._trace, "np.ravel", np.ravel, (a,), {})
@@ -153,7 +153,7 @@ def _einsum(trace: Trace, subscripts: Any, *operands: Any, **kwargs: Any) -> Any
 
 
 def _subscripts(given: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-    """The text of axes that are given as lists of numbers, one after each operand."""
+    """The subscripts of axes that are lists of numbers, one after each operand."""
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
     def text(axes: Any) -> str:
@@ -314,7 +314,7 @@ def _fill_diagonal(trace: Trace, a: Any, val: Any, wrap: bool = False) -> None:
 
 
 def _own(function: Any) -> Callable[..., Any]:
-    """NumPy's own implementation, of functions that are recorded."""
+    """NumPy's own implementation, which calls recorded functions."""
     implementation = function.__wrapped__
     return lambda _, *args, **kwargs: implementation(*args, **kwargs)
 

@@ -21,14 +21,14 @@ from gradwire.usage import check_client, check_function, used
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Recordings that are kept of one function.
+#: Most recordings that one function keeps.
 MOST_RECIPES = 256
-#: Those of them for arguments of one kind, that Python decided differently.
+#: Most of them for one signature, with other values of guards.
 MOST_PATHS = 64
 
 
 class Runs(Protocol):
-    """A client: what follows steps, at once or awaited."""
+    """A client: it runs conversations, synchronously or asynchronously."""
 
     def run(self, asked: Conversation[Any], /) -> Any: ...
 
@@ -64,13 +64,13 @@ class Function(Generic[P, T]):
         self._inline = inline_of(python) if inline is None else inline
         #: Positions of arguments whose integers are numbers to differentiate in.
         self._differentiated = differentiated
-        #: What its arguments' leaves are called, if not by the parameters of ``python``.
+        #: Names of the arguments' leaves, if not those of the parameters of ``python``.
         self._names = names
-        #: What makes it in another process, where it has no name, and of what.
+        #: A function and its arguments that make it in another process, if it has no name.
         self._again = again
         self._traced: dict[Any, list[TracedProgram]] = {}
         self._captured = Captured(python)
-        #: What has been made of this function, so that it is recorded once.
+        #: Transforms of this function, so that each is recorded once.
         self.derived: dict[Any, Function[..., Any]] = {}
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class Function(Generic[P, T]):
         return function_card(self)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """By name where it has one, as other functions; else by what it was made of."""
+        """Pickled by name if it has one, else by the arguments that it was made of."""
         if self._has_name():
             name: str = self.__qualname__  # type: ignore[attr-defined]  # from the function
             return name
@@ -91,7 +91,7 @@ class Function(Generic[P, T]):
         return self._again or (_made_again, parts)
 
     def _has_name(self) -> bool:
-        """Whether it is what its module and name say, in other processes, too."""
+        """True if its module has it by its name, and so in other processes."""
         found: Any = sys.modules.get(self.__module__)
         if found is None or self.__module__ == "__main__":
             return False
@@ -109,7 +109,7 @@ class Function(Generic[P, T]):
 
     @property
     def client(self) -> Runs:
-        """What it is computed by; without one of its own, the default client."""
+        """Its own client, else the default client."""
         if self._client is None:
             from gradwire.defaults import default_client
 
@@ -123,16 +123,16 @@ class Function(Generic[P, T]):
 
     @property
     def recordings(self) -> list[TracedProgram]:
-        """What was recorded of it so far."""
+        """Its recordings."""
         return [traced for known in self._traced.values() for traced in known]
 
     @property
     def inline(self) -> Callable[..., Any]:
-        """What is recorded: it takes and gives recorded arrays."""
+        """The recorded function, from recorded arrays to recorded arrays."""
         return self._inline
 
     def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
-        """The requests that a call makes: one, once it was recorded."""
+        """The steps of a call: one request, once it is recorded."""
         leaves, known = self._known(args, kwargs)
         guard_values: Sequence[Any] = ()
         while True:
@@ -144,12 +144,12 @@ class Function(Generic[P, T]):
                 return traced.result(answer.outputs)
 
     def traced(self, *args: Any, **kwargs: Any) -> Steps[tuple[TracedProgram, list[Any]]]:
-        """What would be sent for these arguments: the program, and the arguments' leaves."""
+        """The program for these arguments, and the arguments' leaves."""
         leaves, known = self._known(args, kwargs)
         return (yield from self._path(known, args, kwargs, ())), leaves
 
     def path(self, args: tuple[Any, ...], guard_values: Sequence[Any]) -> Steps[TracedProgram]:
-        """The recording for arguments of which so much was decided."""
+        """The recording for arguments with these values of guards."""
         _, known = self._known(args, {})
         return (yield from self._path(known, args, {}, guard_values))
 
@@ -182,7 +182,7 @@ class Function(Generic[P, T]):
     def _known(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[list[Any], list[TracedProgram]]:
-        """The leaves of arguments, and the recordings for such."""
+        """The leaves of arguments, and the recordings for their signature."""
         with used("the arguments"):
             leaves, key = signature(args, kwargs, self._differentiated)
         if self._captured.changed() or len(self._traced) > MOST_RECIPES:
@@ -217,7 +217,7 @@ def _made_again(
 
 
 def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
-    """What is recorded for a function, whether a service evaluates it or not."""
+    """The function to record, of a ``Function`` or a plain one."""
     if isinstance(python, Function):
         return python.inline
     recorded: Callable[..., Any] | None = substitute_of(python)  # grad(scipy.special.logsumexp)
@@ -227,7 +227,7 @@ def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
 def _with_guard_values(
     known: Sequence[TracedProgram], guard_values: Sequence[Any]
 ) -> TracedProgram | None:
-    """The recording, the newest first, that was decided like this."""
+    """The newest recording with these values of guards."""
     for traced in reversed(known):
         if traced.guards_hold(guard_values):
             return traced

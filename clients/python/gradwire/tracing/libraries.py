@@ -1,4 +1,4 @@
-"""Functions that NumPy does not hand over: SciPy's and ``math``'s, and what makes arrays of lists.
+"""Patches of functions that do not dispatch: SciPy's, ``math``'s, and NumPy's array makers.
 
 Of the libraries that have been imported, that is; none is imported here. For each function there is
 another that records its call where an argument is a recorded array, see ``replaced``.
@@ -29,7 +29,7 @@ SCIPY = (
     "scipy.linalg", "scipy.special", "scipy.fft", "scipy.signal", "scipy.integrate",
     "scipy.ndimage", "scipy.spatial.distance", "scipy.stats", "scipy.sparse", "scipy.sparse.linalg",
 )  # fmt: skip
-#: The same in the language, where it is called otherwise there.
+#: Their names in the language, if different.
 RENAMED = {
     "math.pow": "np.power",
     "math.fabs": "np.fabs",
@@ -38,7 +38,7 @@ RENAMED = {
     "math.erf": "scipy.special.erf",
     "math.erfc": "scipy.special.erfc",
 }
-#: NumPy's functions of one array that people give a list of numbers: lists are not looked into.
+#: NumPy's functions of one array that are called with lists of numbers, which do not dispatch.
 OF_LISTS = (
     "sum", "prod", "mean", "max", "min", "amax", "amin", "var", "std", "median", "average", "ptp",
     "any", "all", "argmax", "argmin", "sort", "argsort", "cumsum", "cumprod", "diff", "dot", "vdot",
@@ -55,13 +55,13 @@ VECTOR_DISTRIBUTIONS = ("multivariate_normal", "dirichlet", "multinomial")
 
 
 def loaded_patches() -> tuple[Patch, ...]:
-    """What stands in the libraries' modules while something is recorded."""
+    """The patches of the loaded libraries' modules."""
     loaded = tuple(sys.modules.get(name) for name in SCIPY)
     return _patches(loaded)
 
 
 def substitute_of(value: Any) -> Any:
-    """What stands for a function where the user's own code has it by name, else ``None``."""
+    """The substitute of a function that the user's code has by name, else ``None``."""
     try:
         return _by_original(tuple(sys.modules.get(name) for name in SCIPY)).get(value)
     except TypeError:  # not hashable, so none of ours
@@ -162,14 +162,14 @@ def _of_distributions(stats: ModuleType) -> Iterator[Patch]:
             yield Patch(Binding(kind, method), original, substitute)
 
 
-#: What ``numpy.array`` is given as ``copy`` where it need not make one.
+#: The ``copy`` argument of ``numpy.array`` for a copy only if needed.
 _ONLY_IF_NEEDED = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
 
 Record = Callable[[Trace, Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 
 
 def _recording(original: Callable[..., Any], record: Record) -> Callable[..., Any]:
-    """A function that is the original but for recorded arrays, inside of a recording."""
+    """A function that records calls with recorded arrays, and otherwise calls the original."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         trace = current()
@@ -193,7 +193,7 @@ def _written(
 def _array(
     trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What ``np.array`` and the like make: a copy, the array itself, or a list's rows stacked."""
+    """``np.array`` and the like: a copy, the array itself, or a list's rows stacked."""
     given, dtype = args[0], kwargs.get("dtype", args[1] if len(args) > 1 else None)
     made = _stacked(given)
     if dtype is not None and made.dtype != np.dtype(dtype):
@@ -206,7 +206,7 @@ def _array(
 def _of_lists(
     trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What NumPy hands over, once the lists among its arguments are arrays."""
+    """A function of NumPy that dispatches once lists among its arguments are arrays."""
     return original(
         *map(_stacked, args), **{name: _stacked(value) for name, value in kwargs.items()}
     )
@@ -219,7 +219,7 @@ def _stacked(value: Any) -> Any:
         shapes = {np.shape(row) for row in rows}
         if len(shapes) > 1:
             raise not_traceable(
-                f"an array cannot be made of rows of the shapes {sorted(shapes)}",
+                f"an array needs rows of one shape, got {sorted(shapes)}",
                 "numpy.concatenate joins arrays of unequal lengths",
             )
         return stack(rows)
@@ -261,7 +261,7 @@ def _full(
 def _joined(
     trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What ``np.r_[…]`` and ``np.c_[…]`` join."""
+    """The arrays that ``np.r_[…]`` and ``np.c_[…]`` join."""
     joining, key = args
     items = key if isinstance(key, tuple) else (key,)
     if any(isinstance(item, str) for item in items):
@@ -297,7 +297,7 @@ def _of_distribution(
     law = distribution.name
     if type(getattr(sys.modules["scipy.stats"], law, None)) is not type(distribution):
         raise not_traceable(
-            f"{law} is none of scipy.stats' distributions",
+            f"{law} is not a distribution of scipy.stats",
             "compute it from NumPy's functions",
         )
     name = f"scipy.stats.{law}.{method}"
@@ -329,7 +329,8 @@ def _cdist(
     orders = {"euclidean": 2, "cityblock": 1, "chebyshev": math.inf, "minkowski": given.get("p", 2)}
     if metric not in orders:
         raise not_traceable(
-            f"cdist with the metric {metric!r} cannot be recorded", f"one of {', '.join(orders)}"
+            f"cdist with the metric {metric!r} cannot be recorded",
+            f"use one of {', '.join(orders)}",
         )
     return record_call(trace, "cdist", original, (first, second), {"p": orders[metric]})
 

@@ -1,4 +1,4 @@
-"""Functions that give several arrays: how many, and what holds them, as NumPy and SciPy have it."""
+"""Functions with several results: their number and container, as in NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What makes the result of its parts, and how many these are."""
+    """A call's results: the container that is made of them, and their number."""
 
     kind: Callable[[Sequence[Any]], Any]
     count: int
 
 
-#: The arguments of a call by the names of the parameters, defaults included.
+#: A call's arguments by parameter, defaults included.
 Given = Mapping[str, Any]
 
 
 def results(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Outputs | None:
-    """How a call's results are held; ``None`` for a single array."""
+    """The container of a call's results; ``None`` for a single array."""
     rule = RESULTS.get(name)
     if rule is None:
         return None

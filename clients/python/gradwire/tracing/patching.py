@@ -1,9 +1,9 @@
-"""Functions that stand in the place of others while something is recorded, and only then.
+"""Patches: functions that replace others during a recording, and only then.
 
-NumPy lets arrays of other kinds take over most of its functions; SciPy's and ``math``'s, and those
-that make arrays, it cannot. These are looked up in a module, or in the user's own module, when
-they are called: there a function stands that records where it is given recorded arrays inside of a
-recording, and is the original in every other case, so that no other thread notices.
+NumPy dispatches most of its functions on its arguments' types, but not those that make arrays, nor
+do SciPy and ``math``. Such functions are patched where they are looked up: in their own module and
+in the user's. A patch records calls with recorded arrays inside of a recording, and calls the
+original in every other case, so that other threads are not affected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 
 class Binding:
-    """Where a function is looked up: an attribute of a module, class or cell; a key of globals."""
+    """A place of a function: an attribute of a module, class or cell, or a key of globals."""
 
     __slots__ = ("holder", "key", "name")
 
@@ -25,16 +25,16 @@ class Binding:
         self.key: tuple[int, str] = id(holder), name
 
     def read(self) -> Any:
-        """What is there; ``None`` for nothing."""
+        """The current value; ``None`` if there is none."""
         if type(self.holder) is dict:
             return self.holder.get(self.name)
         try:
             return getattr(self.holder, self.name, None)
-        except ValueError:  # a cell that is empty yet
+        except ValueError:  # a cell that is still empty
             return None
 
     def write(self, value: Any) -> None:
-        """Put something there."""
+        """Set the value."""
         if type(self.holder) is dict:
             self.holder[self.name] = value
         else:
@@ -42,7 +42,7 @@ class Binding:
 
 
 class Patch(NamedTuple):
-    """A function that stands for another at a spot."""
+    """A substitute for the original value of a binding."""
 
     binding: Binding
     original: Any
@@ -54,12 +54,12 @@ class _ActivePatch:
 
     def __init__(self, what: Patch) -> None:
         self.what = what
-        #: For how many recordings it stands.
+        #: The number of recordings that use it.
         self.count = 1
 
 
 class Patches:
-    """What stands in the place of something else now."""
+    """The patches that are applied now."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -67,7 +67,7 @@ class Patches:
 
     @contextmanager
     def during(self, wanted: Iterable[Patch]) -> Iterator[None]:
-        """Have substitutes stand for originals."""
+        """Apply patches while the context lasts."""
         entered: list[_ActivePatch] = []
         try:
             with self._lock:
@@ -78,7 +78,7 @@ class Patches:
                 self._leave(entered)
 
     def original(self, binding: Binding) -> Any:
-        """What is at a spot when nothing is recorded."""
+        """The value of a binding without patches."""
         value = binding.read()
         standing = self._standing.get(binding.key)
         if standing is not None and standing.what.substitute is value:
@@ -91,7 +91,7 @@ class Patches:
             standing = self._standing.get(binding.key)
             if standing is not None:
                 standing.count += 1
-            elif binding.read() is original:  # else somebody has put something else there
+            elif binding.read() is original:  # else it has been replaced by others
                 standing = self._standing[binding.key] = _ActivePatch(what)
                 binding.write(substitute)
             else:
@@ -104,7 +104,7 @@ class Patches:
             if not standing.count:
                 binding, original, substitute = standing.what
                 del self._standing[binding.key]
-                if binding.read() is substitute:  # else it was set anew: let it be
+                if binding.read() is substitute:  # else it was set in the meantime
                     binding.write(original)
 
 

@@ -1,4 +1,4 @@
-"""A recorded function as a request: what to send for its arguments, and how to read the answer."""
+"""A recorded function as a program: its request for arguments, guards and results."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from gradwire.tracing.traces import Guard, Trace
 from gradwire.tracing.writing import Written, write
 from gradwire.values import encode
 
-#: How a recording gets an answer while it runs.
+#: Sends a call while a function is recorded.
 Ask = Callable[[Call[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TracedProgram:
-    """A program that was recorded of a Python function, for arguments of one structure."""
+    """A program recorded from a Python function, for arguments of one structure."""
 
     written: Written
-    #: The argument's leaf that each variable is, by its place among the leaves.
+    #: The index of the argument's leaf behind each variable.
     arguments: Mapping[str, int]
-    #: What the function has from elsewhere.
+    #: Captured arrays.
     constants: Mapping[str, Any]
     outputs: Sequence[str]
     structure: Structure
@@ -46,19 +46,19 @@ class TracedProgram:
 
     @property
     def returned(self) -> Sequence[str]:
-        """The names of what the function returns, without those that guards look at."""
+        """The names of the function's results, without guards' values."""
         return self.outputs[: len(self.outputs) - len(self.guards)]
 
     def variables(self, leaves: Sequence[Any]) -> dict[str, Any]:
-        """What the program is sent for these arguments."""
+        """The program's variables for these arguments."""
         return {name: leaves[i] for name, i in self.arguments.items()} | dict(self.constants)
 
     def call(self, leaves: Sequence[Any]) -> Call[Evaluation]:
-        """The request for these arguments; its outputs are followed by what guards look at."""
+        """The request for these arguments; its outputs are results, then guards' values."""
         return evaluation(self.written, self.variables(leaves), self.outputs)
 
     def guard_values(self, outputs: Sequence[Any]) -> list[Any]:
-        """What was decided for the arguments of an answer, up to the first difference."""
+        """The guards' values in an answer, up to the first that differs from the recording."""
         if not self.guards:
             return []
         looked_at = outputs[len(self.outputs) - len(self.guards) :]
@@ -70,14 +70,14 @@ class TracedProgram:
         return found
 
     def guards_hold(self, guard_values: Sequence[Any]) -> bool:
-        """Whether it was recorded for decisions that begin like these."""
+        """True if the recording's guards begin with these values."""
         if not guard_values:
             return True
         own = [guard.outcome for guard in self.guards[: len(guard_values)]]
         return own == list(guard_values)
 
     def result(self, outputs: Sequence[Any]) -> Any:
-        """What the function returns."""
+        """The function's result."""
         return unflatten(self.structure, iter(outputs))
 
 
@@ -128,7 +128,7 @@ def record(
 
 
 def argument(leaf: Leaf, trace: Trace) -> Tracer:
-    """An argument as the array that is recorded."""
+    """An argument as a recorded array."""
     value = leaf.value
     array = np.asarray(value)
     weak = isinstance(value, (float, complex)) and not isinstance(value, np.generic)

@@ -12,7 +12,7 @@ from gradwire.tracing.tracer import Tracer
 
 
 def _functions(paths: str) -> frozenset[Any]:
-    """NumPy's functions of these names, of which some are not in all of its versions."""
+    """NumPy's functions of these names; not every version of NumPy has all."""
     found = []
     for path in paths.split():
         value: Any = np
@@ -23,7 +23,7 @@ def _functions(paths: str) -> frozenset[Any]:
     return frozenset(found)
 
 
-#: Views that can be written to: elements of the base, each once.
+#: Writable views: each element of the base at most once.
 WRITABLE = _functions(
     "reshape ravel transpose permute_dims swapaxes moveaxis rollaxis squeeze expand_dims "
     "matrix_transpose linalg.matrix_transpose flip flipud fliplr rot90 atleast_1d atleast_2d "
@@ -42,7 +42,7 @@ def as_view(
     *,
     may_be_copy: bool = False,
 ) -> None:
-    """Have the result of a call, or each part of it, be a view of the call's first argument."""
+    """Make the result of a call, or each part of it, a view of the call's first argument."""
     if isinstance(made, Tracer):
         _share(made, None, made._term, function, args, kwargs, may_be_copy)
     else:
@@ -69,7 +69,7 @@ def _share(
         return again if index is None else Term(item, (again,))
 
     def put(old: Term, new: Term) -> Term:
-        """The base with the view's elements: each goes where it was taken from."""
+        """The base with the view's elements at their places."""
         positions: Any = function(np.arange(base.size).reshape(base.shape), *args[1:], **kwargs)
         taken = np.ravel(positions if index is None else positions[index])
         flat = Term(("np.ravel(", ")"), (new,))

@@ -1,4 +1,4 @@
-"""How arrays share their elements, as NumPy's views do."""
+"""Views: arrays that share their elements with another, as in NumPy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """How an array shares its elements with another."""
+    """The relation of a view to its base."""
 
     __slots__ = ("base", "may_be_copy", "may_be_number", "put", "seen", "take")
 
@@ -25,18 +25,18 @@ class View:
         may_be_copy: bool,
     ) -> None:
         self.base: Tracer = base
-        #: Its term, of the base's.
+        #: From the base's term to the view's.
         self.take: Callable[[Term], Term] = take
-        #: The base's term once it has other elements, of the base's and its own; ``None`` where
-        #: it cannot be written to.
+        #: From the base's term and the view's new one to the base's new one; ``None`` if the view
+        #: is read-only.
         self.put: Callable[[Term, Term], Term] | None = put
-        #: Whether it shares nothing if it has no axes, as ``x[0]`` of a vector.
+        #: True if it shares nothing when it has no axes, as ``x[0]`` of a vector.
         self.may_be_number: bool = may_be_number
-        #: Whether it may share nothing, by the order in memory, which is not known.
+        #: True if it may be a copy, depending on the order in memory, which is not known.
         self.may_be_copy: bool = may_be_copy
-        #: The changes of what it shares that it has taken over.
+        #: The number of the base's changes that it has applied.
         self.seen: int = base.changes
 
     def of_number(self, made: Tracer) -> bool:
-        """Whether there is nothing to share: NumPy's numbers are not arrays without axes."""
+        """True if there is nothing to share: NumPy scalars are not arrays without axes."""
         return self.base.shape == () or (self.may_be_number and made.shape == ())
