@@ -21,17 +21,17 @@ from gradwire.results import Check, Derivative, Instruction, Jvp, Recording, Res
 from gradwire.sparse import SparseArray
 from gradwire.tapes import Recorded
 
-#: Of warnings, and of instructions; more are counted.
+#: Most warnings, and most instructions, that are shown; more are counted.
 MOST_WARNINGS = 8
 MOST_INSTRUCTIONS = 60
-#: Characters of a program's text that are shown.
+#: Most characters of a program's text that are shown.
 MOST_TEXT = 4000
 #: Pixels of the bar that is divided among the phases.
 TIMINGS_BAR = 72
 
 
 def card(shown: Result | Recording) -> str:
-    """What an answer says, as HTML of at most some hundred kilobytes."""
+    """An answer as HTML, of at most some hundred kilobytes."""
     parts = _recording(shown) if isinstance(shown, Recording) else _result(shown)
     return str(element("div", STYLE, *parts, class_="gw"))
 
@@ -93,12 +93,12 @@ def _head(result: Result) -> Markup:
 
 
 def _is_told_ahead(result: Derivative) -> bool:
-    """Whether the value is one leaf and in no table."""
+    """True if the value is one leaf and in no table."""
     return not isinstance(result, Jvp) and level(result.value) is None
 
 
 def _matrix(made: Matrix) -> Iterator[Markup]:
-    told = element("span", made.told(), class_="gw-more")
+    told = element("span", made.describe(), class_="gw-more")
     yield row("div", made.name, told, class_="gw-section")
     yield matrix_table(made)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 WANTED_BY = "to_pandas"
-#: What the sides of matrices are called.
+#: Names of the sides of matrices.
 SIDES = {"jacobian": ("target", "source"), "hessian": ("gradient", "source")}
 #: The column of variables' values.
 VALUE = "value"
@@ -66,7 +66,7 @@ def _tidy(pandas: Any, section: Section, asked: RequestView) -> pandas.DataFrame
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Arrays one after the other; words stay words beside numbers."""
+    """Concatenated arrays; strings stay strings beside numbers."""
     if any(part.dtype.kind not in "biufc" for part in parts):
         parts = [part.astype(object) for part in parts]
     return np.concatenate(parts) if parts else np.zeros(0)

@@ -17,14 +17,14 @@ from gradwire.trees import MISSING
 
 #: Rows of each table; more are counted.
 MOST_ROWS = 20
-#: Rows and columns of a matrix whose numbers are told.
+#: Largest side of a matrix whose numbers are shown.
 MOST_NUMBERS = 8
-#: Of warnings; more are counted.
+#: Most warnings that are shown; more are counted.
 MOST_WARNINGS = 6
 
 
 def text(shown: Result | Recording) -> str:
-    """What an answer says, in some 60 lines at most."""
+    """An answer as text of at most some 60 lines."""
     lines = _recording(shown) if isinstance(shown, Recording) else _result(shown)
     return "\n".join(line.rstrip() for line in lines)
 
@@ -60,8 +60,8 @@ def _result(result: Result) -> Iterator[str]:
 
 
 def _matrix(made: Matrix) -> Iterator[str]:
-    """What a matrix is like, and its numbers where they are few."""
-    yield f"  {made.name} {made.told()}"
+    """A matrix's nature, and its numbers if they are few."""
+    yield f"  {made.name} {made.describe()}"
     if max(made.shape) <= MOST_NUMBERS:
         names = [name for band in made.columns for name in band.elements()]
         rows_ = [name for band in made.rows for name in band.elements()]

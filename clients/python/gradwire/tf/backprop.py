@@ -24,16 +24,16 @@ from gradwire.tracing.writing import write
 
 @dataclass(slots=True)
 class Source:
-    """What is differentiated in: a tensor, or a variable with all that it was read as."""
+    """A source: a tensor, or a variable with all nodes that it was read as."""
 
     nodes: list[TensorNode]
     spec: Spec
-    #: What is gathered from it, where that is all that was done with it.
+    #: The gathers from it, if it is used by gathers alone.
     rows: list[TensorNode] = field(default_factory=list)
 
     @property
     def asked(self) -> list[TensorNode]:
-        """Where the derivative is taken."""
+        """The nodes at which the derivative is computed."""
         return self.rows or self.nodes
 
 
@@ -44,9 +44,9 @@ def vjp(
     sources: Sequence[Source],
     ends: Sequence[TensorNode] = (),
 ) -> list[Any]:
-    """The gradient of the seeded sum of targets in each source; ``None`` where there is none.
+    """The vector-Jacobian product of targets with seeds, in each source; ``None`` without one.
 
-    What ``ends`` were computed from counts as constant.
+    Values that ``ends`` were computed from are constant.
     """
     replay = Replay(recording, targets, ends)
     custom_gradients = replay.custom_gradients()
@@ -100,7 +100,7 @@ def _request(
     pairs: Sequence[tuple[TensorNode, TensorNode, Tensor | None]],
     flat: list[TensorNode],
 ) -> list[Any]:
-    """Ask the service; what it says of values is kept."""
+    """Send the request, and keep the values in its answer."""
     fetch([seed._node for _, _, seed in pairs if seed is not None])
     replayed = [clone for _, clone, _ in pairs]
     written = write([*replayed, *flat])
@@ -142,7 +142,7 @@ def _items(
     flat: list[TensorNode],
     values: list[Any],
 ) -> list[Tensor | None]:
-    """The derivatives as tensors, which whoever records sees come about."""
+    """The derivatives as tensors, recorded by every active tape."""
     whole = record(_whole(function, pairs, flat)) if active() else None
     made: list[Tensor | None] = []
     for i, (node, value) in enumerate(zip(flat, values, strict=True)):
@@ -187,7 +187,7 @@ def _ones(node: TensorNode) -> TensorNode:
 
 
 def _gathered(replay: Replay, source: Source, targets: Sequence[TensorNode]) -> list[TensorNode]:
-    """The rows that are read of a source, where nothing else is done with it."""
+    """The gathers from a source, if it is used by gathers alone."""
     found: list[TensorNode] = []
     pending = list(source.nodes)
     if any(node in replay.recording.recorded for node in pending):
@@ -207,7 +207,7 @@ def _gathered(replay: Replay, source: Source, targets: Sequence[TensorNode]) -> 
 
 
 def _passes(each: TensorNode, node: TensorNode) -> bool:
-    """Whether an operation hands its gradient on as it is: a copy, or a number added."""
+    """True if an operation passes its gradient on unchanged: a copy, or an added number."""
     alone = each.operands == (node,) and each.shape == node.shape
     return alone and (
         each.parts == ("copy(", ")")
@@ -263,7 +263,7 @@ def _across(
     custom_gradients: Sequence[CustomGradient],
     ends: Sequence[TensorNode],
 ) -> list[Any]:
-    """The same where gradients of the user's own are on the way: from one to the one before."""
+    """The same across custom gradients, from the last one back to the first."""
     found: dict[TensorNode, Tensor] = {}
     asked_for = {node for source in sources for node in source.nodes}
 
@@ -297,7 +297,7 @@ def _across(
             for node, gradient in zip(custom_gradient.inputs, gradients, strict=True)
             if gradient is not None and (node in recording.known or node in asked_for)
         ]
-        for node, gradient in given:  # whatever it is, where nothing is behind it
+        for node, gradient in given:  # a source that is not the result of an operation
             if node not in recording.recorded:
                 found[node] = found[node] + gradient if node in found else gradient
         behind = [pair for pair in given if pair[0] in recording.recorded]

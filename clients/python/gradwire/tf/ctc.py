@@ -1,4 +1,4 @@
-"""``tf.nn.ctc_loss``: sequences of labels that are shorter than what they label."""
+"""``tf.nn.ctc_loss``: connectionist temporal classification."""
 
 from __future__ import annotations
 

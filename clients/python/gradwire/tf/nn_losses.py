@@ -1,4 +1,4 @@
-"""Losses of logits, dropout, and what else ``tf.nn`` computes with rules of its own."""
+"""Losses of logits, dropout and other functions of ``tf.nn`` with rules of their own."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def sufficient_statistics(
     keepdims: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """How many elements there are over ``axes``, their sum and squares' sum, and ``shift``."""
+    """The number of elements over ``axes``, their sum, their squares' sum, and ``shift``."""
     from gradwire.tf.operations import rules
     from gradwire.tf.operations.math import square
 

@@ -1,4 +1,4 @@
-"""What a tape has recorded, and what of it lies between targets and sources."""
+"""The recording of a tape, and its replay between sources and targets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwire.tracing.terms import Body, Term, dependencies
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CustomGradient:
-    """A gradient of the user's own: ``function`` takes the outputs' and gives the inputs'."""
+    """A custom gradient: ``function`` maps the outputs' gradients to the inputs'."""
 
     inputs: tuple[TensorNode, ...]
     outputs: tuple[TensorNode, ...]
@@ -21,13 +21,12 @@ class CustomGradient:
 
 
 class TapeRecording:
-    """Operations on watched values, told by ``nodes.record`` while it is among the active ones."""
+    """Operations on watched values, noted by ``nodes.record`` while the recording is active."""
 
     def __init__(self, *, watches_reads: bool = True) -> None:
-        #: What is watched, and what was computed from it.
+        #: Watched values, and values computed from them.
         self.known: set[Term] = set()
-        #: The latter: results of operations, in the order of their calls.
-        #: A gradient of the user's own stands beside the results that it belongs to.
+        #: Results of operations, in the order of their calls, with their custom gradient if any.
         self.recorded: dict[Term, CustomGradient | None] = {}
         self.watches_reads: bool = watches_reads
         #: Each variable that is watched, with the nodes that it was read as.
@@ -49,7 +48,7 @@ class TapeRecording:
             node.kept += 1
 
     def note_custom_gradient(self, custom_gradient: CustomGradient) -> None:
-        """Record an operation with a gradient of the user's own."""
+        """Record an operation with a custom gradient."""
         crossed = any(node in self.known for node in custom_gradient.inputs)
         for node in custom_gradient.outputs:
             if crossed:
@@ -58,7 +57,7 @@ class TapeRecording:
                 self.note(node)
 
     def note_made(self, variable: Any) -> None:
-        """A variable is of interest once it is read."""
+        """Ignore a new variable until it is read."""
 
     def note_read(self, variable: Any, node: TensorNode) -> None:
         """Watch a variable's value where it is read."""
@@ -89,7 +88,7 @@ class TapeRecording:
         return tuple(sorted(found, key=lambda variable: variable._number))
 
     def release(self) -> None:
-        """Need nothing any more."""
+        """Drop all that is recorded."""
         for node in self.recorded:
             if isinstance(node, TensorNode):
                 node.kept -= 1
@@ -102,7 +101,7 @@ class TapeRecording:
         self.release()
 
     def _captures(self, body: Body) -> bool:
-        """Whether a function of the program computes with something known."""
+        """True if a function of the program captures a known value."""
         found = False
 
         def known(term: Term) -> bool:
@@ -115,10 +114,10 @@ class TapeRecording:
 
 
 class Replay:
-    """What a recording says of targets, once more, as functions of copies of the sources.
+    """A recording's operations repeated as functions of copies of the sources.
 
-    All that the recording does not hold stays what it is, and is constant to derivatives in the
-    copies. The clones are operations like others: who else records may record them.
+    Values that the recording does not have stay as they are, and are constant in derivatives. The
+    clones are ordinary operations, which other active tapes record.
     """
 
     def __init__(
@@ -126,13 +125,13 @@ class Replay:
     ) -> None:
         self.recording: TapeRecording = recording
         self._made: dict[Term, Term] = {}
-        #: What is constant however it was computed.
+        #: Values that are constant although they were computed.
         self._ends: set[Term] = set(ends)
-        #: What is recorded of the targets' computation, each node after its operands.
+        #: The recorded computation of the targets, each node after its operands.
         self.order: list[Term] = _recorded_order(recording, list(targets), self._ends)
 
     def custom_gradients(self) -> list[CustomGradient]:
-        """The gradients of the user's own on the way, in the order of their calls."""
+        """The custom gradients in the targets' computation, in the order of their calls."""
         recorded = (self.recording.recorded.get(term) for term in self.order)
         return list(dict.fromkeys([each for each in recorded if each is not None]))
 
@@ -143,7 +142,7 @@ class Replay:
         ]
 
     def backward(self, targets: Sequence[TensorNode]) -> list[Term]:
-        """What is recorded in the order in which TensorFlow goes back: breadth first."""
+        """The recorded operations in TensorFlow's backward order: breadth first."""
         uses = Counter(
             operand
             for term in self.order
@@ -205,7 +204,7 @@ class Replay:
 def _recorded_order(
     recording: TapeRecording, targets: list[TensorNode], ends: Container[Term]
 ) -> list[Term]:
-    """What is known of the targets' computation, each node after its operands."""
+    """The recorded computation of the targets, each node after its operands."""
     order: list[Term] = []
     seen: set[Term] = set()
     stack: list[tuple[Term, bool]] = [(target, False) for target in reversed(targets)]

@@ -1,4 +1,4 @@
-"""How large tensors are, and what is made of that alone."""
+"""Shapes and sizes of tensors, and tensors made of shapes alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradwire.tf.tensors import Tensor
 
 
 def shape(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
-    """The lengths of the axes, as a tensor of int32 unless asked for others."""
+    """The lengths of the axes, as a tensor of int32 by default."""
     if hasattr(input, "_dynamic_shape"):
         return input._dynamic_shape(out_type)
     kind = dtypes.as_dtype(dtypes.int32 if out_type is None else out_type)
@@ -102,7 +102,7 @@ def sequence_mask(
     dtype: DTypeLike = dtypes.bool_,
     name: str | None = None,
 ) -> Tensor:
-    """Whether a place along a new last axis is below the given length."""
+    """True where the index along a new last axis is below the given length."""
     counts, kind = static.array(lengths), dtypes.as_dtype(dtype)
     most = int(counts.max(initial=0)) if maxlen is None else static.integer(maxlen)
     return tensor_of((np.arange(most) < counts[..., None]).astype(kind.storage), kind)

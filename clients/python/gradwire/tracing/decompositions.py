@@ -319,7 +319,7 @@ def _own(function: Any) -> Callable[..., Any]:
     return lambda _, *args, **kwargs: implementation(*args, **kwargs)
 
 
-def _told(tell: Callable[..., Any]) -> Callable[..., Any]:
+def _metadata(tell: Callable[..., Any]) -> Callable[..., Any]:
     return lambda _, *args, **kwargs: tell(*args, **kwargs)
 
 
@@ -330,19 +330,23 @@ def _dtype_of(value: Any) -> Any:
 
 
 DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
-    np.shape: _told(lambda a: a.shape),
-    np.ndim: _told(lambda a: a.ndim),
-    np.size: _told(lambda a, axis=None: a.size if axis is None else a.shape[axis]),
-    np.iscomplexobj: _told(lambda x: x.dtype.kind == "c"),
-    np.isrealobj: _told(lambda x: x.dtype.kind != "c"),
-    np.isfortran: _told(lambda a: False),
-    np.result_type: _told(lambda *given: np.result_type(*map(_dtype_of, given))),
-    np.can_cast: _told(lambda given, to, *rest, **how: np.can_cast(given.dtype, to, *rest, **how)),
-    np.tril_indices_from: _told(lambda arr, k=0: np.tril_indices(len(arr), k, arr.shape[1])),
-    np.triu_indices_from: _told(lambda arr, k=0: np.triu_indices(len(arr), k, arr.shape[1])),
-    np.diag_indices_from: _told(lambda arr: np.diag_indices(len(arr), arr.ndim)),
-    np.min_scalar_type: _told(lambda a: a.dtype),
-    np.common_type: _told(lambda *arrays: np.common_type(*[np.ones(1, a.dtype) for a in arrays])),
+    np.shape: _metadata(lambda a: a.shape),
+    np.ndim: _metadata(lambda a: a.ndim),
+    np.size: _metadata(lambda a, axis=None: a.size if axis is None else a.shape[axis]),
+    np.iscomplexobj: _metadata(lambda x: x.dtype.kind == "c"),
+    np.isrealobj: _metadata(lambda x: x.dtype.kind != "c"),
+    np.isfortran: _metadata(lambda a: False),
+    np.result_type: _metadata(lambda *given: np.result_type(*map(_dtype_of, given))),
+    np.can_cast: _metadata(
+        lambda given, to, *rest, **how: np.can_cast(given.dtype, to, *rest, **how)
+    ),
+    np.tril_indices_from: _metadata(lambda arr, k=0: np.tril_indices(len(arr), k, arr.shape[1])),
+    np.triu_indices_from: _metadata(lambda arr, k=0: np.triu_indices(len(arr), k, arr.shape[1])),
+    np.diag_indices_from: _metadata(lambda arr: np.diag_indices(len(arr), arr.ndim)),
+    np.min_scalar_type: _metadata(lambda a: a.dtype),
+    np.common_type: _metadata(
+        lambda *arrays: np.common_type(*[np.ones(1, a.dtype) for a in arrays])
+    ),
     np.astype: _astype,
     np.copy: _copy,
     np.broadcast_arrays: _broadcast_arrays,

@@ -1,4 +1,4 @@
-"""What a function raises while it is recorded: the user's own errors, and those of recording.
+"""Errors of recorded functions: users' own, and those of recording.
 
 Libraries that are given recorded arrays fail as they happen to: by recursion without end, by
 ``TypeError``, by an error of C's. Who called what is in the traceback.
@@ -29,7 +29,7 @@ _LOOKED_INTO = 30
 
 
 def explained(error: Exception) -> Exception:
-    """What is to leave the SDK for what a function has raised while it was recorded."""
+    """The error to raise for an error of a function during its recording."""
     frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)][1:]
     if isinstance(error.__cause__, NotTraceable):  # NumPy, or C, says less than what it was told
         error = error.__cause__
@@ -96,7 +96,7 @@ def _package(frame: FrameType) -> str:
 
 
 def _meets_tracer(frame: FrameType) -> bool:
-    """Whether a function has a recorded array, or a function that has one."""
+    """True if a function captures a recorded array, or a function that captures one."""
     return any(map(_holds_tracer, frame.f_locals.values()))
 
 
