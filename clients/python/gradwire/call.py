@@ -101,7 +101,7 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
 
 
 class sent_later(Generic[P, Q, A, T]):  # noqa: N801 - a decorator, like property
-    """The same for a function that returns a function: what each call of that one asks is sent."""
+    """As ``sent``, for a function that returns a function, whose every call is sent."""
 
     @overload
     def __init__(

@@ -121,9 +121,9 @@ class Connection(Compute, ABC, Generic[Http]):
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The same client in another process, on connections of its own.
+        """Pickle the client; the copy opens its own connections.
 
-        The API key goes with it, unless the environment has it.
+        The API key is included, unless it is the environment's.
         """
         if self._adding is not None:
             raise UsageError("a client with an http_client cannot be pickled")

@@ -95,9 +95,8 @@ class Compute(Derivatives):
     ) -> Steps[Drawing]:
         """The graph of a program or a function, as a picture that notebooks show.
 
-        With a point, a program's variables by name or a function's arguments, nodes are told with
-        dtypes and shapes. ``target`` and ``sources`` are marked. The program is registered with
-        the service.
+        With a point, a program's variables by name or a function's arguments, nodes show dtypes and
+        shapes. ``target`` and ``sources`` are marked. The program is registered with the service.
 
         >>> client.draw("mean((tanh(x @ w) - y)**2)", {"x": x, "w": w, "y": y}, sources="w")
         >>> pathlib.Path("loss.svg").write_text(client.draw(loss, w, x, y).svg())

@@ -41,11 +41,11 @@ class Derivatives:
 
     Each takes the options ``target``, ``outputs`` (names of further values to return), ``batch``
     (names of variables, or of ``output_gradients``, ``tangents`` or ``vectors``, with an axis of
-    examples, the first or as given by name: of everything in the answer each example has its own,
-    along a first axis), ``unconnected_gradients`` (``"zero"`` for zeros where there is no
-    derivative), ``promotion`` (``"strict"`` makes mixing dtypes an error), ``exact``
-    (no rewriting that changes rounding: bit for bit what the recorded operations give one by one in
-    NumPy) and ``timeout_ms``; all but ``jvp`` and ``hvp`` also ``sources``.
+    examples, the first or as given by name: everything in the answer then has a first axis of
+    examples), ``unconnected_gradients`` (``"zero"`` for zeros instead of missing derivatives),
+    ``promotion`` (``"strict"`` makes mixing dtypes an error), ``exact`` (no rewriting that changes
+    rounding: the same bits as the recorded operations, one by one, in NumPy) and ``timeout_ms``;
+    all but ``jvp`` and ``hvp`` also ``sources``.
 
     Instead of a program, ``value_and_grad``, ``jacobian``, ``hessian``, ``jvp`` and ``hvp`` take a
     Python function as well, as ``grad``, ``vjp``, ``vmap`` and ``function`` do. They are then the
@@ -116,8 +116,8 @@ class Derivatives:
         """The gradient beside central differences of the target's values.
 
         Elements are moved by ``step`` times their size, or times one if that is larger. A source
-        is ``ok`` within ``atol`` and ``rtol`` of its largest difference; without these, by what
-        can be told in its dtype. In a batch, a source's check is of its worst example.
+        is ``ok`` within ``atol`` and ``rtol`` of its largest difference; by default the precision
+        of its dtype decides. In a batch, a source's check is that of its worst example.
 
         >>> client.check("log(det(a))", {"a": [[2.0, 1.0], [0.5, 3.0]]}).ok
         True

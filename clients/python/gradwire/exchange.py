@@ -1,13 +1,11 @@
 """One call from the first attempt to its result: requests, retries and backoff, without I/O.
 
-No I/O happens here. A client sends what an ``Exchange`` asks for and tells it what came of it,
-until it is done.
+A client sends an ``Exchange``'s requests and reports each response or failure, until it is done.
 
-Evaluations are pure, and a question that uses a tape up bears a key, so an attempt may be repeated
-without harm. It is repeated when another one may fare better: the connection failed, a proxy lost
-its replica (502, 503, 504), or the service asks for patience (429, 503). It is not repeated when
-the time ran out, be it the client's or the service's: the next attempt would need as long and
-double the load.
+Evaluations are pure, and a request that consumes a tape has an idempotency key, so attempts may be
+repeated. They are repeated if the connection failed, a proxy lost its replica (502, 503, 504), or
+the service asks to retry later (429, 503). They are not repeated after a timeout of the client or
+the service: the next attempt would take as long and double the load.
 """
 
 from __future__ import annotations

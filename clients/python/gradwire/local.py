@@ -33,11 +33,11 @@ class Running(NamedTuple):
 
 
 class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Answers requests by a service of its own, on a loop in a thread of its own.
+    """Answers requests by a service on an event loop in a separate thread.
 
-    So whoever asks may wait for the answer or await it, on one loop after another, and computing
-    holds up none of them. Settings are as the service's, by name; without them, the environment's.
-    As long as it runs, ``blas_threads`` holds for whoever computes in this process.
+    Callers may be synchronous or on any event loop, which computing does not block. Settings are
+    the service's, by name; the environment's are the default. While the service runs, its
+    ``blas_threads`` applies to the whole process.
     """
 
     def __init__(self, **settings: Any) -> None:

@@ -91,7 +91,7 @@ class ClientOptions:
 
 
 def check_address(url: str) -> None:
-    """Refuse an invalid address."""
+    """Raise a ``UsageError`` for an invalid address."""
     with used(f"the address {url!r}"):
         parsed = httpx.URL(url)
         port = parsed.port or 0

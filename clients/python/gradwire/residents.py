@@ -114,7 +114,7 @@ class Residents:
         else:
             asked = self._with_program(call, named)
             content = codec.encode(asked.document, refer)
-        read = _telling(asked.read, named, call.source) if named else asked.read
+        read = _noting(asked.read, named, call.source) if named else asked.read
         packed = Call(asked.method, asked.path, None, read, asked.source, content)
         return self._referring(call, packed, named)
 
@@ -256,16 +256,16 @@ def _digest(array: NDArray[Any]) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def _telling(
+def _noting(
     read: Callable[[Reply], T], named: Mapping[str, Resident], source: str | None
 ) -> Callable[[Reply], T]:
     """A reader that notes the values behind the request's references in the response."""
 
-    def told(reply: Reply) -> T:
+    def noting(reply: Reply) -> T:
         reply.response.extensions[REFERENTS] = Referents({n: named[n].copy for n in named}, source)
         return read(reply)
 
-    return told
+    return noting
 
 
 def _nothing(_: Reply) -> None:

@@ -36,7 +36,7 @@ class Conversation(Protocol[T_co]):
 class Fetch(Protocol):
     """Waits for an answer, and returns it."""
 
-    def __call__(self, asked: Conversation[T], /) -> T: ...
+    def __call__(self, conversation: Conversation[T], /) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,41 +70,41 @@ class SendAsync(Protocol):
     def __call__(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
 
 
-def drive(asked: Conversation[T], send: Send) -> T:
+def drive(conversation: Conversation[T], send: Send) -> T:
     """Run a conversation, waiting for each step, and return its result."""
 
     def fetch(other: Conversation[Any], /) -> Any:
         return drive(other, send)
 
-    steps = iter(asked)
+    steps = iter(conversation)
     try:
         step = next(steps)
         while True:
             try:
-                came = step.function(fetch) if isinstance(step, BlockingStep) else send(step)
+                result = step.function(fetch) if isinstance(step, BlockingStep) else send(step)
             except BaseException as error:  # noqa: BLE001 - the steps may have to clean up
                 step = steps.throw(error)
             else:
-                step = steps.send(came)
+                step = steps.send(result)
     except StopIteration as end:
         answer: T = end.value
         return answer
 
 
-async def drive_async(asked: Conversation[T], send: SendAsync) -> T:
+async def drive_async(conversation: Conversation[T], send: SendAsync) -> T:
     """Run a conversation, awaiting each step; blocking steps run in a thread."""
-    steps = iter(asked)
+    steps = iter(conversation)
     try:
         step = next(steps)
         while True:
             try:
-                came = await (
+                result = await (
                     _in_thread(step, send) if isinstance(step, BlockingStep) else send(step)
                 )
             except BaseException as error:  # noqa: BLE001 - the steps may have to clean up
                 step = steps.throw(error)
             else:
-                step = steps.send(came)
+                step = steps.send(result)
     except StopIteration as end:
         answer: T = end.value
         return answer

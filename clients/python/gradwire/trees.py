@@ -31,7 +31,7 @@ LEAF_MEMBERS = frozenset({"value", "base64", "data", "ref", "indices", "row_spli
 
 
 def outermost(variables: Any, field: str = "variables") -> Mapping[str, Any]:
-    """The variables by name: never a leaf, whatever they are called."""
+    """The variables by name: a nesting level, even if the names look like a tensor's."""
     named = inside(variables)
     if not isinstance(named, Mapping):
         kind = type(variables).__name__

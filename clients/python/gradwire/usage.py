@@ -49,7 +49,7 @@ def check_client(client: Any) -> None:
 
 
 def check_text(text: Any) -> None:
-    """Refuse what is no program text."""
+    """Refuse a value that is not program text."""
     if not isinstance(text, str):
         got = "a Python function" if callable(text) else type(text).__name__
         hint = hints.FUNCTION_FOR_TEXT if callable(text) else ""
@@ -57,6 +57,6 @@ def check_text(text: Any) -> None:
 
 
 def check_program(program: Any) -> None:
-    """Refuse what is neither program text, nor a graph, nor a reference."""
+    """Refuse a value that is neither program text, nor a graph, nor a reference."""
     if not isinstance(program, Mapping):  # a graph, or a reference
         check_text(program)

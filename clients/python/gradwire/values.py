@@ -184,7 +184,7 @@ def as_array(value: Any, name: str) -> NDArray[Any] | None:
         if array.dtype.kind in "iuU" and not _has_dtype(value):
             array = np.asarray(value, np.float64)
     except ValueError:
-        raise UsageError(f"{name} is no array: its rows have unequal lengths") from None
+        raise UsageError(f"{name} is not an array: its rows have unequal lengths") from None
     except Exception as error:  # the array's own, as of a tensor of PyTorch that needs a gradient
         raise UsageError(f"{name} cannot be sent: {error}") from error
     if array.dtype.name not in DTYPES:

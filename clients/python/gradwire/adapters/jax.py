@@ -4,9 +4,9 @@
 >>> loss = gradwire.adapters.jax.function(loss)
 >>> jax.jit(jax.value_and_grad(loss))(w, x, y)
 
-A request is a primitive, whose rules say which other request is its batch, its derivative along
-tangents, and the transposition of that: so all orders are there, in either mode. What gives one
-number has its gradient come along where it will be wanted.
+A request is a primitive. Its rules for batching, JVP and transposition are requests, too, so
+derivatives have any order, in either mode. A function of one number is requested with its gradient
+where that will be needed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ with needs("jax"):
 def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
     """A Python function, or one of Gradwire's, as a function of JAX arrays nested as JAX nests.
 
-    Under ``jax.jit`` its shapes are found while JAX compiles, for which the service is asked only
-    where NumPy's rules do not tell. Numbers and strings that are not arrays are part of the
-    program.
+    Under ``jax.jit`` its shapes are inferred while JAX compiles, by NumPy's rules or, where these do
+    not suffice, by the service. Numbers and strings that are not arrays are part of the program.
 
     >>> jax.vmap(jax.grad(gradwire.adapters.jax.function(loss)), (None, 0, 0))(w, xs, ys)
     """

@@ -41,9 +41,9 @@ UNTOLD = (2, 3)
 def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
     """A Python function, or one of Gradwire's, as a function of nested variables of PyTensor.
 
-    Its results' types are found from those of its arguments, for which the service is asked only
-    where NumPy's rules do not tell. Where lengths are missing that these rules need, it is taken to
-    give one number: ``pt.specify_shape`` tells them.
+    Its results' types are inferred from those of its arguments, by NumPy's rules or, where these do
+    not suffice, by the service. If a length that this needs is unknown, the result is assumed to be
+    one number: specify it with ``pt.specify_shape``.
     """
     own = waiting_client(f, client)
     kinds: dict[Any, Nested] = {}

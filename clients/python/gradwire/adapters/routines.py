@@ -191,12 +191,12 @@ class Nested:
             found, structure = flatten(inline_of(f)(*args, **kwargs))
             return as_recorded(found), structure
 
-        def told(*leaves: Any) -> Any:
+        def by_leaves(*leaves: Any) -> Any:
             found, structure = parts(leaves)
             return _Told(structure, tuple([part.aval for part in found]))
 
         like: Function[..., Any] = Function(f, client)
-        self._told: Function[..., Any] = Function(f, client, inline=told, names=names)
+        self._function: Function[..., Any] = Function(f, client, inline=by_leaves, names=names)
         self._known: dict[Avals, _Told] = {}
         #: The function of the leaves.
         self.routine: Routine = Routine(
@@ -214,9 +214,9 @@ class Nested:
         """The results' shapes and dtypes: by NumPy's rules, else by evaluating it at ones."""
         known = self._known.get(avals)
         if known is None:
-            asked = self._told.traced(*[stand_in(aval) for aval in avals])
+            asked = self._function.traced(*[stand_in(aval) for aval in avals])
             try:
-                traced, _ = self._told.client.run(asked)
+                traced, _ = self._function.client.run(asked)
                 known = traced.result([])
             except APIError:
                 if not self._number:

@@ -3,8 +3,8 @@
 >>> loss = gradwire.adapters.torch.function(loss)
 >>> loss(w, x, y).backward()
 
-A request is an ``autograd.Function``, and so is its derivative, to any order. What gives one number
-has its gradient come along where it will be wanted.
+A request is an ``autograd.Function``, and so is its derivative, to any order. A function of one
+number is requested with its gradient where that will be needed.
 """
 
 from __future__ import annotations

@@ -54,9 +54,9 @@ def _address(url: httpx.URL) -> str:
 
 
 def _readable(document: Mapping[str, Any]) -> str:
-    """A document with its arrays as numbers, and in lines.
+    """A document as lines of JSON, its arrays as numbers.
 
-    The answer comes as numbers, too: the encoding that the client asked for is left out.
+    The client's encoding is left out, so that the answer has numbers, too.
     """
     members = {name: member for name, member in document.items() if name != "encoding"}
     lines = [

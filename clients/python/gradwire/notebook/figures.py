@@ -114,7 +114,7 @@ def digits(number: Any, precision: int = 4) -> str:
     if isinstance(number, (complex, np.complexfloating)):
         sign = "-" if number.imag < 0 else "+"
         return f"{digits(number.real, precision)}{sign}{digits(abs(number.imag), precision)}j"
-    real = float(number) + 0.0  # no one asks for the sign of zero
+    real = float(number) + 0.0  # without the sign of zero
     if 10**precision <= abs(real) < 1e6:
         return f"{real:.0f}"
     text = f"{real:.{precision}g}"

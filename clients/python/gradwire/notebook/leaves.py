@@ -17,7 +17,7 @@ from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING
 
-#: Rows and columns of arrays whose numbers stand in a table, and in what opens below it.
+#: Rows and columns of arrays shown as numbers, in a table and in details that open.
 MOST_INLINE = (4, 6)
 MOST_OPENED = (24, 12)
 #: Elements of a vector that are listed.

@@ -131,7 +131,7 @@ def check_carry(returned: Returned, nest: Nest) -> None:
 def _stacked(like: Tracer, axes: tuple[int, ...]) -> Aval | None:
     try:
         return Aval((*axes, *like.shape), like.dtype)
-    except NotTraceable:  # NumPy's rules do not tell: the service is asked about the whole
+    except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
         return None
 
 

@@ -1,8 +1,8 @@
 """Control flow and functions of functions that stay in the program.
 
-Python's ``if``, ``while`` and ``for`` are recorded as they are executed; these are decided by the
-service, anew for each call's values. All are written in the language as ``jax.lax`` has them. Where
-nothing is recorded they are plain Python.
+Python's ``if``, ``while`` and ``for`` are recorded as they are executed; these are evaluated by the
+service, for each call's values. All are named and called as in ``jax.lax``. Without a recording
+they are plain Python.
 """
 
 from __future__ import annotations

@@ -319,8 +319,8 @@ def _own(function: Any) -> Callable[..., Any]:
     return lambda _, *args, **kwargs: implementation(*args, **kwargs)
 
 
-def _metadata(tell: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda _, *args, **kwargs: tell(*args, **kwargs)
+def _metadata(read: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _, *args, **kwargs: read(*args, **kwargs)
 
 
 def _dtype_of(value: Any) -> Any:

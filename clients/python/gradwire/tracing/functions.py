@@ -36,9 +36,9 @@ class Runs(Protocol):
 class Function(Generic[P, T]):
     """A Python function of NumPy arrays that a service evaluates.
 
-    It is recorded when it is first called with arguments of these shapes, dtypes and other values,
-    and anew where what it reads from outside has been replaced since. Called while another
-    function is recorded, it becomes a part of that.
+    It is recorded at its first call with arguments of these shapes, dtypes and other values, and
+    again after a captured value has been replaced. Called while another function is recorded, it
+    becomes a part of that.
 
     >>> @gradwire.function
     ... def loss(w, x, y):

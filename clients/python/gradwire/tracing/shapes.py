@@ -87,7 +87,7 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
     try:
         with np.errstate(all="ignore"):
             return function(*_stand_ins(args, largest), **_stand_ins(dict(kwargs), largest))
-    except Exception:  # noqa: BLE001 - whatever is wrong, the service says it better
+    except Exception:  # noqa: BLE001 - the service's error is better
         return None
 
 

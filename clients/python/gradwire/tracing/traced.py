@@ -107,10 +107,10 @@ def record(
         try:
             result = function(*args, **kwargs)
         except Exception as error:
-            told = explained(error)
-            if told is error:  # the user's own
+            translated = explained(error)
+            if translated is error:  # the user's own
                 raise
-            raise told from (None if told is error.__cause__ else error)
+            raise translated from (None if translated is error.__cause__ else error)
         trace.finish()
     parts, shape = flatten(result, lambda part: isinstance(part, Tracer))
     roots = [part._term for part in parts] + [guard.term for guard in trace.guards]

@@ -25,9 +25,8 @@ Infer = Callable[[], "Aval | None"]
 class Tracer(Operators, Methods):
     """Stands for an array while a function is recorded.
 
-    Shape and dtype are found when they are asked for: mostly by NumPy's rules, else by the service.
-    What NumPy would make a view is one: what is written to it is written to what it is a view of,
-    and the other way round.
+    Shape and dtype are inferred on first use: mostly by NumPy's rules, else by the service. Views
+    behave as in NumPy: writing to one changes its base, and the other way round.
     """
 
     __slots__ = (

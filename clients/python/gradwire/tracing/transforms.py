@@ -336,7 +336,7 @@ def _length(args: Sequence[Any], axes: Sequence[int | None]) -> int:
 def _stacked_aval(part: Tracer, count: int, axis: int) -> Aval | None:
     try:
         shape = list(part.shape)
-    except NotTraceable:  # NumPy's rules do not tell: the service is asked about the whole
+    except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
         return None
     shape.insert(axis if axis >= 0 else axis + len(shape) + 1, count)
     return Aval(tuple(shape), part.dtype)

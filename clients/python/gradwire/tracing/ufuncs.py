@@ -308,7 +308,7 @@ def _adapted(value: Any, strong: list[np.dtype[Any]]) -> Any:
 
 
 def _frexp(x: Any) -> tuple[Any, Any]:
-    """``x = m * 2**e`` with ``0.5 <= |m| < 1``: one step mends the logarithm's last bit."""
+    """``x = m * 2**e`` with ``0.5 <= |m| < 1``: one step corrects the logarithm's last bit."""
     where: Any = np.where
     is_zero = np.equal(x, 0)
     e = where(is_zero, 0, np.floor(np.log2(np.abs(where(is_zero, 1, x)))) + 1)

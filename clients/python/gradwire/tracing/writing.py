@@ -82,7 +82,7 @@ class _Writer:
         self._state(roots, {None: block})
         for root in roots:
             self._note_used(root)
-        if not block.lines:  # nothing but variables is asked for
+        if not block.lines:  # all roots are variables
             block.add("None", None)
         used = {name: leaf for name, leaf in self._leaves.items() if name in self._used}
         return Written("\n".join(block.lines), used, self._names, block.places)
