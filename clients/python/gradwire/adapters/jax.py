@@ -35,7 +35,7 @@ with needs("jax"):
 def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
     """A Python function, or one of Gradwire's, as a function of JAX arrays nested as JAX nests.
 
-    Under ``jax.jit`` its shapes are inferred while JAX compiles, by NumPy's rules or, where these do
+    Under ``jax.jit`` its shapes are inferred while JAX compiles, by NumPy's rules or, if these do
     not suffice, by the service. Numbers and strings that are not arrays are part of the program.
 
     >>> jax.vmap(jax.grad(gradwire.adapters.jax.function(loss)), (None, 0, 0))(w, xs, ys)
