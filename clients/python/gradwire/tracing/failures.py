@@ -1,4 +1,4 @@
-"""Errors of recorded functions: users' own, and those of recording.
+"""Errors of functions while they are recorded: the user's own, and those of recording.
 
 Libraries that are given recorded arrays fail as they happen to: by recursion without end, by
 ``TypeError``, by an error of C's. Who called what is in the traceback.
@@ -29,7 +29,7 @@ _LOOKED_INTO = 30
 
 
 def explained(error: Exception) -> Exception:
-    """The error to raise for an error of a function during its recording."""
+    """The error to raise for one that a function has raised while it was recorded."""
     frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)][1:]
     if isinstance(error.__cause__, NotTraceable):  # NumPy, or C, says less than what it was told
         error = error.__cause__

@@ -1,4 +1,4 @@
-"""The point of a derivative: copies of the arguments, and derivatives with respect to them."""
+"""The point at which a function is differentiated: copies of its arguments, and derivatives."""
 
 from __future__ import annotations
 
