@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 from gradwire.call import Call
-from gradwire.steps import Work
+from gradwire.steps import BlockingStep
 from gradwire.tracing.functions import Function
 from measure import Row, compared, interleave
 
@@ -75,8 +75,8 @@ class Echo:
         except StopIteration as end:
             return end.value
 
-    def _answer(self, step: Call[Any] | Work[Any]) -> Any:
-        if isinstance(step, Work):
+    def _answer(self, step: Call[Any] | BlockingStep[Any]) -> Any:
+        if isinstance(step, BlockingStep):
             return step.function(self.run)
         self.document = step.document
         return SimpleNamespace(outputs=[VECTOR] * len(self.document["outputs"]))

@@ -15,5 +15,5 @@ def test_requests_are_messagepack_and_problems_json():
 def test_bytes_that_are_no_document_are_refused():
     with pytest.raises(ValueError, match="Expecting value"):
         codec.decode(b"<html>", "text/html")
-    with pytest.raises(ValueError, match="something follows the document, from byte 1"):
+    with pytest.raises(ValueError, match="trailing bytes after the document, from byte 1"):
         codec.decode(b"<html>")

@@ -10,7 +10,7 @@ import msgpack
 import pytest
 from gradwire.call import Call, Reply
 from gradwire.exchange import Exchange
-from gradwire.options import Options
+from gradwire.options import ClientOptions
 
 REQUEST = httpx.Request("POST", "http://service/v1/evaluate")
 
@@ -21,7 +21,7 @@ def read(reply: Reply) -> Any:
 
 def exchange(max_retries: int = 2) -> Exchange[Any]:
     call = Call("POST", "/v1/evaluate", {"program": "y = q(x)"}, read, "y = q(x)")
-    return Exchange(call, Options("http://service", None, 60.0, max_retries))
+    return Exchange(call, ClientOptions("http://service", None, 60.0, max_retries))
 
 
 def answer(status: int, document: Any = None, **headers: str) -> httpx.Response:
@@ -50,7 +50,7 @@ def test_attempts_bear_one_key_and_calls_different_ones():
 def test_a_program_is_named_by_what_it_begins_with_wherever_it_is_asked_from():
     def named(text: str | None) -> str | None:
         call = Call("POST", "/v1/evaluate", {}, read, text)
-        return Exchange(call, Options("http://service", None, 60.0, 2)).headers.get(
+        return Exchange(call, ClientOptions("http://service", None, 60.0, 2)).headers.get(
             "Gradwire-Program"
         )
 

@@ -4,7 +4,7 @@ import pkgutil
 
 import gradwire
 
-PUBLIC_MODULES = ("client", "errors", "nodes", "ragged", "results", "sparse", "tapes")
+PUBLIC_MODULES = ("client", "errors", "locations", "ragged", "results", "sparse", "tapes")
 
 
 def defined_in(module):

@@ -15,9 +15,9 @@ from tests.service.access.conftest import issued
     [
         ("localhost:8000", "write http://localhost:8000"),
         ("127.0.0.1", "write http://127.0.0.1"),
-        ("ftp://here", "no address of the form http://host:port"),
-        ("http://", "no address of the form http://host:port"),
-        ("http://here:99999", "no address of the form http://host:port"),
+        ("ftp://here", "not an address of the form http://host:port"),
+        ("http://", "not an address of the form http://host:port"),
+        ("http://here:99999", "not an address of the form http://host:port"),
         ("http://here:port", "Invalid port"),
         ("http://\ud800", "http://"),
     ],
@@ -87,7 +87,7 @@ def test_what_no_header_can_carry_is_no_key(key):
 
 @pytest.mark.parametrize("timeout", ["3", -1, 0, float("nan"), 1e300])
 def test_what_is_no_time_is_no_timeout(timeout):
-    with pytest.raises(gradwire.UsageError, match="timeout is seconds"):
+    with pytest.raises(gradwire.UsageError, match="timeout needs a positive number of seconds"):
         gradwire.Client(timeout=timeout)
 
 

@@ -150,9 +150,9 @@ async def test_both_clients_map(service_url):
         (("x", [{"x": "text"}]), {}, TypeError, r"points\[0\] has a str: points hold numbers"),
         (("x", [{"x": {"value": 1.0}}]), {}, TypeError, r"points\[0\] has a dict: points hold"),
         (("x", [{"x": 1.0}], [{"x": 1.0}]), {}, TypeError, "one sequence of points, not 2"),
-        (("x", [{"x": 1.0}]), {"chunk": 0}, ValueError, "one point or more, not 0"),
+        (("x", [{"x": 1.0}]), {"chunk": 0}, ValueError, "a chunk needs at least one point, got 0"),
         ((np.sum, [1.0]), {"variables": {"x": 1.0}}, TypeError, "a function takes points only"),
-        ((np.add, [1.0], [1.0, 2.0]), {}, ValueError, "longer"),
+        ((np.add, [1.0], [1.0, 2.0]), {}, ValueError, "equally many points"),
     ],
 )
 def test_what_cannot_be_mapped_is_said(counting, arguments, options, error, message):

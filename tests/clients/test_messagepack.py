@@ -111,9 +111,9 @@ def test_values_of_other_types_are_written_as_what_they_are_like():
 @pytest.mark.parametrize(
     ("document", "error", "message"),
     [
-        ({"x": object()}, TypeError, "a document cannot hold what is of type object"),
+        ({"x": object()}, TypeError, "a document cannot contain a value of type object"),
         ({1: 2}, TypeError, "a document has the key 1: expected a string"),
-        (np.array(["a"]), TypeError, "a document cannot hold an array of dtype <U1"),
+        (np.array(["a"]), TypeError, "a document cannot contain an array of dtype <U1"),
         (1 << 64, ValueError, "18446744073709551616 has more than 64 bits"),
         (np.broadcast_to(np.uint8(0), 1 << 32), ValueError, "4294967296 bytes or members"),
     ],
@@ -142,7 +142,7 @@ def test_any_bytes_are_a_document_or_refused(body):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b"\x01\x02", "something follows the document, from byte 1"),
+        (b"\x01\x02", "trailing bytes after the document, from byte 1"),
         (msgpack.packb(msgpack.ExtType(1, b"x")), "an extension or unused type, 0xd4 at byte 0"),
         (b"\x91" * 300 + b"\x00", "nests deeper than 200 levels"),
         (b"\xdf\xff\xff\xff\xff", "cut short"),

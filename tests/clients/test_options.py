@@ -1,9 +1,9 @@
 import pytest
-from gradwire.options import Options
+from gradwire.options import ClientOptions
 
 
 def resolve(base_url=None, api_key=None, environment=None):
-    return Options.resolve(base_url, api_key, 60.0, 2, environment or {})
+    return ClientOptions.resolve(base_url, api_key, 60.0, 2, environment or {})
 
 
 @pytest.mark.parametrize(
@@ -38,5 +38,5 @@ def test_requests_say_who_sends_them():
 
 
 def test_retries_count_from_zero():
-    with pytest.raises(ValueError, match="max_retries counts from 0, got -1"):
-        Options.resolve(None, None, 60.0, -1, {})
+    with pytest.raises(ValueError, match="max_retries needs an integer of at least 0, got -1"):
+        ClientOptions.resolve(None, None, 60.0, -1, {})

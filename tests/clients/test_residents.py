@@ -14,7 +14,7 @@ import pytest
 from gradwire.call import Call, Reply
 from gradwire.local import LocalTransport
 from gradwire.residents import MOST_SEEN, Residents
-from gradwire.steps import follow
+from gradwire.steps import drive
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -305,7 +305,7 @@ class CachedRepository:
 def ask(memory: Residents, shelf: CachedRepository, x: Any, program: str = "x") -> None:
     """Ask, and see that the service understood what was meant."""
     call = Call("POST", "/v1/evaluate", {"program": program, "x": x}, outputs)
-    read, array = follow(memory.conversation(call), shelf.send)
+    read, array = drive(memory.conversation(call), shelf.send)
     assert read == program
     np.testing.assert_array_equal(array, x)
 
@@ -361,7 +361,7 @@ def test_a_call_that_names_nothing_is_not_repeated_where_the_store_cannot_be_had
 
     call = Call("POST", "/v1/tapes/t/gradient", {"sources": "x"}, outputs)
     with pytest.raises(gradwire.StoreUnavailable):
-        follow(Residents().conversation(call), send)
+        drive(Residents().conversation(call), send)
     assert len(asked) == 1
 
 

@@ -6,16 +6,16 @@ from typing import Any, assert_type
 import gradwire
 import numpy as np
 import pytest
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.call import Call, sent, sent_later
-from gradwire.requests import point
-from gradwire.steps import Answerable, Fetch, Steps, Work
+from gradwire.requests import program_at
+from gradwire.steps import BlockingStep, Conversation, Fetch, Steps
 
 VALLEY = "(1 - x)**2 + 100 * (y - x**2)**2"
 
 
 def gradient(program: str, **variables: Any) -> Call[gradwire.Gradient]:
-    return questions.gradient(point(program, variables), {})
+    return endpoints.gradient(program_at(program, variables), {})
 
 
 def value(x: float) -> Call[gradwire.Evaluation]:
@@ -49,12 +49,12 @@ class AskingAsync(gradwire.AsyncClient):
     stepper = Asking.__dict__["stepper"]
 
 
-def run_blocking(url: str, asked: Answerable[Any]) -> Any:
+def run_blocking(url: str, asked: Conversation[Any]) -> Any:
     with gradwire.Client(url) as client:
         return client.run(asked)
 
 
-def run_awaiting(url: str, asked: Answerable[Any]) -> Any:
+def run_awaiting(url: str, asked: Conversation[Any]) -> Any:
     async def run():
         async with gradwire.AsyncClient(url) as client:
             return await client.run(asked)
@@ -70,7 +70,7 @@ def run(request, service_url):
 def newton(x: float, y: float) -> Steps[tuple[float, float]]:
     """The minimum of the valley: what is asked depends on what was answered."""
     while True:
-        answer = yield from questions.hessian(point(VALLEY, {"x": x, "y": y}), {})
+        answer = yield from endpoints.hessian(program_at(VALLEY, {"x": x, "y": y}), {})
         slope = np.array([answer.gradients[name] for name in "xy"])
         if np.abs(slope).max() < 1e-9:
             return x, y
@@ -136,10 +136,10 @@ def test_work_fetches_what_it_finds_that_it_needs(run):
         return x
 
     def steps() -> Steps[float]:
-        least = yield from Work(halve_until_small)
+        least = yield from BlockingStep(halve_until_small)
         return least + float((yield from gradient("x**2", x=least)).value)
 
-    assert run(Work(halve_until_small)) == 1.0
+    assert run(BlockingStep(halve_until_small)) == 1.0
     assert run(steps()) == 2.0
 
 
@@ -149,34 +149,36 @@ def test_work_may_fetch_steps_and_work(run):
 
     def outer(fetch: Fetch) -> float:
         assert threading.current_thread() is found.setdefault("thread", threading.current_thread())
-        return fetch(Work(inner)) + fetch(Work(inner))
+        return fetch(BlockingStep(inner)) + fetch(BlockingStep(inner))
 
     found: dict[str, threading.Thread] = {}
-    assert run(Work(outer)) == pytest.approx(4.0)
+    assert run(BlockingStep(outer)) == pytest.approx(4.0)
 
 
 def test_what_work_raises_and_what_it_cannot_fetch_is_raised_in_the_steps(run):
-    def steps(work: Work[Any], expected: type[Exception]) -> Steps[bool]:
+    def steps(work: BlockingStep[Any], expected: type[Exception]) -> Steps[bool]:
         try:
             yield from work
         except expected:
             return True
         return False
 
-    assert run(steps(Work(lambda fetch: fetch(gradient("q(x)", x=1.0))), gradwire.UnknownOperation))
-    assert run(steps(Work(lambda _: 1 // 0), ZeroDivisionError))
+    assert run(
+        steps(BlockingStep(lambda fetch: fetch(gradient("q(x)", x=1.0))), gradwire.UnknownOperation)
+    )
+    assert run(steps(BlockingStep(lambda _: 1 // 0), ZeroDivisionError))
 
 
 def test_work_has_the_context_of_who_asked(run):
     variable = contextvars.ContextVar("variable", default="unset")
     variable.set("set")
-    assert run(Work(lambda _: variable.get())) == "set"
+    assert run(BlockingStep(lambda _: variable.get())) == "set"
 
 
 async def test_work_leaves_the_loop_to_others(service_url):
     told = threading.Event()
     async with gradwire.AsyncClient(service_url) as client:
-        working = asyncio.create_task(client.run(Work(lambda _: told.wait(30.0))))
+        working = asyncio.create_task(client.run(BlockingStep(lambda _: told.wait(30.0))))
         await client.evaluate("x", {"x": 3})  # while the work waits
         told.set()
         assert await working
@@ -195,7 +197,7 @@ async def test_work_that_nobody_awaits_is_not_served(service_url):
             ended.set()
 
     async with gradwire.AsyncClient(service_url) as client:
-        working = asyncio.create_task(client.run(Work(work)))
+        working = asyncio.create_task(client.run(BlockingStep(work)))
         await asyncio.to_thread(began.wait)
         working.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -222,6 +224,6 @@ def types_that_the_checker_sees(client: Asking) -> None:  # never run
     assert_type(client.countdown("x", 3.0), int)
     assert_type(client.run(newton(1.0, 1.0)), tuple[float, float])
     assert_type(client.run(gradient("x", x=1.0)), gradwire.Gradient)
-    work = Work(walked)
+    work = BlockingStep(walked)
     assert_type(client.run(work), tuple[float, float])
     assert_type(Asking.countdown(client, "x", 3.0), Steps[int])

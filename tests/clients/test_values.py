@@ -102,7 +102,7 @@ def test_anything_that_numpy_can_read_is_sent():
         ),
         ({"x": np.array(["a"])}, TypeError, "x cannot be sent: .* dtype <U1"),
         ({"x": np.longdouble(1)}, TypeError, "x cannot be sent: .* dtype (longdouble|float128)"),
-        ({"x": [[1, 2], [3]]}, ValueError, "x is no array: its rows have unequal lengths"),
+        ({"x": [[1, 2], [3]]}, ValueError, "x is not an array: its rows have unequal lengths"),
         ([1.0], TypeError, "variables go by name, in a mapping or a dataclass, not in a list"),
         ({1: 2}, TypeError, "variables has the key 1: expected a string"),
         ({"x": {1: 2}}, TypeError, "x has the key 1: expected a string"),

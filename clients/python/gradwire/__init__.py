@@ -63,7 +63,7 @@ from gradwire.errors import (
     UsageError,
     WorkerCrashed,
 )
-from gradwire.nodes import Node
+from gradwire.locations import Node
 from gradwire.notebook.drawings import Drawing
 from gradwire.notebook.plotting import plot_gradients
 from gradwire.ragged import RaggedArray

@@ -1,4 +1,4 @@
-"""Requests as values: what to send, and how to read the reply. Nothing here does any I/O.
+"""Requests as values: a document to send and a function that reads the reply. No I/O here.
 
 A method of the API is written once, as a function that returns a ``Call``, or steps of several
 (see ``gradwire.steps``); ``sent`` makes it one of both clients. On ``Client`` it asks and returns
@@ -19,7 +19,7 @@ import httpx
 from gradwire.usage import used
 
 if TYPE_CHECKING:
-    from gradwire.steps import Answerable, Steps
+    from gradwire.steps import Conversation, Steps
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -44,9 +44,9 @@ class Call(Generic[T]):
     #: The body, if the method has one: in most cases a mapping.
     document: Any
     read: Callable[[Reply], T]
-    #: The program's text, of which an error shows a line.
+    #: The program's text, for the line that an error shows.
     source: str | None = None
-    #: The document as it is sent, where that is known already.
+    #: The encoded document, if it has been encoded already.
     content: bytes | None = None
 
     def __iter__(self) -> Generator[Call[T], Any, T]:
@@ -58,13 +58,13 @@ class Call(Generic[T]):
 class Blocking(Protocol):
     """A client that waits for answers."""
 
-    def run(self, asked: Answerable[T]) -> T: ...
+    def run(self, asked: Conversation[T]) -> T: ...
 
 
 class Awaiting(Protocol):
     """A client whose answers are awaited."""
 
-    def run(self, asked: Answerable[T]) -> Coroutine[Any, Any, T]: ...
+    def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]: ...
 
 
 class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
@@ -101,7 +101,7 @@ class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
 
 
 class sent_later(Generic[P, Q, A, T]):  # noqa: N801 - a decorator, like property
-    """The same for a function that returns a function: what each call of that one asks is sent."""
+    """As ``sent``, for a function that returns a function, whose every call is sent."""
 
     @overload
     def __init__(

@@ -1,4 +1,4 @@
-"""The two clients: all they do themselves is send."""
+"""The synchronous and the asynchronous client: both only send calls."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from gradwire.options import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_TIMEOUT,
     UNSET,
-    Options,
+    ClientOptions,
     Timeout,
     Unset,
     check_address,
 )
 from gradwire.requests import Program, TapeOptions
 from gradwire.residents import MOST_BYTES, Residents
-from gradwire.steps import Answerable, follow, follow_awaiting
+from gradwire.steps import Conversation, drive, drive_async
 from gradwire.tapes import AsyncTape, Tape, TapeBeingMade, record
 from gradwire.trees import Variables
 from gradwire.usage import used
@@ -38,20 +38,20 @@ T = TypeVar("T")
 Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 
 
-#: How many requests may be under way at once, and how long idle connections are kept: for less
-#: than servers and proxies keep them, so that none is used that is just being closed.
+#: Limits of the connection pool. Idle connections expire before servers and proxies close them,
+#: so that no request is sent on a closing connection.
 LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=30.0)
 
 
 class Connection(Compute, ABC, Generic[Http]):
-    """What both clients share: their methods, their options and a pool of connections.
+    """Base of both clients: methods, options and a pool of connections.
 
     ``base_url`` and ``api_key`` default to the environment's ``GRADWIRE_URL`` (else
-    ``http://127.0.0.1:8000``) and ``GRADWIRE_API_KEY``; the address ``local`` is that of a
-    service of the client's own, in this process. ``timeout`` is in seconds, for each attempt.
-    With ``references``, large arrays and long programs that come again are stored with the
-    service, and from then on named. An ``http_client`` brings its own pool, proxies or
-    transport, and stays open when this client is closed; its ``base_url`` comes before the
+    ``http://127.0.0.1:8000``) and ``GRADWIRE_API_KEY``; the address ``local`` starts a service in
+    this process, for this client alone. ``timeout`` is in seconds, for each attempt. With
+    ``references``, large arrays and long programs that are sent repeatedly are stored by the
+    service and then sent by reference. An ``http_client`` has its own pool, proxies or transport
+    and stays open when this client is closed; its ``base_url`` takes precedence over the
     environment's.
     """
 
@@ -67,7 +67,7 @@ class Connection(Compute, ABC, Generic[Http]):
     ) -> None:
         with used("a client's options"):
             given = base_url or (None if http_client is None else http_client.base_url)
-            self._options = Options.resolve(given, api_key, timeout, max_retries)
+            self._options = ClientOptions.resolve(given, api_key, timeout, max_retries)
             self._residents = Residents(MOST_BYTES if references else 0)
         transport = None
         if http_client is None and self._options.base_url == LOCAL:
@@ -77,9 +77,9 @@ class Connection(Compute, ABC, Generic[Http]):
             check_address(self._options.base_url)
         self._http: Http = self._open_pool(transport) if http_client is None else http_client
         self._owns_pool = http_client is None
-        #: What adds to requests what it was made with.
+        #: The caller's ``http_client``, whose headers, cookies and parameters are added.
         self._adding: Http | None = http_client
-        #: Whose connections these are.
+        #: The process that opened the connections.
         self._process: int = os.getpid()
 
     def __repr__(self) -> str:
@@ -87,10 +87,10 @@ class Connection(Compute, ABC, Generic[Http]):
 
     @classmethod
     def local(cls, **settings: Any) -> Self:
-        """A client of a service in this process, which ends when the client is closed.
+        """A client of a service in this process, which stops when the client is closed.
 
         Without a socket, for tests and notebooks; it needs ``gradwire[local]``. ``settings`` are
-        the service's own, by name; those that are left out are the environment's.
+        the service's settings, by name; the environment's are the default.
 
         >>> with gradwire.Client.local(default_timeout_ms=1000) as client:
         ...     client.evaluate("x + 1", {"x": 1.0}).outputs
@@ -121,14 +121,14 @@ class Connection(Compute, ABC, Generic[Http]):
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The same client in another process, on connections of its own.
+        """Pickle the client; the copy opens its own connections.
 
-        The API key goes with it, unless the environment has it.
+        The API key is included, unless it is the environment's.
         """
         if self._adding is not None:
-            raise UsageError("a client with an http_client of yours cannot be pickled, as that is")
+            raise UsageError("a client with an http_client cannot be pickled")
         if self._options.base_url == LOCAL_URL:
-            raise UsageError("a client of a service in this process cannot go to another one")
+            raise UsageError("a client of a service in this process cannot be pickled")
         known = self._options.api_key == os.environ.get("GRADWIRE_API_KEY")
         options = {
             "api_key": None if known else self._options.api_key,
@@ -138,16 +138,18 @@ class Connection(Compute, ABC, Generic[Http]):
         }
         return _reopened, (type(self), self._options.base_url, options)
 
-    def _arrive(self) -> None:
-        """After a fork, leave the connections to the process that opened them."""
+    def _reopen_after_fork(self) -> None:
+        """After a fork, open new connections: the old ones belong to the parent process."""
         if self._process == os.getpid() or self._adding is not None:
             return
         if self._options.base_url == LOCAL_URL:
-            raise UsageError("the service of this client runs in the process that was forked")
+            raise UsageError(
+                "this client's service runs in the parent process: make a client after the fork"
+            )
         self._process = os.getpid()
         self._http = self._open_pool()
         self._owns_pool = True
-        self._residents = Residents(self._residents.most_bytes)  # its lock may be held for ever
+        self._residents = Residents(self._residents.most_bytes)  # its lock may stay locked for ever
 
     @staticmethod
     @abstractmethod
@@ -156,21 +158,21 @@ class Connection(Compute, ABC, Generic[Http]):
 
 
 class Client(Connection[httpx.Client]):
-    """A client that waits for each answer. It may be shared among threads.
+    """A synchronous client. It may be shared among threads.
 
     >>> with gradwire.Client("https://gradients.example.org") as client:
     ...     client.gradient("x**2", {"x": 3.0}).gradients
     {'x': np.float64(6.0)}
     """
 
-    def run(self, asked: Answerable[T]) -> T:
-        """The answer to a call, or what steps of several come to."""
-        return follow(asked, self.send)
+    def run(self, asked: Conversation[T]) -> T:
+        """The answer to a call, or the result of a conversation of several."""
+        return drive(asked, self.send)
 
     def send(self, call: Call[T]) -> T:
-        """Send a call, again if need be, and return what its reply reads as."""
-        self._arrive()
-        return follow(self._residents.conversation(call), self._exchange)
+        """Send a call, with retries, and return the answer."""
+        self._reopen_after_fork()
+        return drive(self._residents.conversation(call), self._exchange)
 
     def _exchange(self, call: Call[T]) -> T:
         exchange = Exchange(call, self._options)
@@ -188,9 +190,9 @@ class Client(Connection[httpx.Client]):
     def tape(
         self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
     ) -> Tape:
-        r"""Run a program and keep it with its values, to be asked for derivatives.
+        r"""Run a program and keep its values on the service, for derivatives later.
 
-        It answers once, unless it is ``persistent``; an answer that is lost on its way counts.
+        It answers once, unless it is ``persistent``; an answer that is lost counts.
         Sources are the trainable variables, or none without ``watch_accessed_variables``, and what
         ``watch`` names, intermediates too.
 
@@ -201,7 +203,7 @@ class Client(Connection[httpx.Client]):
         return self.send(record(Tape, self, program, variables, options))
 
     def close(self) -> None:
-        """Close the connections, unless they were given or are another client's."""
+        """Close the connections, unless they belong to the caller or to another client."""
         if self._owns_pool:
             self._http.close()
 
@@ -222,23 +224,23 @@ class Client(Connection[httpx.Client]):
 
 
 class AsyncClient(Connection[httpx.AsyncClient]):
-    """A client whose answers are awaited. Any number of requests may be under way at once.
+    """An asynchronous client. Any number of requests may be in flight at once.
 
     >>> async with gradwire.AsyncClient() as client:
     ...     answers = await asyncio.gather(*(client.gradient(program, {"x": x}) for x in points))
     """
 
-    def run(self, asked: Answerable[T]) -> Coroutine[Any, Any, T]:
-        """The answer to a call, or what steps of several come to."""
-        return self.send(asked) if isinstance(asked, Call) else follow_awaiting(asked, self.send)
+    def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
+        """The answer to a call, or the result of a conversation of several."""
+        return self.send(asked) if isinstance(asked, Call) else drive_async(asked, self.send)
 
     def send(self, call: Call[T]) -> Coroutine[Any, Any, T]:
-        """Send a call, again if need be, and return what its reply reads as.
+        """Send a call, with retries, and return the answer.
 
-        What is sent is what the values are now, whatever they are when the answer is awaited.
+        The values are encoded now: later changes of the arrays are not sent.
         """
-        self._arrive()
-        return follow_awaiting(self._residents.conversation(call), self._exchange)
+        self._reopen_after_fork()
+        return drive_async(self._residents.conversation(call), self._exchange)
 
     async def _exchange(self, call: Call[T]) -> T:
         exchange = Exchange(call, self._options)
@@ -256,7 +258,7 @@ class AsyncClient(Connection[httpx.AsyncClient]):
     def tape(
         self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
     ) -> TapeBeingMade:
-        """The same as of ``Client``, to be awaited or entered.
+        """As ``Client.tape``, to be awaited or entered.
 
         >>> async with client.tape("x**2", {"x": 3.0}) as tape:
         ...     answer = await tape.gradient()
@@ -264,7 +266,7 @@ class AsyncClient(Connection[httpx.AsyncClient]):
         return TapeBeingMade(self.send(record(AsyncTape, self, program, variables, options)))
 
     async def close(self) -> None:
-        """Close the connections, unless they were given or are another client's."""
+        """Close the connections, unless they belong to the caller or to another client."""
         if self._owns_pool:
             await self._http.aclose()
 

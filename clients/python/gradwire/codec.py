@@ -14,13 +14,13 @@ from gradwire.messagepack import Refer
 from gradwire.usage import used
 
 MEDIA_TYPE = "application/msgpack"
-#: Those of answers.
+#: Media types of answers.
 MEDIA_TYPES = (MEDIA_TYPE, "application/json")
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
 def encode(document: Any, refer: Refer | None = None) -> bytes:
-    """The body that carries a document; arrays that ``refer`` has a name for go by that."""
+    """Encode a document; arrays for which ``refer`` returns a reference are sent by it."""
     with used("what is sent"):
         return messagepack.pack(document, refer)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.call import Call, Reply, sent
 from gradwire.derivatives import Derivatives
 from gradwire.errors import UsageError
 from gradwire.mapping import MappedFunction, MappedProgram, mapped, progress_of, side_by_side
 from gradwire.notebook.drawings import Drawing, drawing
-from gradwire.requests import Options, Program, point
+from gradwire.requests import EvaluateOptions, Program, program_at
 from gradwire.results import Evaluation
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
@@ -20,11 +20,14 @@ from gradwire.usage import check_program
 
 
 class Compute(Derivatives):
-    """Stateless computations. Each is pure, so that it may be sent again after a failure."""
+    """Stateless computations. Each is pure, so it may be retried after a failure."""
 
     @sent
     def evaluate(
-        self, program: Program, variables: Variables | None = None, **options: Unpack[Options]
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        **options: Unpack[EvaluateOptions],
     ) -> Call[Evaluation]:
         r"""The values of ``outputs``, nested as they are, by default of the program's own.
 
@@ -33,11 +36,11 @@ class Compute(Derivatives):
         >>> client.evaluate("y = x**2\nsum(y)", {"x": [1.0, 2.0]}).outputs
         np.float64(5.0)
         """
-        return questions.evaluation(point(program, variables), options)
+        return endpoints.evaluation(program_at(program, variables), options)
 
     @sent
     def request(self, method: str, path: str, document: Any = None) -> Call[Reply]:
-        """Anything of the protocol: what is answered, and the response as it came.
+        """Send any request of the protocol; return the document and the raw response.
 
         >>> client.request("GET", "/v1/limits").document["body_bytes"]
         67108864
@@ -55,15 +58,15 @@ class Compute(Derivatives):
         variables: Variables | None = None,
         chunk: int | None = None,
         progress: bool | None = None,
-        **options: Unpack[Options],
+        **options: Unpack[EvaluateOptions],
     ) -> Steps[list[Any]]:
-        """What a program or a function gives at each of many points, as Python's ``map``.
+        """Evaluate a program or a function at each of many points, as Python's ``map``.
 
         A point of a program is its variables by name, beside the ``variables`` that all share;
         further options are as of ``evaluate``. A function, recorded if it is a Python function, has
-        a sequence of points for each argument. Points of one structure, in a row, are asked about
-        in chunks, by default of a thousand or as many as make a few megabytes. What takes long
-        shows its ``progress`` where tqdm is installed.
+        a sequence of points for each argument. Consecutive points of one structure are sent in
+        chunks, by default of a thousand points or a few megabytes. Long computations show their
+        ``progress`` if tqdm is installed.
 
         >>> client.map("w * x**2", [{"x": 1.0}, {"x": 2.0}], variables={"w": 3.0})
         [np.float64(3.0), np.float64(12.0)]
@@ -72,7 +75,7 @@ class Compute(Derivatives):
         """
         if callable(f):
             if variables is not None or options:
-                raise UsageError("a function takes points only: it has all else in itself")
+                raise UsageError("a function takes points only, not variables or options")
             function = f if isinstance(f, Function) else Function(f)
             arguments = side_by_side([iter(each) for each in points])
             return mapped(MappedFunction(function), arguments, chunk, progress_of(points, progress))
@@ -92,9 +95,8 @@ class Compute(Derivatives):
     ) -> Steps[Drawing]:
         """The graph of a program or a function, as a picture that notebooks show.
 
-        With a point, a program's variables by name or a function's arguments, nodes are told with
-        dtypes and shapes. ``target`` and ``sources`` are marked. The program is registered with
-        the service.
+        With a point, a program's variables by name or a function's arguments, nodes show dtypes and
+        shapes. ``target`` and ``sources`` are marked. The program is registered with the service.
 
         >>> client.draw("mean((tanh(x @ w) - y)**2)", {"x": x, "w": w, "y": y}, sources="w")
         >>> pathlib.Path("loss.svg").write_text(client.draw(loss, w, x, y).svg())

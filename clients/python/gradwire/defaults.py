@@ -1,4 +1,4 @@
-"""The client that functions use which were given none."""
+"""The default client, for functions without a client of their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradwire.client import Client
 
 
 def default_client() -> Client:
-    """A client with the environment's address and key, made when it is first needed."""
+    """A client with the environment's address and key, made on first use."""
     return _client(os.environ.get("GRADWIRE_URL"), os.environ.get("GRADWIRE_API_KEY"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast
 
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.call import Call, Reply, sent, sent_later
 from gradwire.requests import (
     CheckOptions,
@@ -14,7 +14,7 @@ from gradwire.requests import (
     HessianOptions,
     JacobianOptions,
     Program,
-    point,
+    program_at,
 )
 from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
 from gradwire.tracing import transforms
@@ -41,11 +41,11 @@ class Derivatives:
 
     Each takes the options ``target``, ``outputs`` (names of further values to return), ``batch``
     (names of variables, or of ``output_gradients``, ``tangents`` or ``vectors``, with an axis of
-    examples, the first or as given by name: of everything in the answer each example has its own,
-    along a first axis), ``unconnected_gradients`` (``"zero"`` for zeros where there is no
-    derivative), ``promotion`` (``"strict"`` makes mixing dtypes an error), ``exact``
-    (no rewriting that changes rounding: bit for bit what the recorded operations give one by one in
-    NumPy) and ``timeout_ms``; all but ``jvp`` and ``hvp`` also ``sources``.
+    examples, the first or as given by name: everything in the answer then has a first axis of
+    examples), ``unconnected_gradients`` (``"zero"`` for zeros instead of missing derivatives),
+    ``promotion`` (``"strict"`` makes mixing dtypes an error), ``exact`` (no rewriting that changes
+    rounding: the same bits as the recorded operations, one by one, in NumPy) and ``timeout_ms``;
+    all but ``jvp`` and ``hvp`` also ``sources``.
 
     Instead of a program, ``value_and_grad``, ``jacobian``, ``hessian``, ``jvp`` and ``hvp`` take a
     Python function as well, as ``grad``, ``vjp``, ``vmap`` and ``function`` do. They are then the
@@ -107,7 +107,7 @@ class Derivatives:
         >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}, sources="x").gradients
         array([ 4., 12.])
         """
-        return questions.gradient(point(program, variables), options)
+        return endpoints.gradient(program_at(program, variables), options)
 
     @sent
     def check(
@@ -116,13 +116,13 @@ class Derivatives:
         """The gradient beside central differences of the target's values.
 
         Elements are moved by ``step`` times their size, or times one if that is larger. A source
-        is ``ok`` within ``atol`` and ``rtol`` of its largest difference; without these, by what
-        can be told in its dtype. In a batch, a source's check is of its worst example.
+        is ``ok`` within ``atol`` and ``rtol`` of its largest difference; by default the precision
+        of its dtype decides. In a batch, a source's check is that of its worst example.
 
         >>> client.check("log(det(a))", {"a": [[2.0, 1.0], [0.5, 3.0]]}).ok
         True
         """
-        return questions.check(point(program, variables), options)
+        return endpoints.check(program_at(program, variables), options)
 
     @also_of(transforms.jacobian)
     @sent
@@ -141,7 +141,7 @@ class Derivatives:
         >>> client.jacobian("stack([x * y, x + y])", {"x": 2.0, "y": 3.0}).jacobian
         {'x': array([3., 1.]), 'y': array([2., 1.])}
         """
-        return questions.jacobian(point(program, variables), options)
+        return endpoints.jacobian(program_at(program, variables), options)
 
     @also_of(transforms.hessian)
     @sent
@@ -160,7 +160,7 @@ class Derivatives:
         array([[ 6.,  0.],
                [ 0., 12.]])
         """
-        return questions.hessian(point(program, variables), options)
+        return endpoints.hessian(program_at(program, variables), options)
 
     @also_of(transforms.jvp)
     @sent
@@ -179,7 +179,7 @@ class Derivatives:
         >>> client.jvp("x * y", {"x": [1.0, 2.0], "y": 3.0}, {"x": [1.0, -1.0]}).jvp
         array([ 3., -3.])
         """
-        return questions.jvp(point(program, variables), tangents, options)
+        return endpoints.jvp(program_at(program, variables), tangents, options)
 
     @also_of(transforms.hvp)
     @sent
@@ -198,7 +198,7 @@ class Derivatives:
         >>> client.hvp("sum(x**4)", {"x": [1.0, 2.0]}, {"x": [1.0, -1.0]}).hvp
         {'x': array([ 12., -48.])}
         """
-        return questions.hvp(point(program, variables), vectors, options)
+        return endpoints.hvp(program_at(program, variables), vectors, options)
 
     @also_later_of(transforms.value_and_grad)
     @sent_later
@@ -220,7 +220,7 @@ class Derivatives:
         ) -> Call[tuple[Any, Any]]:
             given = variables if not named else {**outermost(variables or {}), **named}
             asked = GradientOptions(target=target, sources=sources)
-            call = questions.gradient(point(program, given), asked)
+            call = endpoints.gradient(program_at(program, given), asked)
 
             def read(reply: Reply) -> tuple[Any, Any]:
                 answer = call.read(reply)

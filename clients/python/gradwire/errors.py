@@ -65,7 +65,7 @@ from typing import Any, ClassVar
 
 import httpx
 
-from gradwire.nodes import Node
+from gradwire.locations import Node
 
 
 class GradwireError(Exception):

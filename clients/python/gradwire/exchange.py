@@ -1,13 +1,11 @@
-"""One call from first attempt to result: what to send, when to retry, what it all came to.
+"""One call from the first attempt to its result: requests, retries and backoff, without I/O.
 
-No I/O happens here. A client sends what an ``Exchange`` asks for and tells it what came of it,
-until it is done.
+A client sends an ``Exchange``'s requests and reports each response or failure, until it is done.
 
-Evaluations are pure, and a question that uses a tape up bears a key, so an attempt may be repeated
-without harm. It is repeated when another one may fare better: the connection failed, a proxy lost
-its replica (502, 503, 504), or the service asks for patience (429, 503). It is not repeated when
-the time ran out, be it the client's or the service's: the next attempt would need as long and
-double the load.
+Evaluations are pure, and a request that consumes a tape has an idempotency key, so attempts may be
+repeated. They are repeated if the connection failed, a proxy lost its replica (502, 503, 504), or
+the service asks to retry later (429, 503). They are not repeated after a timeout of the client or
+the service: the next attempt would take as long and double the load.
 """
 
 from __future__ import annotations
@@ -35,24 +33,24 @@ from gradwire.errors import (
     UsageError,
     error_class,
 )
-from gradwire.nodes import Node
-from gradwire.options import Options
+from gradwire.locations import Node
+from gradwire.options import ClientOptions
 from gradwire.results import request_id
 
 T = TypeVar("T")
 
 FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 8.0
-#: A service that asks for more patience than this is not waited for: the caller decides.
+#: The longest ``Retry-After`` that is waited for; beyond it the caller decides.
 LONGEST_RETRY_AFTER_SECONDS = 60.0
 
 #: Bytes of a body that are handed to a connection at a time.
 PIECE_BYTES = 1 << 18
-#: Programs that begin alike for so long may be taken for one where it does not matter.
+#: Characters of a program from which its short name is computed.
 CHARACTERS_OF_HOME = 4096
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
-#: What sending raises; what is none of httpx's is about what was given: a client that is closed.
+#: Errors of sending. ``RuntimeError`` is raised by a closed client.
 FAILURES = (
     httpx.HTTPError,
     httpx.InvalidURL,
@@ -63,7 +61,7 @@ FAILURES = (
 )
 RETRIED_FAILURES = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
 
-#: Media types of answers that are no documents.
+#: Media types of answers that are not documents.
 PICTURES = ("image/", "text/vnd.graphviz")
 
 
@@ -82,7 +80,7 @@ class InPieces(httpx.ByteStream):
 class Exchange(Generic[T]):
     """The attempts at one call; ``result`` returns or raises once it is ``done``."""
 
-    def __init__(self, call: Call[T], options: Options) -> None:
+    def __init__(self, call: Call[T], options: ClientOptions) -> None:
         self.method: str = call.method
         self.base_url: str = options.base_url
         self.url: str = f"{options.base_url}{call.path}"
@@ -94,7 +92,7 @@ class Exchange(Generic[T]):
         self.content: bytes = call.content or _content(call.document)
         if not self.content:  # nothing has no type
             del self.headers["Content-Type"]
-        #: How long to wait before the next attempt.
+        #: Delay before the next attempt.
         self.delay_seconds: float = 0.0
         self.done: bool = False
         self._call = call
@@ -105,7 +103,7 @@ class Exchange(Generic[T]):
         self._error: GradwireError | None = None
 
     def request(self, pool: httpx.Client | httpx.AsyncClient | None) -> httpx.Request:
-        """The next attempt, with what a ``pool`` of the caller's adds to each of its requests.
+        """The next attempt, with the headers, cookies and parameters of the caller's ``pool``.
 
         Without one, it is made in a third of the time.
         """
@@ -152,7 +150,7 @@ class Exchange(Generic[T]):
         self._settle(error, isinstance(failure, RETRIED_FAILURES))
 
     def result(self) -> T:
-        """What the call came to."""
+        """The call's result, or its error."""
         if self._error is not None:
             raise self._error
         if self._response is None:
@@ -196,7 +194,7 @@ def _content(document: Any) -> bytes:
 
 
 def _document(response: httpx.Response) -> Any:
-    """What a response says; ``ValueError`` where that is no document."""
+    """The document of a response; ``ValueError`` if there is none."""
     content, media_type = response.content, response.headers.get("Content-Type", "")
     if not content or media_type.startswith(PICTURES):
         return None
@@ -214,7 +212,7 @@ def _delay_seconds(retries: int, asked: float | None) -> float:
 
 
 def _refusal(response: httpx.Response, source: str | None, base_url: str) -> APIError:
-    """The error that a response stands for: a problem document, or whatever a proxy says."""
+    """The error of a response: a problem document, or a proxy's own answer."""
     try:
         problem = _document(response)
     except ValueError:

@@ -19,25 +19,25 @@ from gradwire.usage import used
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-#: What is given as the address, or as ``GRADWIRE_URL``.
+#: The base URL that means a service in this process.
 LOCAL = "local"
 #: The address that requests go to; nothing listens there.
 LOCAL_URL = "http://gradwire.local"
 
 
 class Running(NamedTuple):
-    """A loop that runs a service, and what ends it."""
+    """An event loop that runs a service, and the event that stops it."""
 
     loop: asyncio.AbstractEventLoop
     end: asyncio.Event
 
 
 class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Answers requests by a service of its own, on a loop in a thread of its own.
+    """Answers requests by a service on an event loop in a separate thread.
 
-    So whoever asks may wait for the answer or await it, on one loop after another, and computing
-    holds up none of them. Settings are as the service's, by name; without them, the environment's.
-    As long as it runs, ``blas_threads`` holds for whoever computes in this process.
+    Callers may be synchronous or on any event loop, which computing does not block. Settings are
+    the service's, by name; the environment's are the default. While the service runs, its
+    ``blas_threads`` applies to the whole process.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -47,7 +47,7 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         thread = threading.Thread(target=_serve, args=(app, running), name="gradwire", daemon=True)
         thread.start()
         self._running: Running = running.result()
-        #: Ends the service: when this is closed, is no longer used, or the interpreter ends.
+        #: Stops the service when this is closed or collected, or when the interpreter exits.
         self._end: weakref.finalize[..., LocalTransport] = weakref.finalize(
             self, _end, self._running, thread, limits
         )
@@ -59,7 +59,7 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
             return answering.result(_timeout(request))
         except TimeoutError as error:
             answering.cancel()
-            raise httpx.ReadTimeout("the service is still at it", request=request) from error
+            raise httpx.ReadTimeout("timed out in the service", request=request) from error
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Await the answer, for as long as the request's timeout allows."""
@@ -67,14 +67,14 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
             async with asyncio.timeout(_timeout(request)):
                 return await asyncio.wrap_future(self._answering(request))
         except TimeoutError as error:
-            raise httpx.ReadTimeout("the service is still at it", request=request) from error
+            raise httpx.ReadTimeout("timed out in the service", request=request) from error
 
     def close(self) -> None:
-        """End the service, when what it is doing is done."""
+        """Stop the service after the requests in flight."""
         self._end()
 
     async def aclose(self) -> None:
-        """The same without holding up the loop."""
+        """As ``close``, without blocking the event loop."""
         await asyncio.to_thread(self.close)
 
     def _answering(self, request: httpx.Request) -> Future[httpx.Response]:
@@ -105,8 +105,8 @@ def _app(settings: dict[str, Any]) -> tuple[FastAPI, Any]:
     with used("the service's settings"):
         chosen = Settings(**settings)
     app = create_app(chosen)
-    # As where the service is served: threads of BLAS that wait for one another spin, and where the
-    # cores have other work, a product takes many times longer by two of them than by one.
+    # As in the server: waiting BLAS threads spin, so on busy cores a product takes many times
+    # longer with two threads than with one.
     return app, threadpool_limits(chosen.blas_threads)
 
 

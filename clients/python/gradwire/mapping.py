@@ -11,64 +11,63 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.errors import DeadlineExceeded, NotInstalled, TooLarge, UsageError
 from gradwire.ragged import RaggedArray
-from gradwire.requests import Options, Program
-from gradwire.requests import point as at_point
+from gradwire.requests import EvaluateOptions, Program, program_at
 from gradwire.sparse import SparseArray
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
-from gradwire.tracing.recipes import Recipe, placed
 from gradwire.tracing.structures import Structure, flatten, is_array_like, unflatten
+from gradwire.tracing.traced import TracedProgram, with_source_notes
 from gradwire.trees import MISSING, Variables, inside, is_list, is_wire_leaf, members, outermost
 from gradwire.usage import used
 from gradwire.values import as_array
 
-#: Points of one request, and bytes of their values, unless the caller or the service says less.
+#: Most points of one request, and most bytes of their values; the service may allow fewer.
 MOST_POINTS = 1024
 MOST_BYTES = 1 << 22
-#: Before this, no progress is shown.
+#: Shorter computations show no progress.
 PROGRESS_AFTER_SECONDS = 0.5
 
 
-#: Within it, what is told how many more points are done.
+#: A context whose value is called with the number of further points that are done.
 Progress: TypeAlias = AbstractContextManager[Callable[[int], Any]]
 
 
-class Point(NamedTuple):
-    """A point: what it holds, and how that is nested."""
+class FlatPoint(NamedTuple):
+    """A point, flattened: its leaves and their structure."""
 
     leaves: Sequence[Any]
     structure: Structure
 
     @property
     def kind(self) -> Any:
-        """What points have in common that can be asked about together."""
+        """The structure, shapes and dtypes: points of one kind go into one request."""
         shapes = [(type(leaf), np.shape(leaf), np.result_type(leaf)) for leaf in self.leaves]
         return self.structure, tuple(shapes)
 
     @property
     def nbytes(self) -> int:
-        """What its values take."""
+        """The size of its values."""
         return sum(np.asarray(leaf).nbytes for leaf in self.leaves)
 
 
 class Mapped(Protocol):
-    """What is asked of each point."""
+    """A computation at each point."""
 
-    def point(self, given: Any, index: int) -> Point:
-        """What was given as a point."""
+    def point(self, given: Any, index: int) -> FlatPoint:
+        """Flatten a point."""
 
-    def ask(self, points: Sequence[Point]) -> Steps[list[Any]]:
+    def ask(self, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
         """The answer at each of several points of one kind."""
 
 
 def side_by_side(points: Sequence[Iterator[Any]]) -> Iterator[tuple[Any, ...]]:
-    """A point of each, as long as there are some; all have as many."""
+    """The points of all arguments, side by side; all sequences have one length."""
     for each in itertools.zip_longest(*points, fillvalue=MISSING):
         if any(part is MISSING for part in each):
-            raise UsageError("the points of one argument are longer than those of another")
+            raise UsageError("arguments need equally many points, but one has more than another")
         yield each
 
 
@@ -80,7 +79,7 @@ def mapped(
     A chunk that is too large for the service, or takes too long, is halved, as are those after it.
     """
     if chunk is not None and (not _is_int(chunk) or not 1 <= chunk <= sys.maxsize):
-        raise UsageError(f"a chunk has one point or more, not {chunk!r}")
+        raise UsageError(f"a chunk needs at least one point, got {chunk!r}")
     most = chunk or MOST_POINTS
     points = (asked.point(one, i) for i, one in enumerate(given))
     answers: list[Any] = []
@@ -107,15 +106,15 @@ class MappedProgram:
 
     program: Program
     shared: Variables | None
-    options: Options
+    options: EvaluateOptions
 
-    def point(self, given: Any, index: int) -> Point:
+    def point(self, given: Any, index: int) -> FlatPoint:
         """The variables of a point, by name."""
         outermost(given, f"points[{index}]")
         leaves, structure = flatten(given, lambda value: members(value) is None)
-        return Point([_number(leaf, index) for leaf in leaves], structure)
+        return FlatPoint([_number(leaf, index) for leaf in leaves], structure)
 
-    def ask(self, points: Sequence[Point]) -> Steps[list[Any]]:
+    def ask(self, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
         """The values of the outputs."""
         varying = inside(unflatten(points[0].structure, _stacked(points)))
         assert isinstance(varying, Mapping)
@@ -129,80 +128,80 @@ class MappedFunction:
 
     function: Function[..., Any]
 
-    def point(self, given: Any, index: int) -> Point:
+    def point(self, given: Any, index: int) -> FlatPoint:
         """A point's arguments; Python's integers are numbers here."""
         leaves, structure = flatten(given, lambda value: is_array_like(value) or _is_int(value))
         with used(f"points[{index}]"):
-            return Point([float(leaf) if _is_int(leaf) else leaf for leaf in leaves], structure)
+            return FlatPoint([float(leaf) if _is_int(leaf) else leaf for leaf in leaves], structure)
 
-    def ask(self, points: Sequence[Point]) -> Steps[list[Any]]:
-        """What the function returns.
+    def ask(self, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
+        """The function's results.
 
-        Points for which it decides otherwise than it was recorded for are asked about again, by
-        another recording, until there are none.
+        Points whose guards have other values are evaluated again by another recording, until
+        none are left.
         """
         answers: dict[int, Any] = {}
-        left, outcomes = list(range(len(points))), list[Any]()
+        left, guard_values = list(range(len(points))), list[Any]()
         while left:
-            recipe = yield from self.function.path(_args(points[left[0]]), outcomes)
-            found = yield from _evaluated(recipe, [points[i] for i in left])
+            traced = yield from self.function.path(_args(points[left[0]]), guard_values)
+            found = yield from _evaluated(traced, [points[i] for i in left])
             otherwise: list[tuple[int, list[Any]]] = []
             for i, outputs in zip(left, found, strict=True):
-                decided = recipe.outcomes(outputs)
-                if recipe.holds(decided):
-                    answers[i] = recipe.result(outputs)
+                decided = traced.guard_values(outputs)
+                if traced.guards_hold(decided):
+                    answers[i] = traced.result(outputs)
                 else:
                     otherwise.append((i, decided))
             left = [i for i, _ in otherwise]
-            outcomes = otherwise[0][1] if otherwise else []
+            guard_values = otherwise[0][1] if otherwise else []
         return [answers[i] for i in range(len(points))]
 
 
-def _evaluated(recipe: Recipe, points: Sequence[Point]) -> Steps[list[Any]]:
-    """What a recording gives, guards included, at each of several points."""
+def _evaluated(traced: TracedProgram, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
+    """The outputs of a recording at each of several points, guards included."""
     stacked = list(_stacked(points))
-    varying = {name: stacked[i] for name, i in recipe.arguments.items()}
-    options = Options(outputs=list(recipe.outputs))
-    with placed(recipe.written):
-        return (yield from _at_each(recipe.text, recipe.constants, varying, options, len(points)))
+    varying = {name: stacked[i] for name, i in traced.arguments.items()}
+    options = EvaluateOptions(outputs=list(traced.outputs))
+    with with_source_notes(traced.written):
+        return (yield from _at_each(traced.text, traced.constants, varying, options, len(points)))
 
 
 def _at_each(
     program: Program,
     shared: Mapping[str, Any],
     varying: Mapping[str, Any],
-    options: Options,
+    options: EvaluateOptions,
     count: int,
 ) -> Steps[list[Any]]:
-    """The outputs at each of so many points, of which ``varying`` has the variables' stacks."""
-    given = Options(**options)
+    """The outputs at each of ``count`` points; ``varying`` has the variables, stacked."""
+    given = EvaluateOptions(**options)
     if varying:
         given["batch"] = list(varying)
-    of = at_point(program, {**shared, **varying})
-    answer = yield from questions.evaluation(of, given)
+    of = program_at(program, {**shared, **varying})
+    answer = yield from endpoints.evaluation(of, given)
     if not varying:
         return [answer.outputs] * count
     return [_nth(answer.outputs, i) for i in range(count)]
 
 
-def _args(point: Point) -> tuple[Any, ...]:
+def _args(point: FlatPoint) -> tuple[Any, ...]:
     args: tuple[Any, ...] = unflatten(point.structure, iter(point.leaves))
     return args
 
 
-def _chunks(alike: Iterator[Point], chunk: int | None) -> Iterator[list[Point]]:
+def _chunks(alike: Iterator[FlatPoint], chunk: int | None) -> Iterator[list[FlatPoint]]:
     for first in alike:
         size = chunk or min(MOST_POINTS, max(1, MOST_BYTES // max(1, first.nbytes)))
         yield [first, *itertools.islice(alike, size - 1)]
 
 
-def _stacked(points: Sequence[Point]) -> Iterator[Any]:
+def _stacked(points: Sequence[FlatPoint]) -> Iterator[Any]:
     """The leaves of several points, each along a first axis."""
     return (np.stack(leaves) for leaves in zip(*(p.leaves for p in points), strict=True))
 
 
 def _nth(value: Any, i: int) -> Any:
-    """What example ``i`` has of nested answers to a batch."""
+    """Example ``i`` of a batch's nested answers."""
     if isinstance(value, Mapping):
         return {key: _nth(item, i) for key, item in value.items()}
     if is_list(value) and not (value and isinstance(value[0], SparseArray | RaggedArray)):
@@ -215,7 +214,7 @@ def _number(leaf: Any, index: int) -> Any:
     if array is None or is_wire_leaf(leaf):
         raise UsageError(
             f"points[{index}] has a {type(leaf).__name__}: points hold numbers and arrays, "
-            "and what all of them share goes into variables"
+            "put values that all of them share into variables"
         )
     return array
 
@@ -225,7 +224,7 @@ def _is_int(value: Any) -> bool:
 
 
 def progress_of(given: Sequence[Iterable[Any]], wanted: bool | None) -> Progress:
-    """A bar of what is done: where it is ``wanted``, or where tqdm is there and has a screen."""
+    """A progress bar: if ``wanted``, or if tqdm is installed and stderr is a terminal."""
     if wanted is False:
         return nullcontext(_ignore)
     try:
@@ -248,4 +247,4 @@ def _advancing(bar: Any) -> Iterator[Callable[[int], Any]]:
 
 
 def _ignore(_: int) -> None:
-    """What is done with progress that nobody sees."""
+    """Progress that is not shown."""

@@ -1,4 +1,4 @@
-"""MessagePack with NumPy arrays: what a document may hold, as bytes and back.
+"""MessagePack with NumPy arrays: encode and decode documents.
 
 An array is written as ``{"dtype", "shape", "data"}``, where ``data`` is its bytes, little-endian
 and in C order, and such an object is read as an array. No bytes of an array are copied but into
@@ -27,10 +27,10 @@ DTYPES: Mapping[str, np.dtype[Any]] = {
     ).split()
 }
 
-#: Levels of nesting that are read.
+#: Deepest nesting that is decoded.
 MOST_LEVELS = 200
 
-#: The name of an array that is to be written in its place, ``None`` for itself.
+#: Returns an array's reference, or ``None`` to write the array itself.
 Refer: TypeAlias = Callable[[NDArray[Any]], str | None]
 
 _FLOAT64 = struct.Struct(">Bd")
@@ -45,7 +45,7 @@ _INTEGERS = (
     (-(1 << 63), -1, 0xD3, struct.Struct(">Bq")),
     (0, (1 << 64) - 1, 0xCF, struct.Struct(">BQ")),
 )
-#: Tag and length of what is so long, by how many bytes the length takes.
+#: Tags of values with a length, by the number of bytes of the length.
 _LONG = {1: struct.Struct(">BB"), 2: struct.Struct(">BH"), 4: struct.Struct(">BI")}
 _TEXT_TAGS = {1: 0xD9, 2: 0xDA, 4: 0xDB}
 _BYTES_TAGS = {1: 0xC4, 2: 0xC5, 4: 0xC6}
@@ -74,13 +74,13 @@ _SIZES = {
 
 
 def pack(document: Any, refer: Refer | None = None) -> bytes:
-    """The body that carries a document: values, lists and mappings of them by strings, arrays.
+    """Encode a document of values, arrays, lists, and mappings with string keys.
 
     What ``refer`` has a name for is written as ``{"ref": name}``.
 
     Raises: ``TypeError`` for what is none of these, ``ValueError`` for numbers that are too large.
     """
-    writer = _Writer(refer)
+    writer = _Packer(refer)
     writer.value(document)
     return b"".join(writer.pieces)
 
@@ -93,12 +93,12 @@ def unpack(body: bytes) -> Any:
     except (struct.error, IndexError):
         raise ValueError("the body is cut short") from None
     if reader.at != len(body):
-        raise ValueError(f"something follows the document, from byte {reader.at}")
+        raise ValueError(f"trailing bytes after the document, from byte {reader.at}")
     return document
 
 
-class _Writer:
-    """What is written of a body: bytes, and arrays that stand for their own."""
+class _Packer:
+    """The pieces of a body: bytes, and arrays whose memory is written as it is."""
 
     def __init__(self, refer: Refer | None = None) -> None:
         self.pieces: list[Any] = []
@@ -158,14 +158,14 @@ def _plain(value: Any) -> Any:
     for plain in (str, float, int):
         if isinstance(value, plain):
             return plain(value)
-    raise TypeError(f"a document cannot hold what is of type {type(value).__name__}")
+    raise TypeError(f"a document cannot contain a value of type {type(value).__name__}")
 
 
 @lru_cache(maxsize=1024)
 def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np.dtype[Any]]:
     """All of an array but its bytes, and the dtype of these."""
     if dtype.name not in DTYPES:
-        raise TypeError(f"a document cannot hold an array of dtype {dtype}")
+        raise TypeError(f"a document cannot contain an array of dtype {dtype}")
     size = dtype.itemsize
     for length in shape:
         size *= length
@@ -184,7 +184,7 @@ def _long_text(text: str) -> bytes:
 
 
 def _head(length: int, tags: Mapping[int, int], fixed: int = 0, below: int = 0) -> bytes:
-    """The tag and length of what has a length."""
+    """The tag and length of a value with a length."""
     if length < below:
         return bytes((fixed | length,))
     for size, tag in tags.items():
@@ -203,7 +203,7 @@ def _integer(value: int) -> bytes:
 
 
 class _Reader:
-    """A body, and how far it is read."""
+    """A body and the position of the next value."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body

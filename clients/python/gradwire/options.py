@@ -1,4 +1,4 @@
-"""What a client is configured with, from arguments and the environment."""
+"""A client's options, from arguments and the environment."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 DEFAULT_MAX_RETRIES = 2
 DEFAULT_TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 
-#: What a header can carry.
+#: API keys that are valid in a header.
 _KEY = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 Timeout: TypeAlias = float | httpx.Timeout | None
 
 
 class Unset(enum.Enum):
-    """Tells an argument that was left out from ``None``."""
+    """The default of arguments for which ``None`` has a meaning."""
 
     UNSET = enum.auto()
 
@@ -39,8 +39,8 @@ UNSET: Final = Unset.UNSET
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """A client's settings; ``timeout`` is in seconds, ``None`` waits for ever."""
+class ClientOptions:
+    """A client's options; ``timeout`` is in seconds, ``None`` waits for ever."""
 
     base_url: str
     api_key: str | None
@@ -52,16 +52,16 @@ class Options:
         timeout: Any = self.timeout
         key: Any = self.api_key
         if not isinstance(retries, numbers.Integral) or retries < 0:
-            raise UsageError(f"max_retries counts from 0, got {retries!r}")
+            raise UsageError(f"max_retries needs an integer of at least 0, got {retries!r}")
         if key is not None and not (isinstance(key, str) and _KEY.fullmatch(key)):
             raise UsageError(
-                "an API key is text of ASCII's letters, digits and signs, and api_key is not",
+                "api_key is not a valid API key: expected printable ASCII characters",
                 hint=hints.NO_KEY,
             )
         if not isinstance(timeout, httpx.Timeout | None) and not (
             isinstance(timeout, int | float) and 0 < timeout < threading.TIMEOUT_MAX
         ):
-            raise UsageError(f"timeout is seconds, more than 0, or None, got {timeout!r}")
+            raise UsageError(f"timeout needs a positive number of seconds or None, got {timeout!r}")
 
     @classmethod
     def resolve(
@@ -71,7 +71,7 @@ class Options:
         timeout: Timeout,
         max_retries: int,
         environment: Mapping[str, str] = os.environ,
-    ) -> Options:
+    ) -> ClientOptions:
         """Arguments win over the environment (``GRADWIRE_URL``, ``GRADWIRE_API_KEY``)."""
         url = str(base_url or "") or environment.get("GRADWIRE_URL") or DEFAULT_BASE_URL
         key = environment.get("GRADWIRE_API_KEY") if api_key is None else api_key
@@ -91,13 +91,13 @@ class Options:
 
 
 def check_address(url: str) -> None:
-    """Refuse what no service can be at."""
+    """Raise a ``UsageError`` for an invalid address."""
     with used(f"the address {url!r}"):
         parsed = httpx.URL(url)
         port = parsed.port or 0
     if parsed.scheme not in ("http", "https") or not parsed.host or port > 65535:
         hint = f"write http://{url}" if "://" not in url else ""
-        raise UsageError(f"{url!r} is no address of the form http://host:port", hint=hint)
+        raise UsageError(f"{url!r} is not an address of the form http://host:port", hint=hint)
 
 
 USER_AGENT = f"gradwire-python/{__version__} python/{platform.python_version()}"

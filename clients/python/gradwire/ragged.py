@@ -1,4 +1,4 @@
-"""Arrays whose rows have any lengths."""
+"""Arrays whose rows differ in length."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RaggedArray:
 
     @classmethod
     def of(cls, rows: Sequence[NDArray[Any] | Sequence[Any]]) -> RaggedArray:
-        """These rows; as in all variables, Python's numbers are float64."""
+        """An array of these rows; as in all variables, Python's numbers are float64."""
         arrays = [r if isinstance(r, np.ndarray) else np.asarray(r, np.float64) for r in rows]
         splits = np.cumsum([0, *map(len, arrays)])
         return cls(np.concatenate([a for a in arrays if len(a)] or [np.zeros(0)]), splits)

@@ -1,4 +1,4 @@
-"""What requests for computation say, and their documents."""
+"""Options and documents of requests for computation."""
 
 from __future__ import annotations
 
@@ -20,101 +20,101 @@ SparseGradients: TypeAlias = Literal[False, True, "summed"]
 
 
 class RecordingOptions(TypedDict, total=False):
-    """What every run of a program may be told; ``None`` is as good as nothing."""
+    """Options of every run of a program; ``None`` stands for the default."""
 
     #: ``strict`` makes mixing dtypes an error.
     promotion: Promotion | None
-    #: No rewriting that changes rounding: bit for bit what the recorded operations give one by one
-    #: in NumPy.
+    #: No rewriting that changes rounding: the same bits as the recorded operations, one by one, in
+    #: NumPy.
     exact: bool | None
-    #: Time for the work on the service's side, queueing included.
+    #: Limit of the time on the service, queueing included.
     timeout_ms: float | None
 
 
-class Options(RecordingOptions, total=False):
-    """What every computation may be told."""
+class EvaluateOptions(RecordingOptions, total=False):
+    """Options of every computation."""
 
-    #: What to return, nested as the answer shall be; beside a derivative, further values.
+    #: Values to return, in any nesting, which the answer has too; further ones beside a derivative.
     outputs: Names
-    #: What has an axis of examples, the first or the one that is given: variables, and
-    #: ``output_gradients``, ``tangents`` or ``vectors``.
+    #: Names with a batch axis, by default the first: variables, ``output_gradients``, ``tangents``
+    #: and ``vectors``.
     batch: Sequence[str] | Mapping[str, int] | None
 
 
-class DerivativeOptions(Options, total=False):
-    """What everything that differentiates may be told."""
+class DerivativeOptions(EvaluateOptions, total=False):
+    """Options of every derivative."""
 
-    #: What is differentiated, by default the program's output; the sum of all where it is nested.
+    #: The differentiated value, by default the program's output; if nested, the sum of all.
     target: Names
-    #: What a derivative that does not exist is given as: ``None``, or zeros.
+    #: The value of a derivative that does not exist: ``None`` or zeros.
     unconnected_gradients: UnconnectedGradients | None
 
 
 class SourcesOptions(DerivativeOptions, total=False):
-    """What differentiates in sources may be told."""
+    """Options of derivatives with respect to sources."""
 
-    #: In what, nested as the answer shall be; by default in all variables.
+    #: The sources, in any nesting, which the answer has too; by default all variables.
     sources: Names
 
 
 class SeededOptions(SourcesOptions, total=False):
-    """What a gradient may be told, also where it is checked."""
+    """Options of gradients and checks."""
 
     #: Weights of the target's elements, nested as the target is; ``None`` stands for ones.
     output_gradients: Any
 
 
 class GradientOptions(SeededOptions, total=False):
-    """What a gradient alone may be told."""
+    """Options of gradients."""
 
-    #: By slices in what is only gathered from: repeats listed, or ``summed``.
+    #: Gradients by slices, of sources that are only gathered from: repeats listed, or ``summed``.
     sparse_gradients: SparseGradients | None
 
 
 class CheckOptions(SeededOptions, total=False):
-    """What a check may be told."""
+    """Options of checks."""
 
-    #: How far elements are moved, times their size or one.
+    #: The step of differences, relative to the larger of an element's size and one.
     step: float | None
-    #: Difference that is allowed, of the largest in its source and beside.
+    #: Tolerance: relative to the largest element of the source, and absolute.
     rtol: float | None
     atol: float | None
 
 
 class HessianOptions(SourcesOptions, total=False):
-    """What a Hessian may be told."""
+    """Options of Hessians."""
 
-    #: ``coo`` for what may differ from zero only, as a ``SparseArray``.
+    #: ``coo`` for a ``SparseArray`` of the elements that may differ from zero.
     format: MatrixFormat | None
 
 
 class JacobianOptions(HessianOptions, total=False):
-    """What a Jacobian may be told."""
+    """Options of Jacobians."""
 
-    #: By rows, by columns, or by whichever are fewer.
+    #: By rows (reverse), by columns (forward), or by the fewer of them.
     mode: Mode | None
 
 
 class TapeOptions(RecordingOptions, total=False):
-    """What a tape may be told."""
+    """Options of tapes."""
 
-    #: Whether it answers more than once.
+    #: The tape answers more than once.
     persistent: bool | None
-    #: Variables and intermediates that are sources, too, also such as are not trainable.
+    #: Further sources: intermediates, and variables that are not trainable.
     watch: Sequence[str] | None
-    #: False: of the variables, only those in ``watch`` are sources.
+    #: If False, only variables in ``watch`` are sources.
     watch_accessed_variables: bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """What questions are about: a program at a point, or a tape of it."""
+class ProgramAt:
+    """A program at a point, or a tape of it, and its endpoints' common path."""
 
     path: str
-    #: What each question says of it.
+    #: Members that every request has.
     document: Mapping[str, Any]
     program: Program
-    #: Whose structure the answers have.
+    #: Variables whose structure the answers have.
     variables: Variables | None
 
     @property
@@ -123,15 +123,15 @@ class Subject:
         return self.program if isinstance(self.program, str) else None
 
 
-def point(program: Program, variables: Variables | None) -> Subject:
+def program_at(program: Program, variables: Variables | None) -> ProgramAt:
     """A program at its variables."""
     check_program(program)
     sent = encode_variables({} if variables is None else variables)
-    return Subject("/v1", {"program": program, "variables": sent}, program, variables)
+    return ProgramAt("/v1", {"program": program, "variables": sent}, program, variables)
 
 
-def document_of(subject: Subject, options: Mapping[str, object]) -> dict[str, Any]:
-    """A request's body: what was left out is not sent."""
+def document_of(subject: ProgramAt, options: Mapping[str, object]) -> dict[str, Any]:
+    """A request's body; options that are ``None`` are left out."""
     return {
         **subject.document,
         **{name: option for name, option in options.items() if option is not None},

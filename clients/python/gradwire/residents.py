@@ -1,12 +1,12 @@
-"""What comes again is sent once, and then by reference: large arrays, and long programs.
+"""Large arrays and long programs that are sent repeatedly are stored once, then sent by reference.
 
-An array is known again by its dtype, its shape and a sample of its elements, so that values which
-change from call to call cost microseconds. The third time that it comes it is copied, stored with
-the service under its digest, and from then on named by that, as long as all of it equals the copy.
-A long program is registered the third time, under the id that its first answers told.
+An array is recognised by its dtype, its shape and a sample of its elements, so values that change
+from call to call cost microseconds. The third time it is sent, it is copied and stored with the
+service under its digest; from then on its reference is sent, as long as all of it equals the copy.
+A long program is registered the third time, under the id in its first answers.
 
-A reference is never needed: what the service has lost is stored again, and where it stores nothing
-all goes as it is.
+References are never required: tensors and programs that the service has lost are stored again, and
+if it stores nothing, values are sent in full.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from gradwire.steps import Steps
 
 T = TypeVar("T")
 
-#: Bytes of the smallest array, and characters of the shortest program, that are referred to.
+#: Bytes of the smallest array, and characters of the shortest program, that are stored.
 LEAST_ARRAY_BYTES: Final = 1 << 16
 LEAST_PROGRAM_CHARACTERS: Final = 1 << 12
-#: Where programs are registered.
+#: The endpoint that registers programs.
 PROGRAMS: Final = "/v1/programs"
-#: How often something comes until it is stored: a value and its gradient are asked for at one point
-#: by two calls, and there is nothing to gain by storing that.
+#: The number of times that an array is sent until it is stored: a value and its gradient at one
+#: point are two calls, for which storing gains nothing.
 SIGHTINGS: Final = 3
-#: What turned out to change after all comes so often again before it is stored.
+#: The same for an array that has changed since it was stored.
 SIGHTINGS_OF_CHANGING: Final = 50
-#: How much is remembered: bytes of copies, and what was seen at all.
+#: Limits of the memory: bytes of copies, and the number of samples.
 MOST_BYTES: Final = 1 << 28
 MOST_SEEN: Final = 4096
-#: Elements in a sample, at least where there are so many.
+#: Elements in a sample, of arrays that have as many.
 SAMPLED: Final = 32
-#: How long nothing is named after the service has refused to store it, or lost it at once.
+#: The pause without references after the service has refused to store a value, or lost it at once.
 PAUSE_SECONDS: Final = 60.0
-#: Where a response has a ``Named``, among its extensions.
-NAMED: Final = "gradwire.named"
-#: How often what the service does not hold is stored before all is sent as it is.
+#: The response extension that has the ``Referents``.
+REFERENTS: Final = "gradwire.named"
+#: Attempts to store missing values before all are sent in full.
 ATTEMPTS: Final = 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Named:
-    """What the references in a request stand for."""
+class Referents:
+    """The values behind the references in a request."""
 
-    #: By reference; of a program there is no array.
+    #: By reference; ``None`` for a program.
     arrays: Mapping[str, NDArray[Any] | None]
     #: The program's text.
     source: str | None
@@ -64,13 +64,13 @@ class Named:
 
 @dataclass(eq=False, slots=True)
 class Resident:
-    """What the service is to hold."""
+    """An array or a program that is stored with the service."""
 
     ref: str
     storing: Call[Any]
-    #: Of an array, what it was: memory of our own.
+    #: A copy of an array's elements.
     copy: NDArray[Any] | None = None
-    #: Whether the service has it, as far as we know.
+    #: The service has confirmed that it is stored.
     stored: bool = False
 
 
@@ -79,14 +79,14 @@ class Seen:
     """Something that was sent before."""
 
     key: Hashable
-    #: How often it has still to come until it is named.
+    #: The number of times that it must still be sent before it is stored.
     due: int = SIGHTINGS
-    #: By what it is named, once that is known.
+    #: Its reference, once known.
     resident: Resident | None = None
 
 
 class Residents:
-    """What one client has sent, and the service may hold. Thread-safe; bounded."""
+    """The arrays and programs that one client has sent repeatedly. Thread-safe; bounded."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.most_bytes: int = most_bytes
@@ -96,7 +96,7 @@ class Residents:
         self._paused_until = 0.0
 
     def conversation(self, call: Call[T]) -> Steps[T]:
-        """The steps by which a call is answered: what is sent is what its values are now."""
+        """The steps that answer a call; its values are encoded now."""
         if call.method != "POST" or not isinstance(call.document, Mapping):
             return iter(call)
         named: dict[str, Resident] = {}
@@ -114,7 +114,7 @@ class Residents:
         else:
             asked = self._with_program(call, named)
             content = codec.encode(asked.document, refer)
-        read = _telling(asked.read, named, call.source) if named else asked.read
+        read = _noting(asked.read, named, call.source) if named else asked.read
         packed = Call(asked.method, asked.path, None, read, asked.source, content)
         return self._referring(call, packed, named)
 
@@ -138,7 +138,7 @@ class Residents:
         return (yield from call)
 
     def _store(self, absent: Iterable[Resident], source: str | None) -> Steps[bool]:
-        """Have the service hold these, where it has the program; whether it does."""
+        """Store these with the service; True if it has them all."""
         for resident in absent:
             try:
                 yield from replace(resident.storing, source=source)
@@ -148,7 +148,7 @@ class Residents:
         return True
 
     def _array(self, array: NDArray[Any]) -> Resident | None:
-        """By what an array is to be named, if it is."""
+        """An array's reference, if it is sent by one."""
         if not LEAST_ARRAY_BYTES <= array.nbytes <= self.most_bytes:
             return None
         seen = self._sighting(_fingerprint(array))
@@ -161,7 +161,7 @@ class Residents:
         return None
 
     def _with_program(self, call: Call[T], named: dict[str, Resident]) -> Call[T]:
-        """The call with its program's id in place of it, or one that learns that from the reply."""
+        """The call with the id for its program, or one that reads the id from the reply."""
         text = call.document.get("program")
         if not isinstance(text, str) or call.path == PROGRAMS:
             return call
@@ -184,7 +184,7 @@ class Residents:
         return replace(call, read=read)
 
     def _sighting(self, key: Hashable) -> Seen:
-        """What is known of something that has come now."""
+        """The record of an array or a program that is being sent."""
         with self._lock:
             seen = self._seen.get(key)
             if seen is None:
@@ -198,7 +198,7 @@ class Residents:
             return seen
 
     def _copied(self, seen: Seen, array: NDArray[Any]) -> Resident:
-        """What has come often enough, from now on; others that came longest ago are forgotten."""
+        """Keep a value that is stored from now on; evict the least recently sent."""
         copy = array.copy()
         ref = _digest(copy)
         resident = Resident(ref, Call("PUT", f"/v1/tensors/{ref}", copy, _nothing), copy)
@@ -213,13 +213,13 @@ class Residents:
         return resident
 
     def _known(self) -> dict[str, Resident]:
-        """What can be stored again, by reference."""
+        """The stored values that can be stored again, by reference."""
         with self._lock:
             residents = [seen.resident for seen in self._seen.values()]
         return {resident.ref: resident for resident in residents if resident is not None}
 
     def _forget(self, seen: Seen) -> None:
-        """Begin anew with what has changed where its sample has not."""
+        """Start over with an array that has changed outside its sample."""
         with self._lock:
             if self._seen.get(seen.key) is seen:
                 self._seen[seen.key] = Seen(seen.key, SIGHTINGS_OF_CHANGING)
@@ -231,7 +231,7 @@ class Residents:
 
 
 def _nbytes(seen: Seen) -> int:
-    """What is kept of it: a program's text, or an array's copy."""
+    """The memory it takes: a program's text, or an array's copy."""
     text = len(seen.key) if isinstance(seen.key, str) else 0
     copy = None if seen.resident is None else seen.resident.copy
     return text if copy is None else text + copy.nbytes
@@ -244,7 +244,7 @@ def _fingerprint(array: NDArray[Any]) -> Hashable:
 
 
 def _same(copy: NDArray[Any], array: NDArray[Any]) -> bool:
-    """Whether every bit is the same."""
+    """True if every bit is the same."""
     words = f"u{min(copy.itemsize, 8)}"
     return np.array_equal(copy.reshape(-1).view(words), array.reshape(-1).view(words))
 
@@ -256,17 +256,17 @@ def _digest(array: NDArray[Any]) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def _telling(
+def _noting(
     read: Callable[[Reply], T], named: Mapping[str, Resident], source: str | None
 ) -> Callable[[Reply], T]:
-    """A reading that notes beside the response what the references in its request stand for."""
+    """A reader that notes the values behind the request's references in the response."""
 
-    def told(reply: Reply) -> T:
-        reply.response.extensions[NAMED] = Named({n: named[n].copy for n in named}, source)
+    def noting(reply: Reply) -> T:
+        reply.response.extensions[REFERENTS] = Referents({n: named[n].copy for n in named}, source)
         return read(reply)
 
-    return told
+    return noting
 
 
 def _nothing(_: Reply) -> None:
-    """What is read of a reply that says what is known."""
+    """Read nothing: the content of the reply is known already."""

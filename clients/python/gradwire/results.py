@@ -1,4 +1,4 @@
-"""What the service answers, as typed objects."""
+"""The service's answers, as typed objects."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 
 from gradwire.call import Reply
-from gradwire.nodes import Node
-from gradwire.notebook.shown import Shown
+from gradwire.locations import Node
+from gradwire.notebook.mixin import DisplayMixin
 from gradwire.values import decode
 
 
@@ -26,7 +26,7 @@ class Unconnected:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to know though the answer is right."""
+    """A notice about a valid answer."""
 
     code: str
     detail: str
@@ -35,7 +35,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An operand's least and greatest finite element, and how many are not finite."""
+    """An operand's least and greatest finite element, and the number of non-finite ones."""
 
     shape: tuple[int, ...]
     min: float | None
@@ -45,7 +45,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Nonfinite(Node):
-    """The node where values stopped being finite, and what its instruction was given."""
+    """The first node with a non-finite value, and the ranges of its operands."""
 
     instruction: str | None = None
     operands: tuple[Range, ...] = ()
@@ -66,21 +66,21 @@ class Nonfinite(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Result(Shown):
-    """What every answer tells beside its values."""
+class Result(DisplayMixin):
+    """An answer: its notices, timings and ids, beside its values."""
 
     #: New values of the variables that the program assigned to, by path.
     updates: Mapping[str, Any]
     warnings: tuple[Notice, ...]
-    #: Where values stopped being finite: ``forward``, ``backward``, or neither.
+    #: The first non-finite value of each pass, ``forward`` and ``backward``, if any.
     nonfinite: Mapping[str, Nonfinite]
     #: The program's id, which may be sent in its place as ``{"ref": id}``.
     program: str | None
     #: Milliseconds by phase: parse, compile, replay, encode.
     timings: Mapping[str, float]
-    #: What to quote when reporting a problem.
+    #: The id to quote when reporting a problem.
     request_id: str | None
-    #: The response as it came.
+    #: The raw response.
     raw: httpx.Response
 
 
@@ -93,13 +93,13 @@ class Evaluation(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Derivative(Result):
-    """A target's value; what else there is depends on the derivative.
+    """A target's value, beside its derivatives.
 
     Derivatives that do not exist are ``None``; ``unconnected`` says why, by the source's path.
     """
 
     value: Any
-    #: The further values that were asked for by ``outputs``.
+    #: The values of ``outputs``.
     outputs: Any
     unconnected: Mapping[str, Unconnected]
 
@@ -113,7 +113,7 @@ class Gradient(Derivative):
 
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
-    """How a source's gradient compares with differences."""
+    """The comparison of a source's gradient with differences."""
 
     ok: bool
     #: The largest error of an element, or of the slope along a random direction.
@@ -126,7 +126,7 @@ class SourceCheck:
 class Check(Gradient):
     """A gradient beside differences of the target's values."""
 
-    #: Whether all of it is right.
+    #: True if all gradients agree with the differences.
     ok: bool
     #: In the structure of the sources, ``None`` for those of many elements.
     differences: Any
@@ -175,7 +175,7 @@ class Instruction:
     #: Dtype and shape, as ``float64[2,3]``.
     type: str
     node: Node | None
-    #: Of a loop, what each of its passes computes.
+    #: The instructions of a loop's body.
     body: tuple[Instruction, ...] = ()
 
     @classmethod
@@ -187,23 +187,23 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Recording(Shown):
-    """What a tape has recorded."""
+class Recording(DisplayMixin):
+    """The recording of a tape."""
 
     program: str
     persistent: bool
     #: Paths of the watched variables, as declared.
     watched: tuple[str, ...]
-    #: When it is forgotten, unless it is used before.
+    #: The time when it expires, unless it is used before.
     expires_at: datetime
-    #: What the values of all instructions take.
+    #: The memory of all instructions' values.
     memory_bytes: int
-    #: How many instructions there are, of which the first are told.
+    #: The number of all instructions; ``instructions`` has the first ones.
     length: int
     instructions: tuple[Instruction, ...]
-    #: What to quote when reporting a problem.
+    #: The id to quote when reporting a problem.
     request_id: str | None
-    #: The response as it came.
+    #: The raw response.
     raw: httpx.Response
 
     @classmethod
@@ -242,7 +242,7 @@ def shared_fields(reply: Reply) -> dict[str, Any]:
 
 
 def unconnected_sources(document: Mapping[str, Any]) -> dict[str, Unconnected]:
-    """Why derivatives are missing, by the source's path."""
+    """The reasons for missing derivatives, by the source's path."""
     return {
         path: Unconnected(item["reason"], item["detail"], Node.read(item.get("node")))
         for path, item in (document.get("unconnected") or {}).items()
@@ -250,7 +250,7 @@ def unconnected_sources(document: Mapping[str, Any]) -> dict[str, Unconnected]:
 
 
 def source_checks(document: Mapping[str, Any]) -> dict[str, SourceCheck]:
-    """How gradients compare with differences, by the source's path."""
+    """The comparisons of gradients with differences, by the source's path."""
     return {
         path: SourceCheck(
             item["ok"], float(item["error"]), None if item["at"] is None else tuple(item["at"])

@@ -1,4 +1,4 @@
-"""Arrays of which only some elements, or only some slices, are given."""
+"""Arrays with some elements, or some slices, and zeros elsewhere."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SparseArray:
         return array_card(self)
 
     def toarray(self) -> NDArray[Any]:
-        """The whole array."""
+        """The dense array."""
         ahead = self.indices.shape[1]
         strides = [math.prod(self.shape[axis + 1 : ahead]) for axis in range(ahead)]
         whole = np.zeros((math.prod(self.shape[:ahead]), *self.shape[ahead:]), self.values.dtype)

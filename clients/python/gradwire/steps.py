@@ -1,17 +1,17 @@
-"""Answers that take several requests: generators of what to do, that are sent what came of it.
+"""Conversations: generators that yield calls and are sent the answers.
 
-Each is written once: a client that waits follows it, and so does one whose answers are awaited.
+Each is written once, for the synchronous and the asynchronous client.
 
 >>> def descend(program: Program, x: float) -> Steps[float]:
 ...     while True:
-...         answer = yield from questions.gradient(point(program, {"x": x}), {"sources": "x"})
+...         answer = yield from endpoints.gradient(program_at(program, {"x": x}), {"sources": "x"})
 ...         if abs(answer.gradients) < 1e-6:
 ...             return x
 ...         x -= 0.1 * answer.gradients
 >>> client.run(descend("(x - 3)**2", 0.0))
 
-``yield from`` makes a step of a ``Call``, of ``Work``, and of other steps, each with the type of
-what it comes to. An error is raised in the generator, where the step was asked for.
+``yield from`` takes a ``Call``, a ``BlockingStep`` or other steps, and has the type of the result.
+An error is raised in the generator, at the ``yield``.
 """
 
 from __future__ import annotations
@@ -27,89 +27,91 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Answerable(Protocol[T_co]):
-    """What a client answers: a ``Call``, ``Work``, or steps that are made of them."""
+class Conversation(Protocol[T_co]):
+    """A ``Call``, a ``BlockingStep``, or steps that are made of them."""
 
-    def __iter__(self) -> Generator[Call[Any] | Work[Any], Any, T_co]: ...
+    def __iter__(self) -> Generator[Call[Any] | BlockingStep[Any], Any, T_co]: ...
 
 
 class Fetch(Protocol):
     """Waits for an answer, and returns it."""
 
-    def __call__(self, asked: Answerable[T], /) -> T: ...
+    def __call__(self, conversation: Conversation[T], /) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Work(Generic[T]):
-    """What is computed here, of answers that it fetches when it finds that it needs them.
+class BlockingStep(Generic[T]):
+    """A blocking function that fetches answers when it needs them.
 
-    This is for what cannot be a generator, as the user's own functions. A client that is awaited
-    gives it a thread, so that all else goes on.
+    For code that cannot be a generator, such as users' functions. An asynchronous client runs it
+    in a thread, so that the event loop is not blocked.
     """
 
     function: Callable[[Fetch], T]
 
-    def __iter__(self) -> Generator[Work[T], Any, T]:
+    def __iter__(self) -> Generator[BlockingStep[T], Any, T]:
         answer: T = yield self
         return answer
 
 
-#: A conversation that comes to ``T``.
-Steps: TypeAlias = Generator[Call[Any] | Work[Any], Any, T]
+#: The steps of a conversation with the result ``T``.
+Steps: TypeAlias = Generator[Call[Any] | BlockingStep[Any], Any, T]
 
 
 class Send(Protocol):
-    """Sends a call and waits for what its reply reads as."""
+    """Sends a call and returns the answer."""
 
     def __call__(self, call: Call[T], /) -> T: ...
 
 
-class SendAwaiting(Protocol):
-    """Sends a call; what its reply reads as is awaited."""
+class SendAsync(Protocol):
+    """Sends a call; the answer is awaited."""
 
     def __call__(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
 
 
-def follow(asked: Answerable[T], send: Send) -> T:
-    """Take step after step, waiting for each, and return what they come to."""
+def drive(conversation: Conversation[T], send: Send) -> T:
+    """Run a conversation, waiting for each step, and return its result."""
 
-    def fetch(other: Answerable[Any], /) -> Any:
-        return follow(other, send)
+    def fetch(other: Conversation[Any], /) -> Any:
+        return drive(other, send)
 
-    steps = iter(asked)
+    steps = iter(conversation)
     try:
         step = next(steps)
         while True:
             try:
-                came = step.function(fetch) if isinstance(step, Work) else send(step)
+                result = step.function(fetch) if isinstance(step, BlockingStep) else send(step)
             except BaseException as error:  # noqa: BLE001 - the steps may have to clean up
                 step = steps.throw(error)
             else:
-                step = steps.send(came)
+                step = steps.send(result)
     except StopIteration as end:
         answer: T = end.value
         return answer
 
 
-async def follow_awaiting(asked: Answerable[T], send: SendAwaiting) -> T:
-    """The same, awaiting each step; work is done in a thread, of which the loop is no part."""
-    steps = iter(asked)
+async def drive_async(conversation: Conversation[T], send: SendAsync) -> T:
+    """Run a conversation, awaiting each step; blocking steps run in a thread."""
+    steps = iter(conversation)
     try:
         step = next(steps)
         while True:
             try:
-                came = await (_elsewhere(step, send) if isinstance(step, Work) else send(step))
+                result = await (
+                    _in_thread(step, send) if isinstance(step, BlockingStep) else send(step)
+                )
             except BaseException as error:  # noqa: BLE001 - the steps may have to clean up
                 step = steps.throw(error)
             else:
-                step = steps.send(came)
+                step = steps.send(result)
     except StopIteration as end:
         answer: T = end.value
         return answer
 
 
-async def _elsewhere(work: Work[T], send: SendAwaiting) -> T:
-    """Do work in a thread; what it fetches, it waits for while this loop sends it."""
+async def _in_thread(blocking: BlockingStep[T], send: SendAsync) -> T:
+    """Run a blocking step in a thread; its calls are sent by this event loop."""
     loop = asyncio.get_running_loop()
     awaited = True
 
@@ -118,10 +120,10 @@ async def _elsewhere(work: Work[T], send: SendAwaiting) -> T:
             raise asyncio.CancelledError
         return asyncio.run_coroutine_threadsafe(send(call), loop).result()
 
-    def fetch(other: Answerable[Any], /) -> Any:
-        return follow(other, send_from_there)
+    def fetch(other: Conversation[Any], /) -> Any:
+        return drive(other, send_from_there)
 
     try:
-        return await asyncio.to_thread(work.function, fetch)
+        return await asyncio.to_thread(blocking.function, fetch)
     finally:
         awaited = False  # a thread cannot be stopped, but need not be served

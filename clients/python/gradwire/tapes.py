@@ -1,4 +1,4 @@
-"""Tapes: programs that the service has run, and is asked about later."""
+"""Tapes: programs that the service has run and kept, for derivatives later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, Unpack
 
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.call import Awaiting, Blocking, Call, Reply, sent
 from gradwire.errors import UnknownTape
 from gradwire.requests import (
@@ -18,10 +18,10 @@ from gradwire.requests import (
     HessianOptions,
     JacobianOptions,
     Program,
-    Subject,
+    ProgramAt,
     TapeOptions,
     document_of,
-    point,
+    program_at,
 )
 from gradwire.results import (
     Check,
@@ -34,7 +34,7 @@ from gradwire.results import (
     Recording,
     shared_fields,
 )
-from gradwire.steps import Answerable
+from gradwire.steps import Conversation
 from gradwire.trees import Variables
 from gradwire.usage import used
 from gradwire.values import decode
@@ -45,63 +45,63 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Recorded(Evaluation, Generic[C]):
-    """What both tapes are: the program's ``outputs``, and the questions that they answer.
+    """Base of both tapes: the program's ``outputs``, and methods for derivatives.
 
-    Each is as the client's own, but for program and variables, of which the tape has the values.
+    They are the client's methods, without program and variables, which the tape has.
     """
 
     id: str
     #: Paths of the watched variables, as declared.
     watched: tuple[str, ...]
     client: C
-    of: Subject
+    of: ProgramAt
 
     @sent
     def gradient(self, **options: Unpack[GradientOptions]) -> Call[Gradient]:
         """A target's value, and its gradient at every source."""
-        return questions.gradient(self.of, options)
+        return endpoints.gradient(self.of, options)
 
     @sent
     def check(self, **options: Unpack[CheckOptions]) -> Call[Check]:
         """The gradient beside central differences of the target's values."""
-        return questions.check(self.of, options)
+        return endpoints.check(self.of, options)
 
     @sent
     def jacobian(self, **options: Unpack[JacobianOptions]) -> Call[Jacobian]:
         """The derivative of each element of a target in each element of the sources."""
-        return questions.jacobian(self.of, options)
+        return endpoints.jacobian(self.of, options)
 
     @sent
     def hessian(self, **options: Unpack[HessianOptions]) -> Call[Hessian]:
         """A target's second derivatives in each pair of sources, and its gradients."""
-        return questions.hessian(self.of, options)
+        return endpoints.hessian(self.of, options)
 
     @sent
     def jvp(self, tangents: Variables, **options: Unpack[DerivativeOptions]) -> Call[Jvp]:
         """A target's derivative along tangents, in the target's structure."""
-        return questions.jvp(self.of, tangents, options)
+        return endpoints.jvp(self.of, tangents, options)
 
     @sent
     def hvp(self, vectors: Variables, **options: Unpack[DerivativeOptions]) -> Call[Hvp]:
         """The Hessian times vectors and the gradients, both in the structure of the vectors."""
-        return questions.hvp(self.of, vectors, options)
+        return endpoints.hvp(self.of, vectors, options)
 
     @sent
     def show(self) -> Call[Recording]:
-        """What was recorded, and the memory that it takes."""
+        """The recorded instructions, and the memory of their values."""
         return Call("GET", self.of.path, None, Recording.read)
 
     @sent
     def delete(self) -> Call[None]:
-        """Forget the tape, which would be done later anyhow."""
+        """Delete the tape now, before it expires."""
         return Call("DELETE", self.of.path, None, lambda _: None)
 
 
 class Tape(Recorded[Blocking]):
-    """A tape whose answers are waited for; as a context, it is deleted at the end."""
+    """A tape of a ``Client``; as a context manager, it is deleted at the end."""
 
-    def run(self, asked: Answerable[T]) -> T:
-        """Ask as the client does."""
+    def run(self, asked: Conversation[T]) -> T:
+        """Run a call with the tape's client."""
         return self.client.run(asked)
 
     def __enter__(self) -> Self:
@@ -118,15 +118,15 @@ class Tape(Recorded[Blocking]):
 
 
 class AsyncTape(Recorded[Awaiting]):
-    """A tape whose answers are awaited."""
+    """A tape of an ``AsyncClient``."""
 
-    def run(self, asked: Answerable[T]) -> Coroutine[Any, Any, T]:
-        """Ask as the client does."""
+    def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
+        """Run a call with the tape's client."""
         return self.client.run(asked)
 
 
 class TapeBeingMade:
-    """A tape to await, or to enter: as a context, it is deleted at the end."""
+    """A tape to await or to enter; as a context manager, it is deleted at the end."""
 
     def __init__(self, tape: Coroutine[Any, Any, AsyncTape]) -> None:
         self._making = tape
@@ -160,7 +160,7 @@ def record(
 ) -> Call[R]:
     """Run a program and keep it: the reply reads as a tape of this kind."""
     with used("tape"):
-        recorded = point(program, variables)
+        recorded = program_at(program, variables)
 
     def read(reply: Reply) -> R:
         token = reply.document["tape"]
@@ -169,7 +169,7 @@ def record(
             watched=tuple(reply.document["watched"]),
             outputs=decode(reply.document["outputs"]),
             client=client,
-            of=Subject(f"{recorded.path}/tapes/{token}", {}, program, variables),
+            of=ProgramAt(f"{recorded.path}/tapes/{token}", {}, program, variables),
             **shared_fields(reply),
         )
 

@@ -1,4 +1,4 @@
-"""Nested values: what is a nesting level, what is a leaf, and how a name finds one."""
+"""Nested values: levels, leaves, and lookup by path."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Variables: TypeAlias = "Mapping[str, Any] | DataclassInstance"
 #: Names nested in lists and mappings; ``None`` leaves stay ``None``.
 Names: TypeAlias = "str | Sequence[Names] | Mapping[str, Names] | None"
 
-#: What ``lookup`` finds for a name that is not a variable's.
+#: The result of ``lookup`` for a name without a value.
 MISSING: Final = object()
 
 NONFINITE = frozenset({"NaN", "Infinity", "-Infinity"})
@@ -31,7 +31,7 @@ LEAF_MEMBERS = frozenset({"value", "base64", "data", "ref", "indices", "row_spli
 
 
 def outermost(variables: Any, field: str = "variables") -> Mapping[str, Any]:
-    """The variables by name: never a leaf, whatever they are called."""
+    """The variables by name: a nesting level, even if the names look like a tensor's."""
     named = inside(variables)
     if not isinstance(named, Mapping):
         kind = type(variables).__name__
@@ -40,7 +40,7 @@ def outermost(variables: Any, field: str = "variables") -> Mapping[str, Any]:
 
 
 def members(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
-    """What a nesting level holds, by name or by position; ``None`` for a leaf.
+    """The children of a nesting level, by name or by position; ``None`` for a leaf.
 
     A list of numbers, however deep, is a leaf, namely an array. A list with an array in it is a
     nesting level: ``[w, b]`` is two variables.
@@ -51,7 +51,7 @@ def members(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
 
 
 def inside(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
-    """What a value holds, by name or by position, were it a leaf or not."""
+    """The children of a value, by name or by position, even of a leaf."""
     if isinstance(value, Mapping):
         return value
     if is_dataclass(value):
@@ -92,10 +92,10 @@ def lookup(variables: Any, name: str) -> Any:
 
 
 def check_level(names: Any) -> None:
-    """Refuse what names cannot be nested in."""
+    """Refuse names in anything but lists and mappings."""
     if not isinstance(names, Mapping) and not is_list(names):
         got = type(names).__name__
-        raise UsageError(f"names are strings, nested in lists and mappings, got {got}")
+        raise UsageError(f"names need strings, nested in lists and mappings, got {got}")
 
 
 def template(names: Names, variables: Variables | None) -> Any:
@@ -111,19 +111,19 @@ def template(names: Names, variables: Variables | None) -> Any:
 
 
 def is_wire_leaf(value: Any) -> bool:
-    """Whether a mapping is one tensor, in the protocol's own notation."""
+    """True if a mapping is one tensor, in the protocol's notation."""
     return isinstance(value, Mapping) and (
         not LEAF_MEMBERS.isdisjoint(value) or {"re", "im"} <= value.keys()
     )
 
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Whether a value is a list in the protocol's sense."""
+    """True if a value is a list in the protocol's sense."""
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))
 
 
 def is_dataclass(value: Any) -> bool:
-    """Whether a value is an instance of a dataclass."""
+    """True if a value is an instance of a dataclass."""
     return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 

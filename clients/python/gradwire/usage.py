@@ -1,4 +1,4 @@
-"""What callers give, checked: the one place where wrong use becomes a ``UsageError``."""
+"""Checks of arguments: the one place where wrong use becomes a ``UsageError``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradwire.errors import GradwireError, UsageError
 
 
 class used:  # noqa: N801 - a context, like suppress
-    """Has what is raised by what a caller gave leave as a ``UsageError``.
+    """Turns errors that arguments cause into a ``UsageError``.
 
     It is for code that runs none of the user's functions: their errors are their own.
     """
@@ -29,12 +29,12 @@ class used:  # noqa: N801 - a context, like suppress
 
 
 def is_of_this_call(error: TypeError) -> bool:
-    """Whether it was raised where it is caught: the arguments do not fit what was called."""
+    """True if the call itself failed: the arguments do not fit its signature."""
     return error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
 def check_function(*given: Any) -> None:
-    """Refuse what is no Python function."""
+    """Refuse a value that is not a Python function."""
     for value in given:
         if not callable(value):
             got = "program text" if isinstance(value, str) else type(value).__name__
@@ -43,13 +43,13 @@ def check_function(*given: Any) -> None:
 
 
 def check_client(client: Any) -> None:
-    """Refuse what is neither a client nor ``None``, for the default client."""
+    """Refuse a value that is neither a client nor ``None``, for the default client."""
     if client is not None and not hasattr(client, "run"):
         raise UsageError(f"expected a client, got {type(client).__name__}")
 
 
 def check_text(text: Any) -> None:
-    """Refuse what is no program text."""
+    """Refuse a value that is not program text."""
     if not isinstance(text, str):
         got = "a Python function" if callable(text) else type(text).__name__
         hint = hints.FUNCTION_FOR_TEXT if callable(text) else ""
@@ -57,6 +57,6 @@ def check_text(text: Any) -> None:
 
 
 def check_program(program: Any) -> None:
-    """Refuse what is neither program text, nor a graph, nor a reference."""
+    """Refuse a value that is neither program text, nor a graph, nor a reference."""
     if not isinstance(program, Mapping):  # a graph, or a reference
         check_text(program)

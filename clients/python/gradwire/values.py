@@ -97,9 +97,9 @@ def decode_rows(document: Any, gradients: Any, like: Any) -> Any:
 
 
 def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
-    """What is read of the leaves of the first document and of what stands there in the others.
+    """Apply a function to the leaves of the first document and their counterparts in the others.
 
-    That document alone says what is a level: a list of numbers in ``like`` may be an array.
+    That document alone decides what is a level: a list of numbers in ``like`` may be an array.
     """
     document, held = documents[0], inside(like)
 
@@ -114,7 +114,7 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
 
 
 def _member(held: Any, key: Any) -> Any:
-    """What is held by a name that the program may have given to something unlike."""
+    """The child of that name, which may have another structure in the program."""
     try:
         return held[key]
     except (LookupError, TypeError):
@@ -184,7 +184,7 @@ def as_array(value: Any, name: str) -> NDArray[Any] | None:
         if array.dtype.kind in "iuU" and not _has_dtype(value):
             array = np.asarray(value, np.float64)
     except ValueError:
-        raise UsageError(f"{name} is no array: its rows have unequal lengths") from None
+        raise UsageError(f"{name} is not an array: its rows have unequal lengths") from None
     except Exception as error:  # the array's own, as of a tensor of PyTorch that needs a gradient
         raise UsageError(f"{name} cannot be sent: {error}") from error
     if array.dtype.name not in DTYPES:

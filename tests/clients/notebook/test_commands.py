@@ -6,8 +6,8 @@ import gradwire
 import httpx
 import numpy as np
 import pytest
-from gradwire.notebook.asked import value_of
 from gradwire.notebook.commands import _leaf, curl
+from gradwire.notebook.request_view import value_of
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

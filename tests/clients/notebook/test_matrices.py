@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from gradwire.notebook.asked import Asked
 from gradwire.notebook.matrices import Band, matrix
+from gradwire.notebook.request_view import RequestView
 
 
 def of(answer):
-    made = matrix(answer, Asked.of(answer.raw))
+    made = matrix(answer, RequestView.of(answer.raw))
     assert made is not None
     return made
 
@@ -55,7 +55,7 @@ def test_where_there_is_no_derivative_there_is_no_band(client):
     made = of(client.jacobian("x * floor(n)", {"x": [1.0, 2.0], "n": np.int64(3)}))
     assert [band.label for band in made.columns] == ["x"]
     answer = client.jacobian("1 * x", {"x": np.zeros(0)})
-    assert matrix(answer, Asked.of(answer.raw)) is None
+    assert matrix(answer, RequestView.of(answer.raw)) is None
 
 
 def test_of_many_points_nothing_is_said_in_one_word(client):

@@ -31,7 +31,7 @@ IMPORTS = {
     r"^import tensorflow as tf$": "import gradwire.tf as tf",
     r"^from tensorflow\.python\.eager import backprop.*$": "import gradwire.tfe as backprop",
 }
-NAMED = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+REFERENTS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def disagreement(case: dict[str, Any], source: str) -> str | None:
@@ -84,7 +84,7 @@ def _other_error(
 def _numbers(values: Any) -> Any:
     if isinstance(values, list):
         return [_numbers(value) for value in values]
-    return NAMED.get(values, values) if isinstance(values, str) else values
+    return REFERENTS.get(values, values) if isinstance(values, str) else values
 
 
 def _dense(tensor: Any) -> tuple[Any, str]:
@@ -141,8 +141,8 @@ def _differs(got: Any, want: Any, case: dict[str, Any], at: str) -> str | None:
     if isinstance(want, bool | str):
         named = (
             isinstance(want, str)
-            and want in NAMED
-            and np.array_equal(float(got), NAMED[want], equal_nan=True)
+            and want in REFERENTS
+            and np.array_equal(float(got), REFERENTS[want], equal_nan=True)
         )
         return None if named or got == want else wrong
     if isinstance(want, int | float):

@@ -382,13 +382,13 @@ def test_shapes_and_indices_are_numpy_s(case, check):
 def test_the_shape_of_a_product_is_known_without_the_service(shapes):
     left, right = shapes.input_shapes
     a, b = np.ones(left, np.float32), np.ones(right)
-    known = gradwire.Function(lambda a, b: {(a @ b).aval}).recipe(a, b)
-    recipe, _ = UNANSWERED.run(known)
+    known = gradwire.Function(lambda a, b: {(a @ b).aval}).traced(a, b)
+    traced, _ = UNANSWERED.run(known)
     product = a @ b
-    assert recipe.result([]) == {Aval(product.shape, product.dtype)}
+    assert traced.result([]) == {Aval(product.shape, product.dtype)}
 
 
 def test_a_number_meets_what_a_mask_takes_without_the_service():
     f: Any = gradwire.Function(lambda x, t: np.sum(x[x > 0] * t), UNANSWERED)
-    recipe, _ = UNANSWERED.run(f.recipe(V.astype(np.float32), T))
-    assert "astype('float32')" in recipe.text
+    traced, _ = UNANSWERED.run(f.traced(V.astype(np.float32), T))
+    assert "astype('float32')" in traced.text

@@ -111,7 +111,7 @@ def test_what_cannot_be_recorded_names_its_line_and_what_to_write(name, client):
 
 def test_an_array_kept_from_another_recording_is_refused(client):
     gradwire.function(kept, client)(V)
-    with pytest.raises(gradwire.NotTraceable, match="another recording"):
+    with pytest.raises(gradwire.NotTraceable, match="outside of its recording"):
         gradwire.function(lambda x: x + KEPT[-1], client)(V)
 
 

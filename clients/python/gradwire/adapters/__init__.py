@@ -1,4 +1,4 @@
-"""Functions of a service in other libraries' hands: each adapter is a module named as its library.
+"""Adapters of functions that a service evaluates, each a module named after its library.
 
 >>> import gradwire.adapters.scipy
 >>> found = gradwire.adapters.scipy.minimize(loss, params, (x, y), "L-BFGS-B")

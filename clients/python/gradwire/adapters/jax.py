@@ -4,9 +4,9 @@
 >>> loss = gradwire.adapters.jax.function(loss)
 >>> jax.jit(jax.value_and_grad(loss))(w, x, y)
 
-A request is a primitive, whose rules say which other request is its batch, its derivative along
-tangents, and the transposition of that: so all orders are there, in either mode. What gives one
-number has its gradient come along where it will be wanted.
+A request is a primitive. Its rules for batching, JVP and transposition are requests, too, so
+derivatives have any order, in either mode. A function of one number is requested with its gradient
+where that will be needed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ with needs("jax"):
 def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
     """A Python function, or one of Gradwire's, as a function of JAX arrays nested as JAX nests.
 
-    Under ``jax.jit`` its shapes are found while JAX compiles, for which the service is asked only
-    where NumPy's rules do not tell. Numbers and strings that are not arrays are part of the
-    program.
+    Under ``jax.jit`` its shapes are inferred while JAX compiles, by NumPy's rules or, if these do
+    not suffice, by the service. Numbers and strings that are not arrays are part of the program.
 
     >>> jax.vmap(jax.grad(gradwire.adapters.jax.function(loss)), (None, 0, 0))(w, xs, ys)
     """
@@ -81,7 +80,7 @@ class _Kind:
 
 
 def request(routine: Routine, *leaves: Any) -> Sequence[Any]:
-    """What a routine gives for JAX's arrays."""
+    """A routine's results for JAX's arrays."""
     types = routine.types(_avals(leaves))
     one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind == "f"
     results: Sequence[Any] = (
@@ -91,7 +90,7 @@ def request(routine: Routine, *leaves: Any) -> Sequence[Any]:
 
 
 def _with_gradient(routine: Routine) -> Callable[..., Any]:
-    """What gives one number: where it is differentiated, its gradient is of the same request."""
+    """A routine of one number: its gradient comes with the same request."""
 
     def value(*leaves: Any) -> Any:
         return _call.bind(*leaves, routine=routine)[0]
@@ -110,7 +109,7 @@ def _with_gradient(routine: Routine) -> Callable[..., Any]:
     return differentiable
 
 
-#: A request. Its parameter is the routine that is asked for.
+#: A request. Its parameter is the routine.
 _call: Any = Primitive("gradwire")
 _call.multiple_results = True
 
@@ -124,7 +123,7 @@ def _types(*arrays: Any, routine: Routine) -> list[Any]:
 
 
 def _compiled(*arrays: Any, routine: Routine) -> Any:
-    """While JAX compiles: the request is made when what is compiled runs."""
+    """Lowering: the request is made when the compiled code runs."""
     types = _result_types(arrays, routine)
     results = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in types]
     avals = _avals(arrays)
@@ -158,7 +157,7 @@ def _transposed(cotangents: Sequence[Any], *arguments: Any, routine: Routine) ->
 def _batched(
     arrays: Sequence[Any], axes: Sequence[int | None], *, routine: Routine
 ) -> tuple[Any, list[int]]:
-    """One request for all examples. What it is linear in gets one for each, to transpose."""
+    """One request for all examples. Linear arguments get one for each, to transpose."""
     pairs = list(zip(arrays, axes, strict=True))
     count = next(array.shape[axis] for array, axis in pairs if axis is not None)
     given: list[tuple[Any, int | None]] = []
@@ -194,7 +193,7 @@ def _result_types(arrays: Sequence[Any], routine: Routine) -> list[Aval]:
 
 
 def _canonical(aval: Aval) -> Aval:
-    """What JAX makes of it: without its 64 bits, 32."""
+    """The dtype in JAX: 32 bits unless it has 64 enabled."""
     return Aval(aval.shape, np.dtype(jax.dtypes.canonicalize_dtype(aval.dtype)))
 
 
@@ -203,7 +202,7 @@ def _avals(arrays: Sequence[Any]) -> Avals:
 
 
 def _moving(primals: Sequence[Any], tangents: Sequence[Any]) -> Positions:
-    """Where there is a tangent that may differ from zero."""
+    """The positions of tangents that may differ from zero."""
     still = (ad.Zero, SymbolicZero)
     pairs = enumerate(zip(primals, tangents, strict=True))
     return tuple(
@@ -224,7 +223,7 @@ def _is_array(leaf: Any) -> bool:
 
 
 def _name(f: Callable[..., Any], path: Any) -> str:
-    """What an argument's leaf is called, by the function's parameters."""
+    """The name of an argument's leaf, by the function's parameters."""
     (kind, place), inside = path[:2], path[2:]
     try:
         parameters = list(inspect.signature(f).parameters)

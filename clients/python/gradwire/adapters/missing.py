@@ -1,4 +1,4 @@
-"""What is said where an adapter's library is not installed."""
+"""The error for an adapter whose library is not installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradwire.errors import NotInstalled
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Import what an extra of this distribution brings; an error names the extra."""
+    """Import libraries of an extra of this distribution; an error names the extra."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -26,7 +26,7 @@ with needs("optax"):
 
 
 class Step(NamedTuple):
-    """What a step came to."""
+    """The result of a step."""
 
     #: After the step, as JAX's arrays.
     params: Any

@@ -34,16 +34,16 @@ with needs("pytensor"):
     from pytensor.graph.rewriting.basic import node_rewriter
     from pytensor.tensor.rewriting.basic import register_specialize
 
-#: Lengths that stand for one that a type does not tell.
+#: Lengths for unknown ones in a type.
 UNTOLD = (2, 3)
 
 
 def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
     """A Python function, or one of Gradwire's, as a function of nested variables of PyTensor.
 
-    Its results' types are found from those of its arguments, for which the service is asked only
-    where NumPy's rules do not tell. Where lengths are missing that these rules need, it is taken to
-    give one number: ``pt.specify_shape`` tells them.
+    Its results' types are inferred from those of its arguments, by NumPy's rules or, where these do
+    not suffice, by the service. If a length that this needs is unknown, the result is assumed to be
+    one number: specify it with ``pt.specify_shape``.
     """
     own = waiting_client(f, client)
     kinds: dict[Any, Nested] = {}
@@ -75,7 +75,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
 
 
 class _RoutineOp(Op):  # type: ignore[misc]
-    """What a routine gives for tensors."""
+    """A routine's results for tensors."""
 
     __props__ = ("routine",)
 
@@ -97,7 +97,7 @@ class _RoutineOp(Op):  # type: ignore[misc]
             if result.ndim != output.type.ndim:
                 raise TypeError(
                     f"the function gives an array of shape {result.shape}, but was taken to give "
-                    "one number, as lengths of its arguments are not known: pt.specify_shape "
+                    "one number, since lengths of its arguments are unknown: pt.specify_shape "
                     "tells them"
                 )
             storage[0] = np.asarray(result, output.type.dtype)
@@ -121,7 +121,7 @@ class _RoutineOp(Op):  # type: ignore[misc]
         along = iter(pushed(*inputs, *[tangents[i] for i in moving], return_list=True))
         return [next(along) if i in targets else DisconnectedType()() for i in range(len(outputs))]
 
-    # What these are called before PyTensor 3.
+    # Their names before PyTensor 3.
 
     L_op = pullback
 
@@ -134,7 +134,7 @@ class _GradientOp(_RoutineOp):
 
     def __init__(self, number: Routine, sources: Positions) -> None:
         super().__init__(number.with_gradient(sources), self._with_fewer)
-        #: What gives the number alone.
+        #: The Op of the number alone.
         self.number: Routine = number
         self._sources = sources
 
@@ -166,7 +166,7 @@ def _pulled(routine: Routine, sources: Positions, targets: Positions) -> _Routin
 
 
 def _fewer(fgraph: Any, node: Any) -> Any:
-    """Ask for what is used only."""
+    """Request only the results that are used."""
     op = node.op
     used = tuple([i for i, output in enumerate(node.outputs) if fgraph.clients[output]])
     if op.fewer is None or len(used) == len(node.outputs):
@@ -203,7 +203,7 @@ _vectorize_node.register(_RoutineOp)(_vectorized)
 
 
 def _types(routine: Routine, variables: Sequence[Any]) -> list[tuple[Any, np.dtype[Any]]]:
-    """Shapes, with ``None`` for what arguments' types do not tell, and dtypes of results."""
+    """Shapes and dtypes of results; ``None`` for lengths that the arguments' types lack."""
     known = routine.types(_avals(variables, UNTOLD[0]))
     if all(None not in variable.type.shape for variable in variables):
         return [(aval.shape, aval.dtype) for aval in known]

@@ -28,7 +28,7 @@ def _compiled(op: _RoutineOp, **_: Any) -> Callable[..., Any]:
 
 
 def _compiled_with_gradient(op: _GradientOp, **_: Any) -> Callable[..., Any]:
-    """JAX differentiates the number by itself, and drops the request that it has no use for."""
+    """JAX differentiates the number by itself, and drops the unused request."""
 
     def requested(*arrays: Any) -> Any:
         return *request(op.number, *arrays), *request(op.routine, *arrays)[1:]

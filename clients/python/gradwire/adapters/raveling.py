@@ -31,11 +31,11 @@ class Raveled:
             array if array.dtype.kind == "f" else array.astype(np.float64) for array in arrays
         ]
         flat = [np.ravel(array).astype(np.float64) for array in self._arrays]
-        #: The elements of the parameters that this was made of.
+        #: The elements of the initial parameters.
         self.vector: NDArray[np.float64] = np.concatenate([np.zeros(0), *flat])
 
     def nested(self, vector: Any) -> Any:
-        """The parameters that a vector, recorded or not, stands for; with axes before, many."""
+        """The parameters of a vector, recorded or not; leading axes are batch axes."""
         return unflatten(self._structure, self._parts(vector))
 
     def _parts(self, vector: Any) -> Iterator[Any]:

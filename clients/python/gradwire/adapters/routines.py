@@ -1,4 +1,4 @@
-"""Functions of flat arrays: what libraries that differentiate and batch by themselves work with.
+"""Routines: functions of flat arrays, for libraries with their own derivatives and batches.
 
 Such a library wants to know what a function gives without calling it, and asks for other functions
 made of it: with its gradient, pushing tangents forward, pulling cotangents back, mapped over axes.
@@ -20,16 +20,16 @@ from gradwire.tracing.recorded import as_recorded, numbers_of
 from gradwire.tracing.shapes import Aval, stand_in
 from gradwire.tracing.structures import LEAF
 
-#: What is recorded: takes and gives arrays, several of each.
+#: A recorded function from several arrays to several arrays.
 Flat: TypeAlias = Callable[..., tuple[Any, ...]]
 Avals: TypeAlias = tuple[Aval, ...]
-#: What comes of arguments of these shapes and dtypes.
+#: The shapes and dtypes of results for those of arguments.
 Infer: TypeAlias = Callable[[Avals], Avals]
 Positions: TypeAlias = tuple[int, ...]
 
 
 class Routine:
-    """A function of a fixed number of arrays which gives several."""
+    """A function of a fixed number of arrays with several results."""
 
     def __init__(
         self,
@@ -41,9 +41,9 @@ class Routine:
         transposed: Callable[[], Routine] | None = None,
         linear: int = 0,
     ) -> None:
-        #: How many of its last arguments it is linear in.
+        #: The number of its last arguments in which it is linear.
         self.linear: int = linear
-        #: Of what it gives: their shapes and dtypes.
+        #: The results' shapes and dtypes.
         self.types: Infer = types
         self._like = like
         self._flat = flat
@@ -55,13 +55,13 @@ class Routine:
         self._made: dict[Any, Routine] = {}
 
     def __call__(self, *arrays: Any) -> tuple[NDArray[Any], ...]:
-        """What it gives for these arrays, and numbers of Python's, by one request."""
+        """Its results for these arrays and Python numbers, by one request."""
         plain = (float, complex)
         answer = self._function(*[a if type(a) in plain else np.asarray(a) for a in arrays])
         return tuple([np.asarray(part) for part in answer])
 
     def with_gradient(self, sources: Positions) -> Routine:
-        """The one number that it gives, and its gradients in the arguments at some positions."""
+        """Its result, one number, with the gradients in the arguments at some positions."""
 
         def both(*args: Any) -> tuple[Any, ...]:
             value, gradients = transforms.value_and_grad(lambda *a: self._flat(*a)[0], sources)(
@@ -75,7 +75,7 @@ class Routine:
         return self._derived(("with_gradient", sources), both, types, self._names)
 
     def pushed(self, sources: Positions, targets: Positions) -> Routine:
-        """The derivative of some results along tangents of some arguments, which follow these."""
+        """The JVP of some results; tangents of some arguments follow the arguments."""
 
         def along(*args: Any) -> tuple[Any, ...]:
             moving, primals, tangents = self._at(args, sources, targets, len(sources))
@@ -96,7 +96,7 @@ class Routine:
         )
 
     def pulled(self, sources: Positions, targets: Positions) -> Routine:
-        """The gradients in some arguments of some results, weighted by cotangents of these."""
+        """The VJP of some results, in some arguments; cotangents follow the arguments."""
 
         def back(*args: Any) -> tuple[Any, ...]:
             moving, primals, cotangents = self._at(args, sources, targets, len(targets))
@@ -116,7 +116,7 @@ class Routine:
         )
 
     def mapped(self, axes: tuple[int | None, ...]) -> Routine:
-        """The same of each example along these axes of its arguments; results have it first."""
+        """The routine mapped over these axes of its arguments; results have the axis first."""
         if all(axis is None for axis in axes):
             return self
 
@@ -141,7 +141,7 @@ class Routine:
 
     @property
     def transposed(self) -> Routine:
-        """With the last arguments, those it is linear in, and the results in exchanged roles."""
+        """The transpose in its last arguments, in which it is linear."""
         if self._transposed is None:
             raise TypeError(f"{self._like!r} is not linear")
         return self._transposed()
@@ -171,7 +171,7 @@ class Routine:
 
 
 class Nested:
-    """A function as the routine that it is of the leaves of its arguments, nested in one way."""
+    """A function of nested arguments as a routine of their leaves, for one structure."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class Nested:
         *,
         number: bool = False,
     ) -> None:
-        #: Whether what the service refuses to tell is taken for one number.
+        #: True if unknown results are assumed to be one number.
         self._number = number
 
         def parts(leaves: Sequence[Any]) -> tuple[Sequence[Any], Any]:
@@ -191,12 +191,12 @@ class Nested:
             found, structure = flatten(inline_of(f)(*args, **kwargs))
             return as_recorded(found), structure
 
-        def told(*leaves: Any) -> Any:
+        def by_leaves(*leaves: Any) -> Any:
             found, structure = parts(leaves)
             return _Told(structure, tuple([part.aval for part in found]))
 
         like: Function[..., Any] = Function(f, client)
-        self._told: Function[..., Any] = Function(f, client, inline=told, names=names)
+        self._function: Function[..., Any] = Function(f, client, inline=by_leaves, names=names)
         self._known: dict[Avals, _Told] = {}
         #: The function of the leaves.
         self.routine: Routine = Routine(
@@ -207,17 +207,17 @@ class Nested:
         )
 
     def structure(self, avals: Avals) -> Any:
-        """How its results are nested for leaves of these types, as ``flatten`` tells it."""
+        """The structure of its results for leaves of these types, as ``flatten`` returns it."""
         return self._result(avals).structure
 
     def _result(self, avals: Avals) -> _Told:
-        """What is known of results: NumPy's rules tell, else what the service gives for ones."""
+        """The results' shapes and dtypes: by NumPy's rules, else by evaluating it at ones."""
         known = self._known.get(avals)
         if known is None:
-            asked = self._told.recipe(*[stand_in(aval) for aval in avals])
+            asked = self._function.traced(*[stand_in(aval) for aval in avals])
             try:
-                recipe, _ = self._told.client.run(asked)
-                known = recipe.result([])
+                traced, _ = self._function.client.run(asked)
+                known = traced.result([])
             except APIError:
                 if not self._number:
                     raise
@@ -227,7 +227,7 @@ class Nested:
 
 
 class _Told:
-    """What a recording tells of its results."""
+    """The results' shapes and dtypes, by a recording."""
 
     def __init__(self, structure: Any, avals: Avals) -> None:
         self.structure = structure

@@ -18,7 +18,7 @@ from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs, inline_of
 from gradwire.tracing.recorded import outputs
 
-#: What SciPy's methods use beyond values and gradients, or less than these.
+#: Derivatives that SciPy's methods use, if not values and gradients.
 NO_GRADIENT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
 HESSIAN = frozenset({"dogleg", "trust-exact"})
 HESSIAN_PRODUCTS = frozenset({"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"})
@@ -39,12 +39,12 @@ class OfVector:
         return self._raveled.vector
 
     def nested(self, x: NDArray[Any]) -> Any:
-        """The parameters that a vector stands for, nested as the first ones."""
+        """The parameters of a vector, nested as the first ones."""
         return self._raveled.nested(x)
 
 
 class Objective(OfVector):
-    """A function that gives one number as what ``scipy.optimize.minimize`` asks for.
+    """A function of one number, in the form that ``scipy.optimize.minimize`` needs.
 
     Each method is one request, ``fun`` that for the value with its gradient:
 
@@ -98,7 +98,7 @@ class Objective(OfVector):
 
 
 class Residuals(OfVector):
-    """A function that gives many numbers, nested in any way, as what SciPy's solvers ask for.
+    """A function of nested residuals, in the form that SciPy's solvers need.
 
     >>> of = Residuals(misfit, params, (t, y))
     >>> found = scipy.optimize.least_squares(of.fun, of.x0, jac=of.jac)
@@ -137,13 +137,13 @@ class Residuals(OfVector):
         return residuals, jacobian
 
     def fun(self, x: NDArray[Any]) -> NDArray[Any]:
-        """The residuals; their Jacobian comes along, since it is mostly asked for next."""
+        """The residuals; their Jacobian comes with the request, since it is mostly needed next."""
         residuals, jacobian = self.both(x)
         self._last = x.copy(), jacobian
         return residuals
 
     def jac(self, x: NDArray[Any]) -> NDArray[Any]:
-        """The Jacobian, without a request where the residuals were asked for last."""
+        """The Jacobian, without a request if the residuals were computed last."""
         if self._last is None or not np.array_equal(self._last[0], x):
             self._last = x.copy(), self.both(x)[1]
         return self._last[1]

@@ -1,10 +1,10 @@
-"""PyTorch: functions that a service evaluates, as ones that autograd and ``torch.func`` know.
+"""PyTorch: functions that a service evaluates, for autograd and ``torch.func``.
 
 >>> loss = gradwire.adapters.torch.function(loss)
 >>> loss(w, x, y).backward()
 
-A request is an ``autograd.Function``, and so is its derivative, to any order. What gives one number
-has its gradient come along where it will be wanted.
+A request is an ``autograd.Function``, and so is its derivative, to any order. A function of one
+number is requested with its gradient where that will be needed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
 
 
 def _number(routine: Routine, *leaves: Any) -> tuple[Any, ...]:
-    """What gives one number: where it is differentiated, its gradient is of the same request."""
+    """A routine of one number: its gradient comes with the same request."""
     wanted = torch.is_grad_enabled()
     sources = tuple([i for i, leaf in enumerate(leaves) if wanted and _is_source(leaf)])
     if not sources:
@@ -69,7 +69,7 @@ def _number(routine: Routine, *leaves: Any) -> tuple[Any, ...]:
 
 
 class _Request(torch.autograd.Function):  # type: ignore[misc]
-    """What a routine gives for tensors."""
+    """A routine's results for tensors."""
 
     @staticmethod
     def forward(routine: Routine, *leaves: Any) -> tuple[Any, ...]:
@@ -142,13 +142,13 @@ class _Number(torch.autograd.Function):  # type: ignore[misc]
 
 
 def _leaves(ctx: Any) -> list[Any]:
-    """The arguments that a request was made for."""
+    """The arguments of a request."""
     pairs = zip(ctx.plain, ctx.saved_tensors, strict=True)
     return [plain if tensor is None else tensor for plain, tensor in pairs]
 
 
 def _is_plain(leaf: Any) -> bool:
-    """Whether a leaf is a number of Python's, which takes the dtype of what it meets."""
+    """True if a leaf is a Python number, which takes the dtype of its operands."""
     return type(leaf) in (float, complex)
 
 
@@ -167,5 +167,5 @@ def _aval(leaf: Any) -> Aval:
 
 
 def _own(array: Any) -> Any:
-    """An array that may be written to, as tensors may."""
+    """A writable array, as tensors are."""
     return array if array.flags.writeable else array.copy()

@@ -1,4 +1,4 @@
-"""Which client an adapter asks: one that waits, as the libraries do that call it."""
+"""The client of an adapter: a synchronous one, since the calling library is synchronous."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from gradwire.tracing.functions import Function, Runs
 
 
 def waiting_client(f: Callable[..., Any], client: Runs | None) -> Runs | None:
-    """The client that was given, or else the function's own; ``None`` is the default one."""
+    """The given client, or else the function's own; ``None`` for the default client."""
     own = f.own_client if client is None and isinstance(f, Function) else client
     if isinstance(own, AsyncClient):
         raise TypeError(
-            "the library that calls this function waits for its value: give it a gradwire.Client, "
-            "not an AsyncClient"
+            "this adapter is synchronous: give it a gradwire.Client, not an AsyncClient"
         )
     return own

@@ -1,5 +1,5 @@
-"""How answers look: in notebooks, in terminals, as frames, figures and commands.
+"""Presentation of answers: in notebooks, in terminals, as frames, figures and commands.
 
-Nothing here is imported before something is shown. HTML is plain: no scripts, nothing loaded,
-colours that read on light and dark pages alike, and of huge answers a bounded picture.
+Nothing here is imported before an answer is shown. HTML is plain: no scripts, no external
+resources, colours for light and dark pages, and bounded output for huge answers.
 """

@@ -1,4 +1,4 @@
-"""What figures of gradients have in common."""
+"""The common parts of figures of gradients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from gradwire.notebook.heatmaps import ABOVE, BELOW, ODD
 from gradwire.notebook.sources import BROKEN, EXPLODING, OUTLYING, VANISHING
 
-#: Of what stands out, and of what does not.
+#: Colours by mark; the empty mark is the normal case.
 COLOURS = {
     "": "#6b7c93",
     VANISHING: "#{:02x}{:02x}{:02x}".format(*BELOW),
@@ -23,18 +23,18 @@ COLOURS = {
 
 
 def canvas(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, which notebooks show whether or not pyplot is imported."""
+    """An empty figure, its size in inches, which notebooks show even without pyplot."""
     return _ShownFigure(figsize=(width, height), layout="constrained")
 
 
 def diverging() -> Colormap:
-    """Blue below zero, white at it, orange above; magenta where there is no number."""
+    """A colour map: blue below zero, white at zero, orange above, magenta for NaN."""
     ends = COLOURS[VANISHING], "#ffffff", COLOURS[EXPLODING]
     return LinearSegmentedColormap.from_list("gradwire", ends).with_extremes(bad=COLOURS[BROKEN])
 
 
 def plain(axes: Axes, title: str) -> None:
-    """A title, and as little of a frame as there may be."""
+    """Set the title, and remove most of the frame."""
     axes.set_title(title, fontsize=10, loc="left")
     axes.tick_params(labelsize=8.5, length=2)
     for side in ("top", "right"):
@@ -44,7 +44,7 @@ def plain(axes: Axes, title: str) -> None:
 
 
 def explain(figure: Figure, marks: Iterable[str], note: str = "") -> None:
-    """A legend of what stands out, if anything does, and a note."""
+    """A legend of the marks, if any, and a note."""
     told = {
         VANISHING: f"vanishing: less than the median, {OUTLYING:.0f} times",
         EXPLODING: f"exploding: more than the median, {OUTLYING:.0f} times",

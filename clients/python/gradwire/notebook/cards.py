@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradwire.nodes import Node
-from gradwire.notebook import words
-from gradwire.notebook.asked import Asked
-from gradwire.notebook.blocks import is_drawn, matrix_table
+from gradwire.locations import Node
+from gradwire.notebook import messages
 from gradwire.notebook.figures import digits, type_of
 from gradwire.notebook.leaves import leaf_cell
 from gradwire.notebook.markup import Markup, element, indented, joined, row
 from gradwire.notebook.matrices import Matrix, matrix
+from gradwire.notebook.matrix_table import is_drawn, matrix_table
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import level
 from gradwire.notebook.sections import sections
 from gradwire.notebook.style import STYLE
@@ -21,17 +21,17 @@ from gradwire.results import Check, Derivative, Instruction, Jvp, Recording, Res
 from gradwire.sparse import SparseArray
 from gradwire.tapes import Recorded
 
-#: Of warnings, and of instructions; more are counted.
+#: Most warnings, and most instructions, that are shown; more are counted.
 MOST_WARNINGS = 8
 MOST_INSTRUCTIONS = 60
-#: Characters of a program's text that are shown.
+#: Most characters of a program's text that are shown.
 MOST_TEXT = 4000
 #: Pixels of the bar that is divided among the phases.
 TIMINGS_BAR = 72
 
 
 def card(shown: Result | Recording) -> str:
-    """What an answer says, as HTML of at most some hundred kilobytes."""
+    """An answer as HTML, of at most some hundred kilobytes."""
     parts = _recording(shown) if isinstance(shown, Recording) else _result(shown)
     return str(element("div", STYLE, *parts, class_="gw"))
 
@@ -52,7 +52,7 @@ def array_card(array: SparseArray | RaggedArray) -> str:
 
 
 def _result(result: Result) -> Iterator[Markup]:
-    asked = Asked.of(result.raw)
+    asked = RequestView.of(result.raw)
     yield _head(result)
     made = matrix(result, asked)
     made = made if made is not None and is_drawn(made) else None
@@ -63,9 +63,9 @@ def _result(result: Result) -> Iterator[Markup]:
         if i == 0 and made is not None:
             yield from _matrix(made)
     for way, place in result.nonfinite.items():
-        yield _warning(words.nonfinite_sentence(way, place), place, asked)
+        yield _warning(messages.nonfinite_sentence(way, place), place, asked)
     for notice in result.warnings[:MOST_WARNINGS]:
-        yield _warning(words.notice_sentence(notice), notice.node, asked)
+        yield _warning(messages.notice_sentence(notice), notice.node, asked)
     if len(result.warnings) > MOST_WARNINGS:
         yield element(
             "div", f"… and {len(result.warnings) - MOST_WARNINGS} more", class_="gw-quiet"
@@ -81,7 +81,7 @@ def _head(result: Result) -> Markup:
         value = leaf_cell(result.value, opens=False)
         parts += [element("span", "of", class_="gw-quiet"), value]
     if isinstance(result, Recorded):
-        watched = words.cut(", ".join(result.watched), 200)
+        watched = messages.cut(", ".join(result.watched), 200)
         parts += [
             element("span", result.id, class_="gw-type"),
             element("span", f"watches {watched}" if watched else "watches nothing"),
@@ -93,17 +93,17 @@ def _head(result: Result) -> Markup:
 
 
 def _is_told_ahead(result: Derivative) -> bool:
-    """Whether the value is one leaf and in no table."""
+    """True if the value is one leaf and in no table."""
     return not isinstance(result, Jvp) and level(result.value) is None
 
 
 def _matrix(made: Matrix) -> Iterator[Markup]:
-    told = element("span", made.told(), class_="gw-more")
+    told = element("span", made.describe(), class_="gw-more")
     yield row("div", made.name, told, class_="gw-section")
     yield matrix_table(made)
 
 
-def _warning(sentence: str, place: Node | None, asked: Asked) -> Markup:
+def _warning(sentence: str, place: Node | None, asked: RequestView) -> Markup:
     lines = place.excerpt(asked.source) if place is not None else []
     excerpt = [element("pre", "\n".join(line[2:] for line in lines))] if lines else []
     return element("div", sentence, *excerpt, class_="gw-warn")
@@ -150,7 +150,7 @@ def _recording(recording: Recording) -> Iterator[Markup]:
         element("span", f"until {recording.expires_at:%Y-%m-%d %H:%M:%S %Z}", class_="gw-quiet"),
         class_="gw-head",
     )
-    watched = words.cut(", ".join(recording.watched), 300)
+    watched = messages.cut(", ".join(recording.watched), 300)
     yield element("div", "watched: ", element("span", watched, class_="gw-name"))
     told = recording.instructions[:MOST_INSTRUCTIONS]
     head = element("tr", *(element("th", name) for name in ("slot", "instruction", "type", "line")))
@@ -163,7 +163,7 @@ def _recording(recording: Recording) -> Iterator[Markup]:
 
 def _instruction(each: Instruction, depth: int) -> Iterator[Markup]:
     line = "" if each.node is None or each.node.line is None else f"{each.node.line}"
-    args = words.cut(", ".join(f"{arg}" for arg in each.args))
+    args = messages.cut(", ".join(f"{arg}" for arg in each.args))
     name = element("span", indented(depth) + each.op, class_="gw-name")
     of = element("span", f" {args}", class_="gw-type")
     told = [f"{each.slot}", joined(name, of), element("span", each.type, class_="gw-type"), line]

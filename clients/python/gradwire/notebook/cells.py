@@ -1,4 +1,4 @@
-"""Arrays as the cells of a picture: few enough to be looked at, with nothing large left out.
+"""Arrays as the cells of a heat-map: few enough to read, each the largest of its block.
 
 A cell stands for a block of elements and has the one that is largest by size; it is odd where one
 of them is not finite.
@@ -23,19 +23,19 @@ class Cells:
     """The cells of a matrix of ``shape``."""
 
     values: NDArray[Any]
-    #: Where a block has an element that is not finite.
+    #: True for blocks with an element that is not finite.
     odd: NDArray[np.bool_]
     shape: tuple[int, int]
 
     @property
     def block(self) -> tuple[int, int]:
-        """Rows and columns of the largest block that a cell stands for."""
+        """Rows and columns of the largest block behind a cell."""
         rows, columns = self.values.shape
         return -(-self.shape[0] // rows), -(-self.shape[1] // columns)
 
 
 def cells(leaf: Any, most: tuple[int, int], row_axes: int | None = None) -> Cells | None:
-    """The cells of an array, at most so many rows and columns; ``None`` if it has no element.
+    """The cells of an array, at most ``most`` rows and columns; ``None`` if it is empty.
 
     The first ``row_axes`` axes are its rows, all others its columns; by default the last axis.
     """
@@ -93,7 +93,7 @@ def _ragged(array: RaggedArray, most: tuple[int, int]) -> Cells | None:
 def _scattered(
     places: NDArray[np.int64], values: NDArray[Any], shape: tuple[int, int], most: tuple[int, int]
 ) -> Cells | None:
-    """The cells of a matrix of which these elements, counted by rows, are given."""
+    """The cells of a matrix with these elements, at positions in row-major order."""
     if 0 in shape:
         return None
     counts = _counts(shape, most)

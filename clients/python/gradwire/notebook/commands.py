@@ -12,23 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.local import LOCAL_URL
-from gradwire.notebook.asked import Asked
+from gradwire.notebook.request_view import RequestView
 from gradwire.options import DEFAULT_BASE_URL
 
-#: What the shell takes secrets from, so that they stand in no command.
+#: Environment variables of secrets, which are not written into commands.
 KEY = "$GRADWIRE_API_KEY"
 OTHER_CREDENTIALS = "$GRADWIRE_AUTHORIZATION"
-#: Where a service may be that answers what one within this process did.
+#: The address in commands of answers from a service in this process.
 SERVICE = f"${{GRADWIRE_URL:-{DEFAULT_BASE_URL}}}"
 
-#: Members whose members have lines of their own.
+#: Members whose own members are written one a line.
 BY_NAME = frozenset({"variables", "tangents", "vectors"})
 
 
 def curl(response: httpx.Response) -> str:
-    """The command that asks again what a response answers.
+    """The command that repeats the request of a response.
 
-    The body goes by standard input, since arguments have to be short.
+    The body goes by standard input, since arguments are limited in length.
     """
     request = response.request
     words = ["curl", "--silent", "--show-error"]
@@ -42,11 +42,11 @@ def curl(response: httpx.Response) -> str:
     if not request.content:
         return " \\\n  ".join(lines)
     lines += ["--header 'Content-Type: application/json'", "--data-binary @- <<'JSON'"]
-    return " \\\n  ".join(lines) + f"\n{_readable(Asked.of(response).document)}\nJSON"
+    return " \\\n  ".join(lines) + f"\n{_readable(RequestView.of(response).document)}\nJSON"
 
 
 def _address(url: httpx.URL) -> str:
-    """Where to ask, without a password; a service within this process has no address."""
+    """The address without a password; a service in this process has none."""
     known = str(url.copy_with(username=None, password=None))
     if known.startswith(LOCAL_URL):
         return f'"{SERVICE}"{shlex.quote(known.removeprefix(LOCAL_URL))}'
@@ -54,9 +54,9 @@ def _address(url: httpx.URL) -> str:
 
 
 def _readable(document: Mapping[str, Any]) -> str:
-    """A document with its arrays as numbers, and in lines.
+    """A document as lines of JSON, its arrays as numbers.
 
-    The answer comes as numbers, too: the encoding that the client asked for is left out.
+    The client's encoding is left out, so that the answer has numbers, too.
     """
     members = {name: member for name, member in document.items() if name != "encoding"}
     lines = [
@@ -83,7 +83,7 @@ def _spelled(part: Any) -> Any:
 
 
 def _leaf(array: NDArray[Any], always: bool = False) -> Any:
-    """An array as numbers that mean the same bits; an object always, or where it has to be."""
+    """An array as numbers with the same bits; an object if needed, or ``always``."""
     dtype = array.dtype.name
     if array.size == 0 and array.ndim > 1:  # lists would lose the shape
         return {"dtype": dtype, "shape": list(array.shape), "base64": ""}
@@ -94,7 +94,7 @@ def _leaf(array: NDArray[Any], always: bool = False) -> Any:
 
 
 def _listed(array: NDArray[Any]) -> Any:
-    """An array as nested lists, each number in as few digits as tell it from its neighbours."""
+    """An array as nested lists, each number in the fewest digits that give the same bits."""
     if array.dtype.kind != "f":
         return array.tolist()
     wide = array.astype(str).astype(np.float64)

@@ -29,15 +29,15 @@ LONGEST_QUERY = 6000
 class Drawing:
     """A program's graph, as notebooks show it."""
 
-    #: The program's id, under which the service has it.
+    #: The id of the registered program.
     program: str
-    #: The program, where text can say it.
+    #: The program's text, if it has one.
     text: str | None
     _svg: str = field(repr=False)
     _dot: str = field(repr=False)
 
     def svg(self) -> str:
-        """The picture: it follows the page's choice of light or dark, and loads nothing."""
+        """The picture: for light and dark pages, without external resources."""
         return self._svg
 
     def dot(self) -> str:
@@ -51,7 +51,7 @@ class Drawing:
         return str(self.image())
 
     def image(self) -> Markup:
-        """The picture in an image of its own: its style would hold for others of the page."""
+        """The picture as a separate image, so that its style does not affect the page."""
         source = base64.b64encode(self._svg.encode()).decode("ascii")
         return element(
             "img",
@@ -73,11 +73,11 @@ def drawing(
     variables: Any = point[0] if point else None
     if callable(program):
         function = program if isinstance(program, Function) else Function(program)
-        recipe, leaves = yield from function.recipe(*point)
-        program, variables = recipe.text, recipe.variables(leaves)
-        target = recipe.returned if target is None else target
+        traced, leaves = yield from function.traced(*point)
+        program, variables = traced.text, traced.variables(leaves)
+        target = traced.returned if target is None else target
     elif len(point) > 1:
-        raise UsageError(f"a program has one point, its variables by name, not {len(point)}")
+        raise UsageError(f"a program needs one point, its variables by name, got {len(point)}")
     known = yield from _registered(program)
     with used("what is drawn"):
         types = [] if variables is None else list(_types(encode_variables(variables)))
@@ -95,7 +95,7 @@ def drawing(
 
 
 def _registered(program: Program) -> Call[Any]:
-    """What the service tells of a program, which it has from then on."""
+    """Register a program; the answer describes it."""
     if isinstance(program, str) or not program.keys() & {"ref", "name"}:
         source = program if isinstance(program, str) else None
         return Call("POST", "/v1/programs", {"program": program}, _document, source)
@@ -113,7 +113,7 @@ def _text(reply: Reply) -> str:
 
 
 def _types(part: Any, path: str = "") -> Iterator[str | None]:
-    """The types in a document of variables, as queries name them; None for what has no such."""
+    """The types in a document of variables, as in queries; None for values without a type."""
     if is_wire_leaf(part):
         part = part.get("value")
     elif isinstance(part, Mapping) or is_list(part):

@@ -20,7 +20,7 @@ class Elements:
     """Places in an array of ``shape``: those that a leaf has, in order."""
 
     shape: tuple[int, ...]
-    #: Of each axis, the index of each element.
+    #: Each element's index, axis by axis.
     coordinates: tuple[NDArray[np.int64], ...]
     count: int
 
@@ -74,7 +74,7 @@ class Elements:
         return place
 
     def values(self, leaf: Any) -> NDArray[Any]:
-        """What another leaf, or the same, has at these places; NaN where it has none."""
+        """The elements of a leaf at these places; NaN where it has none."""
         if leaf is None or leaf is MISSING:
             return np.full(self.count, np.nan)
         if isinstance(leaf, RaggedArray):
@@ -88,7 +88,7 @@ class Elements:
             return np.full(self.count, np.nan)
 
     def _of_those_given(self, array: SparseArray) -> NDArray[Any]:
-        """What a sparse array has: zero where nothing is given."""
+        """The elements of a sparse array, zeros included."""
         given, places = self._of_sparse(array).flat(), self.flat()
         found = np.zeros(self.count, array.values.dtype)
         if array.shape == self.shape and given.size:

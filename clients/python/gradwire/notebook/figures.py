@@ -1,4 +1,4 @@
-"""Figures: numbers in few digits, and what sums an array up."""
+"""Figures: numbers in few digits, and summary statistics of arrays."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 
-#: The greatest number, which norms that are greater are told as.
+#: The greatest number; greater norms are clipped to it.
 GREATEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What sums an array up: of its finite elements, or of their absolute values if complex."""
+    """Summary statistics of finite elements, or of their absolute values if complex."""
 
     size: int
-    #: How many elements are NaN or infinite.
+    #: The number of NaN and infinite elements.
     nonfinite: int
-    #: None where no element is finite.
+    #: None if no element is finite.
     min: float | None
     mean: float | None
     max: float | None
@@ -33,7 +33,7 @@ class Summary:
 
 
 def summary(leaf: Any) -> Summary | None:
-    """What sums a leaf up; ``None`` for what is not numbers."""
+    """Summary statistics of a leaf; ``None`` for a leaf without numbers."""
     values = numbers(leaf)
     if values is None:
         return None
@@ -59,7 +59,7 @@ def summary(leaf: Any) -> Summary | None:
 
 
 def numbers(leaf: Any) -> NDArray[Any] | None:
-    """The numbers that a leaf has, those of a sparse array without its zeros."""
+    """A leaf's numbers, those of a sparse array without its zeros."""
     if isinstance(leaf, SparseArray):
         return coalesced(leaf).values
     array = np.asarray(leaf.values if isinstance(leaf, RaggedArray) else leaf)
@@ -75,7 +75,7 @@ def sizes(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def coalesced(array: SparseArray) -> SparseArray:
-    """The same with each index once, in order."""
+    """The same array with sorted, unique indices."""
     if len(array.indices) == 0:
         return array
     indices, at = np.unique(array.indices, axis=0, return_inverse=True)
@@ -89,7 +89,7 @@ def coalesced(array: SparseArray) -> SparseArray:
 
 
 def type_of(leaf: Any) -> str:
-    """Dtype and shape, as ``float64[2,3]``; of a sparse array also how much it has."""
+    """Dtype and shape, as ``float64[2,3]``; of a sparse array also its number of elements."""
     if isinstance(leaf, SparseArray):
         of = "slices" if leaf.values.ndim > 1 else "elements"
         return f"{leaf.values.dtype}{_shape(leaf.shape)}, {len(leaf.values):,} {of}"
@@ -114,7 +114,7 @@ def digits(number: Any, precision: int = 4) -> str:
     if isinstance(number, (complex, np.complexfloating)):
         sign = "-" if number.imag < 0 else "+"
         return f"{digits(number.real, precision)}{sign}{digits(abs(number.imag), precision)}j"
-    real = float(number) + 0.0  # no one asks for the sign of zero
+    real = float(number) + 0.0  # without the sign of zero
     if 10**precision <= abs(real) < 1e6:
         return f"{real:.0f}"
     text = f"{real:.{precision}g}"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.notebook.asked import Asked
 from gradwire.notebook.elements import Elements
 from gradwire.notebook.matrices import Matrix, matrix
 from gradwire.notebook.optional import imported
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import rows
 from gradwire.notebook.sections import Section, sections
 from gradwire.results import Instruction, Recording, Result
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 WANTED_BY = "to_pandas"
-#: What the sides of matrices are called.
+#: Names of the sides of matrices.
 SIDES = {"jacobian": ("target", "source"), "hessian": ("gradient", "source")}
 #: The column of variables' values.
 VALUE = "value"
@@ -33,14 +33,14 @@ def frame(shown: Result | Recording) -> pandas.DataFrame:
     if isinstance(shown, Recording):
         lines = [_instruction(each) for each in shown.instructions]
         return pandas.DataFrame(lines, columns=["slot", "op", "args", "type", "line"])
-    asked = Asked.of(shown.raw)
+    asked = RequestView.of(shown.raw)
     made = matrix(shown, asked)
     if made is not None:
         return _matrix(pandas, made)
     return _tidy(pandas, sections(shown, asked)[0], asked)
 
 
-def _tidy(pandas: Any, section: Section, asked: Asked) -> pandas.DataFrame:
+def _tidy(pandas: Any, section: Section, asked: RequestView) -> pandas.DataFrame:
     """A row for each element of each leaf: its path, its index, and what each column has there."""
     names = [*([VALUE] if section.of_sources else []), *section.columns]
     paths: list[str] = []
@@ -66,7 +66,7 @@ def _tidy(pandas: Any, section: Section, asked: Asked) -> pandas.DataFrame:
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Arrays one after the other; words stay words beside numbers."""
+    """Concatenated arrays; strings stay strings beside numbers."""
     if any(part.dtype.kind not in "biufc" for part in parts):
         parts = [part.astype(object) for part in parts]
     return np.concatenate(parts) if parts else np.zeros(0)

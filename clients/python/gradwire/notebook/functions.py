@@ -8,14 +8,14 @@ from typing import Any
 
 from gradwire.client import Client
 from gradwire.errors import GradwireError
-from gradwire.notebook import words
+from gradwire.notebook import messages
 from gradwire.notebook.drawings import Drawing, drawing
 from gradwire.notebook.figures import numbers, type_of
 from gradwire.notebook.markup import Markup, element, row
 from gradwire.notebook.style import STYLE
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
-from gradwire.tracing.recipes import Recipe
+from gradwire.tracing.traced import TracedProgram
 
 #: Recordings that are shown, the latest ones.
 MOST_RECORDINGS = 4
@@ -37,37 +37,37 @@ def function_card(function: Function[..., Any]) -> str:
         class_="gw-head",
     )
     latest = recorded[-MOST_RECORDINGS:][::-1]
-    parts = [_recording(recipe, i == 0) for i, recipe in enumerate(latest)]
+    parts = [_recording(traced, i == 0) for i, traced in enumerate(latest)]
     return str(element("div", STYLE, head, *parts, *_picture(function, latest[:1]), class_="gw"))
 
 
-def _recording(recipe: Recipe, is_open: bool) -> Markup:
-    variables = recipe.written.variables
+def _recording(traced: TracedProgram, is_open: bool) -> Markup:
+    variables = traced.written.variables
     types = ", ".join(f"{name}: {_type(value)}" for name, value in variables.items())
-    told = [words.cut(types, 120) or "no variables"]
-    if recipe.guards:
-        count = len(recipe.guards)
+    told = [messages.cut(types, 120) or "no variables"]
+    if traced.guards:
+        count = len(traced.guards)
         told.append(f"{count:,} decision{'s' if count > 1 else ''}")
     summary = element("summary", element("span", " · ".join(told), class_="gw-more"))
-    text = recipe.text if len(recipe.text) <= MOST_TEXT else f"{recipe.text[:MOST_TEXT]}\n…"
+    text = traced.text if len(traced.text) <= MOST_TEXT else f"{traced.text[:MOST_TEXT]}\n…"
     body = element("div", element("pre", text))
     return element("details", summary, body, open="" if is_open else None)
 
 
-def _picture(function: Function[..., Any], latest: list[Recipe]) -> Iterator[Markup]:
+def _picture(function: Function[..., Any], latest: list[TracedProgram]) -> Iterator[Markup]:
     client = function.client if latest else None
     if not isinstance(client, Client):  # a notebook does not await what it shows
         return
     brief = client.with_options(timeout=PATIENCE_SECONDS, max_retries=0)
-    for recipe in latest:
+    for traced in latest:
         try:
-            yield brief.run(_drawing(recipe)).image()
+            yield brief.run(_drawing(traced)).image()
         except GradwireError as error:
             yield element("div", f"no picture: {error.args[0]}", class_="gw-quiet")
 
 
-def _drawing(recipe: Recipe) -> Steps[Drawing]:
-    return drawing(recipe.text, [recipe.written.variables], recipe.returned)
+def _drawing(traced: TracedProgram) -> Steps[Drawing]:
+    return drawing(traced.text, [traced.written.variables], traced.returned)
 
 
 def _signature(function: Function[..., Any]) -> str:

@@ -1,4 +1,4 @@
-"""Heat-maps: orange above zero, blue below it, and clear where nothing is.
+"""Heat-maps: orange above zero, blue below zero, transparent at zero.
 
 Size is opacity, so that a picture reads on light and on dark pages. It grows with the root of the
 size: a tenth of the largest is seen. What is not finite is magenta; of complex numbers the hue is
@@ -20,14 +20,14 @@ from gradwire.notebook.figures import digits, sizes
 from gradwire.notebook.markup import Markup, element, row
 
 ABOVE, BELOW, ODD = (240, 96, 18), (52, 120, 246), (192, 38, 211)
-#: Opacity of the least that is not zero, of 255.
+#: Opacity of the smallest non-zero cell, of 255.
 FAINTEST = 32
 #: Opacities are multiples of this, which halves the picture's bytes.
 STEP = 8
 
 
 def picture(shown: Cells, scale: float, most: tuple[int, int], least: int = 14) -> Markup:
-    """The heat-map of cells within so many pixels of height and width; ``scale`` is opaque."""
+    """The heat-map of cells, its height and width in pixels; ``scale`` is the opaque size."""
     height, width = (
         min(pixels, max(least, count * max(1, min(pixels // count, 12))))
         for pixels, count in zip(most, shown.values.shape, strict=True)
@@ -67,7 +67,7 @@ def tint(number: Any, scale: float) -> str | None:
 
 
 def legend(shown: Cells, scale: float) -> Markup:
-    """What colours stand for, and how many elements a cell."""
+    """The legend of colours, and the number of elements in a cell."""
     told = digits(scale, 3)
     if np.iscomplexobj(shown.values):
         parts = [element("span", f"size up to {told}, hue by phase")]

@@ -1,4 +1,4 @@
-"""Leaves in the cells of a table: numbers where they fit, else a heat-map that opens."""
+"""Leaves in the cells of a table: numbers if they fit, else a heat-map that opens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.notebook import words
+from gradwire.notebook import messages
 from gradwire.notebook.cells import as_matrix, cells
 from gradwire.notebook.figures import digits, numbers, summary
 from gradwire.notebook.grids import exact, grid
@@ -17,7 +17,7 @@ from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING
 
-#: Rows and columns of arrays whose numbers stand in a table, and in what opens below it.
+#: Rows and columns of arrays shown as numbers, in a table and in details that open.
 MOST_INLINE = (4, 6)
 MOST_OPENED = (24, 12)
 #: Elements of a vector that are listed.
@@ -28,21 +28,21 @@ LARGE_CELLS, LARGE = (96, 128), (288, 512)
 
 
 def leaf_cell(leaf: Any, opens: bool = True) -> Markup:
-    """A leaf; with what ``opens``, where it is large."""
+    """A leaf; a large one ``opens`` to its numbers or to a larger heat-map."""
     if leaf is MISSING:
         return Markup("")
     if leaf is None:
         return element("span", "none", class_="gw-quiet")
     if numbers(leaf) is None:
-        return element("span", words.cut(repr(leaf)), class_="gw-no")
+        return element("span", messages.cut(repr(leaf)), class_="gw-no")
     if not isinstance(leaf, (SparseArray, RaggedArray)) and np.ndim(leaf) == 0:
         kind = "gw-no" if np.isfinite(leaf) else "gw-no gw-odd"
         return element("span", digits(leaf), class_=kind, title=exact(leaf))
     if fits(leaf, MOST_INLINE):
         return grid(lines_of(leaf))
     shown = cells(leaf, SMALL_CELLS)
-    told = summary(leaf)
-    caption = element("span", words.extent(told) if told else "", class_="gw-more")
+    stats = summary(leaf)
+    caption = element("span", messages.extent(stats) if stats else "", class_="gw-more")
     if shown is None:
         return caption
     head = picture(shown, largest(shown), SMALL), caption
@@ -51,14 +51,14 @@ def leaf_cell(leaf: Any, opens: bool = True) -> Markup:
     return element("details", row("summary", *head), _opened(leaf))
 
 
-def told_cell(leaf: Any) -> Markup:
-    """What sums a leaf up, where it is drawn elsewhere."""
-    told = None if leaf is None or leaf is MISSING else summary(leaf)
-    return element("span", words.extent(told) if told else "", class_="gw-more")
+def summary_cell(leaf: Any) -> Markup:
+    """Summary statistics of a leaf that is drawn elsewhere."""
+    stats = None if leaf is None or leaf is MISSING else summary(leaf)
+    return element("span", messages.extent(stats) if stats else "", class_="gw-more")
 
 
 def fits(leaf: Any, most: tuple[int, int]) -> bool:
-    """Whether all numbers of a dense or ragged array can stand in so many rows and columns."""
+    """True if a dense or ragged array fits into these rows and columns."""
     if isinstance(leaf, SparseArray):
         return False
     if isinstance(leaf, RaggedArray):

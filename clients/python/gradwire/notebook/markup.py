@@ -1,4 +1,4 @@
-"""HTML, put together so that nothing in it is taken for markup by accident."""
+"""HTML elements, with all other text escaped."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def row(name: str, *children: str, **attributes: str | int | None) -> Markup:
 
 
 def indented(depth: int) -> str:
-    """What stands before a name at a depth, on any page."""
+    """The indent of a name at a depth."""
     return "\N{NO-BREAK SPACE}" * 4 * depth
 
 
 def joined(*children: str) -> Markup:
-    """Parts one after the other, those that are no markup escaped."""
+    """Joined parts, escaped unless they are markup."""
     return Markup("".join(c if isinstance(c, Markup) else html.escape(c) for c in children))

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.notebook.asked import Asked
 from gradwire.notebook.figures import digits
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import rows
 from gradwire.results import Hessian, Jacobian, Result
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING
 
-#: Rows and columns up to which what a matrix is like is computed.
+#: Largest side of a matrix whose eigenvalues or singular values are computed.
 MOST_DECOMPOSED = 200
 
 
@@ -31,7 +31,7 @@ class Band:
 
     @property
     def size(self) -> int:
-        """How many they are."""
+        """The number of rows or columns."""
         return math.prod(self.shape)
 
     def elements(self) -> list[str]:
@@ -49,24 +49,24 @@ class Matrix:
     name: str
     rows: tuple[Band, ...]
     columns: tuple[Band, ...]
-    #: By row and column; of those that do not exist there is none.
+    #: By row and column; missing blocks have no entry.
     blocks: Mapping[tuple[int, int], Any]
-    #: Whether it is the matrix of one function at one point, and not of many.
+    #: True for the matrix of one function at one point, not of a batch.
     is_single: bool
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and columns there are."""
+        """The numbers of rows and columns."""
         return sum(band.size for band in self.rows), sum(band.size for band in self.columns)
 
-    def told(self) -> str:
-        """Its size, and what it is like."""
+    def describe(self) -> str:
+        """Its size and its nature."""
         height, width = self.shape
         return ", ".join(filter(None, (f"{height:,} × {width:,}", self.nature())))
 
     def whole(self) -> NDArray[Any]:
-        """All of it; blocks that do not exist are NaN."""
-        told = []
+        """The dense matrix; missing blocks are NaN."""
+        lines = []
         for i, row in enumerate(self.rows):
             line = []
             for j, column in enumerate(self.columns):
@@ -75,11 +75,11 @@ class Matrix:
                     block = block.toarray()
                 shape = (row.size, column.size)
                 line.append(np.full(shape, np.nan) if block is None else block.reshape(shape))
-            told.append(line)
-        return np.block(told)
+            lines.append(line)
+        return np.block(lines)
 
     def nature(self) -> str:
-        """What its eigenvalues or singular values say; nothing where that would take long."""
+        """Its eigenvalues or singular values in words; empty if they would take long."""
         most = max(self.shape)
         if not self.is_single or not 1 < most <= MOST_DECOMPOSED or 0 in self.shape:
             return ""
@@ -101,8 +101,8 @@ class Matrix:
         return f"singular values {ends}, rank {rank}"
 
 
-def matrix(result: Result, asked: Asked) -> Matrix | None:
-    """The matrix that an answer gives, if it gives one."""
+def matrix(result: Result, asked: RequestView) -> Matrix | None:
+    """The matrix of an answer, if it has one."""
     names = asked.names("sources")
     single = not asked.document.get("batch")
     if isinstance(result, Jacobian):
@@ -154,7 +154,7 @@ def _matrix(
 
 
 def _sign(eigenvalues: NDArray[Any]) -> str:
-    """What a symmetric matrix of these eigenvalues is, in rising order."""
+    """The definiteness of a symmetric matrix, by its sorted eigenvalues."""
     least, most = eigenvalues[0], eigenvalues[-1]
     round_off = max(-least, most) * len(eigenvalues) * np.finfo(np.float64).eps
     if least > round_off:

@@ -1,4 +1,4 @@
-"""Libraries that answers may be shown with, and that need not be there."""
+"""Optional libraries for showing answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of gradients, for who has matplotlib."""
+"""Figures of gradients, by matplotlib."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 def plot_gradients(gradients: Any, *, steps: bool | None = None) -> Figure:
-    """Whether gradients vanish, explode or are not finite, at a glance: a figure of matplotlib.
+    """A matplotlib figure that shows vanishing, exploding and non-finite gradients.
 
-    Of one answer, or of nested arrays: the norm of each source's gradient, how its elements'
-    sizes are spread over the powers of ten, and the elements themselves. Of a list of answers, or
-    of anything with ``steps=True``, one for each step: the norms over the steps.
+    Of one answer, or of nested arrays: the norm of each source's gradient, the distribution of
+    its elements' sizes over the powers of ten, and the elements themselves. Of a list of answers,
+    or of any sequence with ``steps=True``: the norms over the steps.
 
-    Sources are marked as vanishing or exploding whose elements are a thousand times smaller or
+    Sources are marked as vanishing or exploding if their elements are a thousand times smaller or
     larger than the median source's, by root mean square.
 
-    Needs matplotlib, which ``gradwire[notebook]`` brings.
+    Needs matplotlib, which ``gradwire[notebook]`` installs.
 
     >>> gradwire.plot_gradients(client.gradient(loss, parameters))
     >>> gradwire.plot_gradients(answers_of_all_steps).savefig("norms.png")
     >>> gradwire.plot_gradients([grad(w) for w in path], steps=True)
     """
     imported("matplotlib.figure", "plot_gradients")
-    from gradwire.notebook.many_steps import draw_steps
-    from gradwire.notebook.one_step import draw_step
+    from gradwire.notebook.history_plot import draw_steps
+    from gradwire.notebook.step_plot import draw_step
 
     if steps is None:
         is_list = isinstance(gradients, (list, tuple))
@@ -40,5 +40,5 @@ def plot_gradients(gradients: Any, *, steps: bool | None = None) -> Figure:
     with used("plot_gradients"):
         found = [sources(step) for step in (gradients if steps else [gradients])]
         if not any(found):
-            raise UsageError("there are no gradients to draw: each of them is None, or empty")
+            raise UsageError("there are no gradients to draw: all are None or empty")
         return draw_steps(found) if len(found) > 1 else draw_step(found[0])

@@ -13,11 +13,11 @@ from gradwire.trees import MISSING, inside, is_list
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A place in an answer: a nesting level, or a leaf with what each column has there."""
+    """A row of an answer: a nesting level, or a leaf with a value for each column."""
 
-    #: As in ``unconnected``: ``layers.0.w``; empty where an answer is a single leaf without name.
+    #: The path, as ``layers.0.w``; empty if the answer is a single leaf without name.
     path: str
-    #: The last part of the path, or the key that the answer has it under.
+    #: The last part of the path, or the key in the answer.
     label: str
     depth: int
     #: Values by column; ``None`` for a nesting level.
@@ -25,7 +25,7 @@ class Row:
 
 
 def rows(columns: Mapping[str, Any], names: Any = MISSING) -> Iterator[Row]:
-    """The rows of values that are nested alike; ``names`` are those that they were asked for by.
+    """The rows of values that are nested alike; ``names`` are the request's names.
 
     The first column says what is a level; another one may have less.
     """
@@ -33,7 +33,7 @@ def rows(columns: Mapping[str, Any], names: Any = MISSING) -> Iterator[Row]:
 
 
 def level(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
-    """What a nesting level of an answer holds; ``None`` for a leaf."""
+    """The children of a nesting level of an answer; ``None`` for a leaf."""
     return None if isinstance(value, (SparseArray, RaggedArray)) else inside(value)
 
 

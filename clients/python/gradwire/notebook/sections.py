@@ -1,4 +1,4 @@
-"""What there is to show of each kind of answer: a table of leaves, or several."""
+"""The tables of each kind of answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gradwire.notebook.asked import Asked
+from gradwire.notebook.request_view import RequestView
 from gradwire.results import Check, Derivative, Evaluation, Gradient, Hvp, Jacobian, Jvp, Result
 from gradwire.trees import MISSING
 
@@ -15,22 +15,22 @@ from gradwire.trees import MISSING
 class Section:
     """A table: values that are nested alike, in columns."""
 
-    #: What a row is: a source, an output, a variable.
+    #: The head of the first column: source, output or variable.
     of: str
-    #: By name; the first says how they are nested.
+    #: Nested values by name; the first has the structure of all.
     columns: Mapping[str, Any]
-    #: What it is called, where it is not the first.
+    #: The title, if it is not the first.
     title: str = ""
-    #: The names that they were asked for by.
+    #: The request's names of the leaves.
     names: Any = MISSING
-    #: The columns of whose leaves the norms are told.
+    #: The columns with norms.
     normed: tuple[str, ...] = ()
-    #: Whether the values at each source, and why it has no derivative, are told.
+    #: True if rows are sources, shown with values and reasons for missing derivatives.
     of_sources: bool = False
 
 
-def sections(result: Result, asked: Asked) -> list[Section]:
-    """The tables of an answer, the one that it was asked for first."""
+def sections(result: Result, asked: RequestView) -> list[Section]:
+    """The tables of an answer, the main one first."""
     shown = [_main(result, asked)]
     outputs = result.outputs if isinstance(result, Derivative) else None
     if outputs is not None:
@@ -40,7 +40,7 @@ def sections(result: Result, asked: Asked) -> list[Section]:
     return shown
 
 
-def _main(result: Result, asked: Asked) -> Section:
+def _main(result: Result, asked: RequestView) -> Section:
     if isinstance(result, Evaluation):
         return Section("output", {"value": result.outputs}, names=asked.names("outputs"))
     if isinstance(result, Jvp):
@@ -59,4 +59,4 @@ def _main(result: Result, asked: Asked) -> Section:
     if isinstance(result, Gradient):
         columns = {"gradient": result.gradients}
         return Section("source", columns, "", sources, ("gradient",), True)
-    raise TypeError(f"{type(result).__name__} is no answer that can be shown")
+    raise TypeError(f"{type(result).__name__} is not an answer that can be shown")

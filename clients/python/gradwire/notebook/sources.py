@@ -1,4 +1,4 @@
-"""The gradients of sources, and which of them stand out."""
+"""The gradients of sources, marked as vanishing, exploding or not finite."""
 
 from __future__ import annotations
 
@@ -9,49 +9,49 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.notebook.asked import Asked
 from gradwire.notebook.figures import Summary, summary
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import rows
 from gradwire.results import Gradient
 from gradwire.trees import MISSING
 
-#: How many times smaller or larger than the median is vanishing or exploding.
+#: The factor to the median from which a gradient is vanishing or exploding.
 OUTLYING = 1e3
 
 VANISHING, EXPLODING, BROKEN = "vanishing", "exploding", "not finite"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceGradient:
     """A source's gradient."""
 
     path: str
     leaf: Any
-    told: Summary
+    stats: Summary
 
     @property
     def rms(self) -> float:
         """The size of an element, as root mean square; NaN where one is not finite."""
-        return math.nan if self.told.nonfinite else self.told.norm / math.sqrt(self.told.size)
+        return math.nan if self.stats.nonfinite else self.stats.norm / math.sqrt(self.stats.size)
 
 
-def sources(gradients: Any) -> list[Source]:
-    """The gradients that there are, of an answer or nested by themselves."""
+def sources(gradients: Any) -> list[SourceGradient]:
+    """The gradients of an answer, or of nested arrays, without missing ones."""
     names: Any = MISSING
     if isinstance(gradients, Gradient):
-        names = Asked.of(gradients.raw).names("sources")
+        names = RequestView.of(gradients.raw).names("sources")
         gradients = gradients.gradients
     found = []
     for row in rows({"gradient": gradients}, names):
         leaf = None if row.leaves is None else row.leaves["gradient"]
-        told = None if leaf is None else summary(leaf)
-        if told is not None and told.size:
-            found.append(Source(row.path or "source", leaf, told))
+        stats = None if leaf is None else summary(leaf)
+        if stats is not None and stats.size:
+            found.append(SourceGradient(row.path or "source", leaf, stats))
     return found
 
 
-def marks(found: Sequence[Source]) -> list[str]:
-    """What stands out of each: beside the median of those that are not zero."""
+def marks(found: Sequence[SourceGradient]) -> list[str]:
+    """A mark for each gradient, relative to the median of the non-zero ones."""
     sizes = [source.rms for source in found if source.rms > 0]
     median = float(np.median(sizes)) if sizes else 0.0
     return [_mark(source.rms, median) for source in found]

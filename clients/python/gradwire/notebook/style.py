@@ -1,4 +1,4 @@
-"""How cards look: colours are the page's own, so that light and dark ones are met alike."""
+"""The style of cards: colours are the page's own, light or dark."""
 
 from __future__ import annotations
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
-from gradwire.notebook import words
-from gradwire.notebook.asked import Asked
+from gradwire.notebook import messages
 from gradwire.notebook.figures import digits, summary, type_of
-from gradwire.notebook.leaves import leaf_cell, told_cell
+from gradwire.notebook.leaves import leaf_cell, summary_cell
 from gradwire.notebook.markup import Markup, element, indented, joined
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import Row, rows
 from gradwire.notebook.sections import Section
 from gradwire.results import Check, Result
@@ -23,31 +23,30 @@ MOST_OPENING = 12
 #: Pixels of the longest bar of norms.
 LONGEST_BAR = 56
 
-#: What a column has in the row of a leaf, that may open or not.
+#: A column's cell in the row of a leaf, which may open or not.
 Cell: TypeAlias = Callable[[Row, bool], Markup]
 
 NOTHING = Markup("")
 
 
 def section_table(
-    section: Section, result: Result, asked: Asked, drawn: Sequence[str] = ()
+    section: Section, result: Result, asked: RequestView, drawn: Sequence[str] = ()
 ) -> Markup:
     """A table with a row for each leaf and each nesting level.
 
-    Columns without anything are left out, and of those that are ``drawn`` elsewhere it is told
-    what sums them up.
+    Empty columns are left out; columns that are ``drawn`` elsewhere have summary statistics.
     """
     found = rows(section.columns, section.names)
-    told = list(islice(found, MOST_ROWS))
+    shown = list(islice(found, MOST_ROWS))
     columns = []
-    for head, cell in _columns(section, result, asked, told, drawn):
+    for head, cell in _columns(section, result, asked, shown, drawn):
         parts = [
-            cell(row, i < MOST_OPENING) if row.leaves else NOTHING for i, row in enumerate(told)
+            cell(row, i < MOST_OPENING) if row.leaves else NOTHING for i, row in enumerate(shown)
         ]
         if any(parts) or head == section.of:
             columns.append((head, parts))
     lines = []
-    for i, row in enumerate(told):
+    for i, row in enumerate(shown):
         kinds = ["gw-top"] if row.depth == 0 else []
         kinds += [] if row.leaves else ["gw-level"]
         parts = [_name(row), *(cells[i] for _, cells in columns[1:])]
@@ -63,7 +62,7 @@ def section_table(
 
 
 def _columns(
-    section: Section, result: Result, asked: Asked, told: Sequence[Row], drawn: Sequence[str]
+    section: Section, result: Result, asked: RequestView, shown: Sequence[Row], drawn: Sequence[str]
 ) -> Iterator[tuple[str, Cell]]:
     point = asked if section.of_sources else None
     yield section.of, lambda row, _: _name(row)
@@ -71,44 +70,44 @@ def _columns(
     if point:
         yield "at", lambda row, opens: leaf_cell(point.variable(row.path), opens)
     for name in section.columns:
-        yield name, _told(name) if name in drawn else _values(name, result)
+        yield name, _summaries(name) if name in drawn else _values(name, result)
         if name in section.normed:
-            yield "norm", _norms(name, told)
+            yield "norm", _norms(name, shown)
     if section.of_sources and isinstance(result, Check):
         yield "check", lambda row, _: _verdict(result, row.path)
 
 
-def _told(name: str) -> Cell:
-    return lambda row, _: told_cell((row.leaves or {})[name])
+def _summaries(name: str) -> Cell:
+    return lambda row, _: summary_cell((row.leaves or {})[name])
 
 
 def _values(name: str, result: Result) -> Cell:
     def cell(row: Row, opens: bool) -> Markup:
         leaf = (row.leaves or {})[name]
-        why = words.why_none(result, row.path) if leaf is None else ""
+        why = messages.why_none(result, row.path) if leaf is None else ""
         return element("span", f"none: {why}", class_="gw-quiet") if why else leaf_cell(leaf, opens)
 
     return cell
 
 
 def _name(row: Row) -> Markup:
-    label = words.cut(row.label or "value")
+    label = messages.cut(row.label or "value")
     renamed = row.path if row.label and not row.path.endswith(row.label) else ""
-    told = [element("span", f" {words.cut(renamed)}", class_="gw-type")] if renamed else []
+    paths = [element("span", f" {messages.cut(renamed)}", class_="gw-type")] if renamed else []
     name = element("span", label, class_="gw-name", title=row.path or None)
-    return element("span", indented(row.depth), name, *told)
+    return element("span", indented(row.depth), name, *paths)
 
 
-def _type(row: Row, point: Asked | None) -> Markup:
+def _type(row: Row, point: RequestView | None) -> Markup:
     first = next(iter((row.leaves or {}).values()))
     typed = point.variable(row.path) if point and first is None else first
-    told = "" if typed is MISSING or typed is None else type_of(typed)
-    return element("span", told, class_="gw-type") if told else NOTHING
+    text = "" if typed is MISSING or typed is None else type_of(typed)
+    return element("span", text, class_="gw-type") if text else NOTHING
 
 
-def _norms(name: str, told: Sequence[Row]) -> Cell:
-    """Norms with bars, by the powers of ten from the least that is not zero to the greatest."""
-    norms = [_norm((row.leaves or {}).get(name)) for row in told]
+def _norms(name: str, shown: Sequence[Row]) -> Cell:
+    """Norms with bars, on a logarithmic scale from the least non-zero one to the greatest."""
+    norms = [_norm((row.leaves or {}).get(name)) for row in shown]
     logs = [math.log10(norm) for norm in norms if norm]
     least, most = (min(logs), max(logs)) if logs else (0.0, 0.0)
     span = max(most - least, 1.0)  # norms that are nearly the same have bars that are
@@ -129,14 +128,14 @@ def _norms(name: str, told: Sequence[Row]) -> Cell:
 
 
 def _norm(leaf: Any) -> float | None:
-    told = None if leaf is None or leaf is MISSING else summary(leaf)
-    return told.norm if told and told.size and not told.nonfinite else None
+    stats = None if leaf is None or leaf is MISSING else summary(leaf)
+    return stats.norm if stats and stats.size and not stats.nonfinite else None
 
 
 def _verdict(result: Check, path: str) -> Markup:
-    told = words.verdict(result, path)
-    if not told:
+    sentence = messages.verdict(result, path)
+    if not sentence:
         return NOTHING
     right = result.checks[path].ok
     mark = element("span", "✓ " if right else "✗ ", class_="gw-good" if right else "gw-bad")
-    return joined(mark, element("span", told, class_="gw-no"))
+    return joined(mark, element("span", sentence, class_="gw-no"))

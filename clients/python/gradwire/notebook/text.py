@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from gradwire.nodes import Node
-from gradwire.notebook import words
-from gradwire.notebook.asked import Asked
+from gradwire.locations import Node
+from gradwire.notebook import messages
 from gradwire.notebook.figures import digits, summary, type_of
 from gradwire.notebook.matrices import Matrix, matrix
+from gradwire.notebook.request_view import RequestView
 from gradwire.notebook.rows import Row, rows
 from gradwire.notebook.sections import Section, sections
 from gradwire.results import Check, Instruction, Recording, Result
@@ -17,14 +17,14 @@ from gradwire.trees import MISSING
 
 #: Rows of each table; more are counted.
 MOST_ROWS = 20
-#: Rows and columns of a matrix whose numbers are told.
+#: Largest side of a matrix whose numbers are shown.
 MOST_NUMBERS = 8
-#: Of warnings; more are counted.
+#: Most warnings that are shown; more are counted.
 MOST_WARNINGS = 6
 
 
 def text(shown: Result | Recording) -> str:
-    """What an answer says, in some 60 lines at most."""
+    """An answer as text of at most some 60 lines."""
     lines = _recording(shown) if isinstance(shown, Recording) else _result(shown)
     return "\n".join(line.rstrip() for line in lines)
 
@@ -38,8 +38,8 @@ def table(cells: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _result(result: Result) -> Iterator[str]:
-    asked = Asked.of(result.raw)
-    yield words.title(result)
+    asked = RequestView.of(result.raw)
+    yield messages.title(result)
     for section in sections(result, asked):
         if section.title:
             yield f"  {section.title}"
@@ -48,20 +48,20 @@ def _result(result: Result) -> Iterator[str]:
     if made is not None:
         yield from _matrix(made)
     for way, place in result.nonfinite.items():
-        yield from _warning(words.nonfinite_sentence(way, place), place, asked)
+        yield from _warning(messages.nonfinite_sentence(way, place), place, asked)
     for notice in result.warnings[:MOST_WARNINGS]:
-        yield from _warning(words.notice_sentence(notice), notice.node, asked)
+        yield from _warning(messages.notice_sentence(notice), notice.node, asked)
     if len(result.warnings) > MOST_WARNINGS:
         yield f"! … and {len(result.warnings) - MOST_WARNINGS} more"
-    told = [words.timings_sentence(result)]
+    told = [messages.timings_sentence(result)]
     told += [f"program {result.program[:15]}…"] if result.program else []
     told += [f"request {result.request_id}"] if result.request_id else []
     yield f"  {' · '.join(filter(None, told))}"
 
 
 def _matrix(made: Matrix) -> Iterator[str]:
-    """What a matrix is like, and its numbers where they are few."""
-    yield f"  {made.name} {made.told()}"
+    """A matrix's nature, and its numbers if they are few."""
+    yield f"  {made.name} {made.describe()}"
     if max(made.shape) <= MOST_NUMBERS:
         names = [name for band in made.columns for name in band.elements()]
         rows_ = [name for band in made.rows for name in band.elements()]
@@ -71,13 +71,13 @@ def _matrix(made: Matrix) -> Iterator[str]:
         )
 
 
-def _warning(sentence: str, place: Node | None, asked: Asked) -> Iterator[str]:
+def _warning(sentence: str, place: Node | None, asked: RequestView) -> Iterator[str]:
     yield f"! {sentence}"
     if place is not None:
         yield from place.excerpt(asked.source)
 
 
-def _cells(section: Section, result: Result, asked: Asked) -> list[list[str]]:
+def _cells(section: Section, result: Result, asked: RequestView) -> list[list[str]]:
     head = [section.of, "type", "at", *section.columns]
     head += [f"norm of {name}" if len(section.normed) > 1 else "norm" for name in section.normed]
     lines = [[*head, "check"]]
@@ -89,19 +89,19 @@ def _cells(section: Section, result: Result, asked: Asked) -> list[list[str]]:
     return lines
 
 
-def _line(section: Section, row: Row, result: Result, asked: Asked) -> list[str]:
+def _line(section: Section, row: Row, result: Result, asked: RequestView) -> list[str]:
     leaves = row.leaves or {}
     first = next(iter(leaves.values()))
     value = asked.variable(row.path) if section.of_sources else MISSING
     typed = value if first is None else first
     line = [
-        words.cut(row.path or row.label),
+        messages.cut(row.path or row.label),
         "" if typed is MISSING or typed is None else type_of(typed),
-        words.brief(value),
+        messages.brief(value),
     ]
     for leaf in leaves.values():
-        why = words.why_none(result, row.path) if leaf is None else ""
-        line.append(f"none: {why}" if why else words.brief(leaf))
+        why = messages.why_none(result, row.path) if leaf is None else ""
+        line.append(f"none: {why}" if why else messages.brief(leaf))
     for name in section.normed:
         told = None if leaves[name] is None else summary(leaves[name])
         line.append(digits(told.norm) if told and told.size > 1 and not told.nonfinite else "")
@@ -110,7 +110,7 @@ def _line(section: Section, row: Row, result: Result, asked: Asked) -> list[str]
 
 def _verdict(section: Section, row: Row, result: Result) -> str:
     if section.of_sources and isinstance(result, Check):
-        return words.verdict(result, row.path)
+        return messages.verdict(result, row.path)
     return ""
 
 
@@ -120,7 +120,7 @@ def _recording(recording: Recording) -> Iterator[str]:
         f"Recording of a {kind}: {recording.length:,} instructions, "
         f"{recording.memory_bytes:,} bytes, until {recording.expires_at:%Y-%m-%d %H:%M:%S %Z}"
     )
-    yield f"  watched: {words.cut(', '.join(recording.watched), 90)}"
+    yield f"  watched: {messages.cut(', '.join(recording.watched), 90)}"
     told = recording.instructions[:MOST_ROWS]
     lines = [["slot", "instruction", "of", "type", "line"], *map(_instruction, told)]
     if recording.length > len(told):
@@ -130,5 +130,5 @@ def _recording(recording: Recording) -> Iterator[str]:
 
 def _instruction(each: Instruction) -> list[str]:
     line = "" if each.node is None or each.node.line is None else f"{each.node.line}"
-    args = words.cut(", ".join(map(str, each.args)))
+    args = messages.cut(", ".join(map(str, each.args)))
     return [f"{each.slot}", each.op, args, each.type, line]

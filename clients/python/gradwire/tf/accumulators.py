@@ -13,8 +13,8 @@ from gradwire.defaults import default_client
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.fetching import along, asked, fetch
-from gradwire.tf.nodes import Node, Recorder, Spec, active, only, record
-from gradwire.tf.recordings import Clones, Crossing, Recording
+from gradwire.tf.nodes import Recorder, Spec, TensorNode, active, only, record
+from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
@@ -27,28 +27,28 @@ __all__ = ["ForwardAccumulator"]
 log: logging.Logger = logging.getLogger("gradwire.tf")
 
 
-class _Accumulated(Recording):
+class _Accumulated(TapeRecording):
     """A recording that knows who else recorded each operation: they see its tangent come about."""
 
     def __init__(self) -> None:
         super().__init__(watches_reads=False)
         self.under: dict[Term, tuple[Recorder, ...]] = {}
         #: The tangent of each value that is watched.
-        self.tangents: dict[Node, Tensor] = {}
+        self.tangents: dict[TensorNode, Tensor] = {}
         self.of_variables: dict[int, Tensor] = {}
 
-    def add(self, node: Node, crossing: Crossing | None = None) -> None:
+    def add(self, node: TensorNode, custom_gradient: CustomGradient | None = None) -> None:
         """Record an operation."""
-        super().add(node, crossing)
+        super().add(node, custom_gradient)
         if node not in self.under:
             self.under[node] = tuple(self._outer())
 
-    def note_crossing(self, crossing: Crossing) -> None:
+    def note_custom_gradient(self, custom_gradient: CustomGradient) -> None:
         """A gradient of the user's own is for reverse mode: tangents go with what was computed."""
-        for node in crossing.outputs:
+        for node in custom_gradient.outputs:
             self.note(node)
 
-    def note_read(self, variable: Any, node: Node) -> None:
+    def note_read(self, variable: Any, node: TensorNode) -> None:
         """Watch a variable's value where it is read."""
         super().note_read(variable, node)
         if id(variable) in self.of_variables:
@@ -139,7 +139,7 @@ class ForwardAccumulator:
 
         return nest.map_structure(along_tangents, primals)
 
-    def _pushed(self, target: Node) -> Tensor | None:
+    def _pushed(self, target: TensorNode) -> Tensor | None:
         recording = self._recording
         if target in recording.tangents:
             return recording.tangents[target]
@@ -148,14 +148,16 @@ class ForwardAccumulator:
         with only(*recording.under.get(target, ())):
             return self._derived(target)
 
-    def _derived(self, target: Node) -> Tensor | None:
+    def _derived(self, target: TensorNode) -> Tensor | None:
         tangents = self._recording.tangents
-        clones = Clones(self._recording, [target])
-        starts = [node for node in clones.order if isinstance(node, Node) and node in tangents]
-        clones.make(starts)
-        of = clones.of(target)
+        replay = Replay(self._recording, [target])
+        starts = [
+            node for node in replay.order if isinstance(node, TensorNode) and node in tangents
+        ]
+        replay.make(starts)
+        of = replay.of(target)
         pairs = [
-            (clone, tangents[node]) for node in starts if (clone := clones.of(node)) is not None
+            (clone, tangents[node]) for node in starts if (clone := replay.of(node)) is not None
         ]
         if of is None or not pairs:
             return None
@@ -169,7 +171,7 @@ class ForwardAccumulator:
         return Tensor(node)
 
 
-def _request(target: Node, of: Node, pairs: Sequence[tuple[Node, Tensor]]) -> Any:
+def _request(target: TensorNode, of: TensorNode, pairs: Sequence[tuple[TensorNode, Tensor]]) -> Any:
     fetch([tangent._node for _, tangent in pairs])
     written = write([of, *(clone for clone, _ in pairs)])
     extra = along(written)
@@ -193,7 +195,7 @@ def _request(target: Node, of: Node, pairs: Sequence[tuple[Node, Tensor]]) -> An
     return answer.jvp
 
 
-def _term(of: Node, pairs: Sequence[tuple[Node, Tensor]], spec: Spec) -> Node:
+def _term(of: TensorNode, pairs: Sequence[tuple[TensorNode, Tensor]], spec: Spec) -> TensorNode:
     phrase = Phrase(lambda value: value if isinstance(value, Term) else None)
     phrase.text("jvp(")
     phrase.hole(of)
@@ -202,4 +204,4 @@ def _term(of: Node, pairs: Sequence[tuple[Node, Tensor]], spec: Spec) -> Node:
     phrase.text(", ")
     phrase.value([tangent._node for _, tangent in pairs])
     phrase.text(")")
-    return Node(*phrase.pieces(), spec)
+    return TensorNode(*phrase.pieces(), spec)

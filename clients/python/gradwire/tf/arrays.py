@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import checks, dtypes, host
+from gradwire.tf import checks, dtypes, static
 from gradwire.tf.calls import call, calls
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
@@ -24,7 +24,7 @@ def reshape(tensor: TensorLike, shape: Shape, name: str | None = None) -> Tensor
         raise invalid(
             "Value for attr 'Tshape' of string is not in the list of allowed values: int32, int64"
         )
-    x, wanted = convert_to_tensor(tensor), host.lengths(shape)
+    x, wanted = convert_to_tensor(tensor), static.lengths(shape)
     size = math.prod(x._lengths())
     known = math.prod(length for length in wanted if length != -1)
     if sum(length == -1 for length in wanted) > 1:
@@ -55,7 +55,7 @@ def transpose(
     """The axes in the order ``perm``, else in reverse; the conjugate if asked for."""
     x = convert_to_tensor(a)
     lengths = x._lengths()
-    order = list(range(len(lengths)))[::-1] if perm is None else list(host.lengths(perm))
+    order = list(range(len(lengths)))[::-1] if perm is None else list(static.lengths(perm))
     if len(order) != len(lengths):
         raise invalid(
             f"transpose expects a vector of size {len(lengths)}. But input(1) is a vector of size "
@@ -76,9 +76,9 @@ def expand_dims(input: TensorLike, axis: Ints, name: str | None = None) -> Tenso
     if hasattr(input, "_elementwise"):
         from gradwire.tf.ragged_joining import expanded
 
-        rows: Tensor = expanded(input, host.integer(axis))
+        rows: Tensor = expanded(input, static.integer(axis))
         return rows
-    x, place = convert_to_tensor(input), host.integer(axis)
+    x, place = convert_to_tensor(input), static.integer(axis)
     lengths = list(x._lengths())
     if not -len(lengths) - 1 <= place <= len(lengths):
         raise invalid(
@@ -96,12 +96,12 @@ def squeeze(input: TensorLike, axis: Ints | None = None, name: str | None = None
     x = convert_to_tensor(input)
     lengths = x._lengths()
     rank = len(lengths)
-    given = () if axis is None else host.lengths(axis)
+    given = () if axis is None else static.lengths(axis)
     if not given:
         gone = {place for place, length in enumerate(lengths) if length == 1}
     else:
         text = "Tried to squeeze dim index {axis} for tensor with {rank} dimensions. [Op:Squeeze]"
-        gone = {host.axis_of(place, rank, text) for place in given}
+        gone = {static.axis_of(place, rank, text) for place in given}
     for place in gone:
         if lengths[place] != 1:
             raise invalid(
@@ -117,7 +117,7 @@ def concat(values: Any, axis: Ints, name: str = "concat") -> Tensor:
     if _any_ragged(values):
         from gradwire.tf.ragged_joining import concatenated
 
-        rows: Tensor = concatenated(values, host.integer(axis))
+        rows: Tensor = concatenated(values, static.integer(axis))
         return rows
     parts = tensors(values, "ConcatV2", name)
     shapes = [part._lengths() for part in parts]
@@ -125,20 +125,20 @@ def concat(values: Any, axis: Ints, name: str = "concat") -> Tensor:
         if len(shape) != len(shapes[0]):
             raise invalid(
                 f"ConcatOp : Ranks of all input tensors should match: shape[0] = "
-                f"{host.listed(shapes[0])} vs. shape[{i}] = {host.listed(shape)} [Op:ConcatV2]"
+                f"{static.listed(shapes[0])} vs. shape[{i}] = {static.listed(shape)} [Op:ConcatV2]"
             )
     rank = len(shapes[0])
     text = (
         "ConcatOp : Expected concatenating dimensions in the range [-{rank}, {rank}), but got "
         "{axis} [Op:ConcatV2]"
     )
-    place = host.axis_of(axis, rank, text) if len(parts) > 1 or rank else 0
+    place = static.axis_of(axis, rank, text) if len(parts) > 1 or rank else 0
     for i, shape in enumerate(shapes):
         if any(a != b for j, (a, b) in enumerate(zip(shape, shapes[0], strict=True)) if j != place):
             raise invalid(
                 f"ConcatOp : Dimension {_first_difference(shape, shapes[0], place)} in both shapes "
-                f"must be equal: shape[0] = {host.listed(shapes[0])} vs. shape[{i}] = "
-                f"{host.listed(shape)} [Op:ConcatV2]"
+                f"must be equal: shape[0] = {static.listed(shapes[0])} vs. shape[{i}] = "
+                f"{static.listed(shape)} [Op:ConcatV2]"
             )
     if len(parts) == 1:
         from gradwire.tf.operators import identity
@@ -176,8 +176,8 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     for i, shape in enumerate(shapes):
         if shape != shapes[0]:
             raise invalid(
-                f"Shapes of all inputs must match: values[0].shape = {host.listed(shapes[0])} != "
-                f"values[{i}].shape = {host.listed(shape)} [Op:Pack] name: {name}"
+                f"Shapes of all inputs must match: values[0].shape = {static.listed(shapes[0])} != "
+                f"values[{i}].shape = {static.listed(shape)} [Op:Pack] name: {name}"
             )
     rank = len(shapes[0]) + 1
     if not -rank <= axis < rank:
@@ -208,7 +208,7 @@ def unstack(
     count = lengths[place]
     if num is not None and num != count:
         raise invalid(
-            f"Input shape axis {place} must equal {num}, got shape {host.listed(lengths)} "
+            f"Input shape axis {place} must equal {num}, got shape {static.listed(lengths)} "
             "[Op:Unpack] name: unstack"
         )
     if not count:
@@ -234,10 +234,10 @@ def split(
         "-input rank({rank}) <= split_dim < input rank ({rank}), but got {axis} [Op:Split] "
         "name: split"
     )
-    place = host.axis_of(axis, len(lengths), text)
+    place = static.axis_of(axis, len(lengths), text)
     given = num_or_size_splits
     if np.ndim(given if not isinstance(given, Operand) else given._value()) == 0:
-        count = host.integer(given)
+        count = static.integer(given)
         if count < 1 or lengths[place] % count:
             raise invalid(
                 "Number of ways to split should evenly divide the split dimension, but got "
@@ -246,7 +246,7 @@ def split(
             )
         sizes = [lengths[place] // count] * count
     else:
-        sizes = list(host.lengths(given))
+        sizes = list(static.lengths(given))
         if sizes.count(-1) == 1:
             rest = lengths[place] - sum(size for size in sizes if size != -1)
             sizes = [rest if size == -1 else size for size in sizes]
@@ -265,7 +265,7 @@ def split(
 
 def tile(input: TensorLike, multiples: Ints, name: str | None = None) -> Tensor:
     """The tensor repeated along each axis."""
-    x, counts = convert_to_tensor(input), list(host.lengths(multiples))
+    x, counts = convert_to_tensor(input), list(static.lengths(multiples))
     lengths = x._lengths()
     if isinstance(multiples, int):
         raise invalid("Expected multiples to be 1-D, but got shape [] [Op:Tile] name: ")
@@ -288,7 +288,7 @@ def pad(
     name: str | None = None,
 ) -> Tensor:
     """A border around it: so many elements before and after, for each axis."""
-    x, borders = convert_to_tensor(tensor), host.array(paddings)
+    x, borders = convert_to_tensor(tensor), static.array(paddings)
     lengths, kind = x._lengths(), mode.upper()
     if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
         raise ValueError(
@@ -298,7 +298,7 @@ def pad(
     if borders.shape != (len(lengths), 2):
         raise invalid(
             f"The first dimension of paddings must be the rank of inputs[{len(lengths)},2] "
-            f"{host.listed(borders.shape)} [Op:Pad]"
+            f"{static.listed(borders.shape)} [Op:Pad]"
         )
     pairs = [[int(before), int(after)] for before, after in borders]
     shape = tuple([n + a + b for n, (a, b) in zip(lengths, pairs, strict=True)])
@@ -312,12 +312,12 @@ def slice(input_: TensorLike, begin: Ints, size: Ints, name: str | None = None) 
     """``size`` elements along each axis from ``begin`` on; -1 means all that follow."""
     x = convert_to_tensor(input_)
     lengths = x._lengths()
-    starts, counts = host.lengths(begin), host.lengths(size)
+    starts, counts = static.lengths(begin), static.lengths(size)
     if not len(starts) == len(counts) == len(lengths):
         raise invalid(
             "Expected begin and size arguments to be 1-D tensors of size "
-            f"{len(lengths)}, but got shapes {host.listed([len(starts)])} and "
-            f"{host.listed([len(counts)])} instead. [Op:Slice]"
+            f"{len(lengths)}, but got shapes {static.listed([len(starts)])} and "
+            f"{static.listed([len(counts)])} instead. [Op:Slice]"
         )
     items = []
     for axis, (start, count, length) in enumerate(zip(starts, counts, lengths, strict=True)):
@@ -346,8 +346,8 @@ def strided_slice(
     name: str | None = None,
 ) -> Tensor:
     """The slice ``begin:end:strides`` of each axis; bit i of a mask is for entry i."""
-    starts, stops = host.lengths(begin), host.lengths(end)
-    steps = [1] * len(starts) if strides is None else host.lengths(strides)
+    starts, stops = static.lengths(begin), static.lengths(end)
+    steps = [1] * len(starts) if strides is None else static.lengths(strides)
     items: list[Any] = []
     for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i
@@ -367,9 +367,11 @@ def ensure_shape(x: TensorLike, shape: Any, name: str | None = None) -> Tensor:
     """The tensor itself, which must have a shape; ``None`` there fits any length."""
     tensor, wanted = convert_to_tensor(x), as_shape(shape)
     if not tensor.shape.is_compatible_with(wanted):
-        shown = "?" if wanted.rank is None else host.listed("?" if n is None else n for n in wanted)
+        shown = (
+            "?" if wanted.rank is None else static.listed("?" if n is None else n for n in wanted)
+        )
         raise invalid(
-            f"Shape of tensor input {host.listed(tensor._lengths())} is not compatible with "
+            f"Shape of tensor input {static.listed(tensor._lengths())} is not compatible with "
             f"expected shape {shown}. [Op:EnsureShape] name: "
         )
     return tensor

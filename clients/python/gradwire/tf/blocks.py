@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import host
+from gradwire.tf import static
 from gradwire.tf.arrays import pad, reshape, transpose
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
@@ -20,8 +20,8 @@ def space_to_batch(
     input: TensorLike, block_shape: Ints, paddings: TensorLike, name: str | None = None
 ) -> Tensor:
     """Blocks of the axes after the first, each place in a block an example of its own."""
-    x, borders = convert_to_tensor(input), host.array(paddings).tolist()
-    blocks = list(host.lengths(block_shape))
+    x, borders = convert_to_tensor(input), static.array(paddings).tolist()
+    blocks = list(static.lengths(block_shape))
     if len(blocks) == 1:
         blocks = blocks * len(borders)
     rest = len(x._lengths()) - 1 - len(blocks)
@@ -44,8 +44,8 @@ def batch_to_space(
     input: TensorLike, block_shape: Ints, crops: TensorLike, name: str | None = None
 ) -> Tensor:
     """What ``space_to_batch`` made, put together again and cropped."""
-    x, borders = convert_to_tensor(input), host.array(crops).tolist()
-    blocks = list(host.lengths(block_shape))
+    x, borders = convert_to_tensor(input), static.array(crops).tolist()
+    blocks = list(static.lengths(block_shape))
     if len(blocks) == 1:
         blocks = blocks * len(borders)
     count = len(blocks)
@@ -70,11 +70,11 @@ def required_space_to_batch_paddings(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The paddings that make lengths divisible by the blocks, and the crops that undo them."""
-    lengths = np.array(host.lengths(input_shape), np.int32)
-    blocks = np.array(host.lengths(block_shape), np.int32)
+    lengths = np.array(static.lengths(input_shape), np.int32)
+    blocks = np.array(static.lengths(block_shape), np.int32)
     base = np.zeros((len(blocks), 2), np.int32)
     if base_paddings is not None:
-        base = host.array(base_paddings)
+        base = static.array(base_paddings)
     extra = -(lengths + base.sum(1)) % blocks
     paddings = np.stack([base[:, 0], base[:, 1] + extra], 1)
     crops = np.stack([np.zeros_like(extra), extra], 1)

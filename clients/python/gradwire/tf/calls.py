@@ -19,7 +19,7 @@ from gradwire.tf.conversion import array_of, convert_to_tensor
 from gradwire.tf.dtypes import DType, of_numpy, string
 from gradwire.tf.errors import invalid
 from gradwire.tf.fetching import fetch
-from gradwire.tf.nodes import UNKNOWN, Node, Spec, record
+from gradwire.tf.nodes import UNKNOWN, Spec, TensorNode, record
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tracing.literals import Phrase
@@ -51,14 +51,16 @@ def calls(
     phrase.text(f"{function}(")
     phrase.arguments(args, kwargs)
     phrase.text(")")
-    whole = Node(*phrase.pieces())
+    whole = TensorNode(*phrase.pieces())
     key = _kind(whole)
     found = list(specs)
     unknown = not now and not all(map(_is_complete, found))
     if unknown and key in _specs:
         found, unknown = _specs[key], False
     record(whole)
-    parts = [Tensor(record(Node(("", f"[{i}]"), (whole,), spec))) for i, spec in enumerate(found)]
+    parts = [
+        Tensor(record(TensorNode(("", f"[{i}]"), (whole,), spec))) for i, spec in enumerate(found)
+    ]
     if whole.scope is None and (now or unknown):
         fetch([part._node for part in parts])
         if unknown:
@@ -77,7 +79,7 @@ def infix(operator: str, left: Any, right: Any, spec: Spec = UNKNOWN) -> Tensor:
 
 def finished(phrase: Phrase, spec: Spec = UNKNOWN, now: bool = False) -> Tensor:
     """The tensor of an operation that was written."""
-    node = Node(*phrase.pieces(), spec)
+    node = TensorNode(*phrase.pieces(), spec)
     result = Tensor(node)
     key = None
     unknown = not now and not _is_complete(spec)
@@ -104,13 +106,13 @@ def _is_complete(spec: Spec) -> bool:
     return spec.dtype is not None and spec.shape is not None
 
 
-def _kind(node: Node) -> Any:
+def _kind(node: TensorNode) -> Any:
     """What decides an operation's dtype and shape; ``None`` where values may."""
     operands: list[Spec] = []
     for each in node.operands:
         if isinstance(each, Leaf):
             operands.append(Spec(of_numpy(each.value.dtype), each.value.shape))
-        elif isinstance(each, Node):
+        elif isinstance(each, TensorNode):
             operands.append(each.spec)
         else:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradwire.tf import host, nest
+from gradwire.tf import nest, static
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import bool_
 from gradwire.tf.errors import invalid
@@ -96,7 +96,7 @@ def switch_case(
     if not all(callable(each) for each in branches.values()):
         raise TypeError("branch_fns must hold callables")
     otherwise = branches[max(branches)] if default is None else default
-    return branches.get(int(host.array(branch_index)), otherwise)()
+    return branches.get(int(static.array(branch_index)), otherwise)()
 
 
 def while_loop(
@@ -118,7 +118,7 @@ def while_loop(
     if not loop_vars:
         raise ValueError("'loop_vars' must be provided.")
     structure = list(loop_vars)
-    most = None if maximum_iterations is None else host.integer(maximum_iterations)
+    most = None if maximum_iterations is None else static.integer(maximum_iterations)
     passes = 0
     while (most is None or passes < most) and cond(*loop_vars):
         loop_vars = body(*loop_vars)

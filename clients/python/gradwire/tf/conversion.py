@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwire.tf import dtypes
 from gradwire.tf.dtypes import DType, as_dtype, of_numpy, rounded
-from gradwire.tf.nodes import Node, Spec, known, record
+from gradwire.tf.nodes import Spec, TensorNode, known, record
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tracing.terms import Term
@@ -243,9 +243,9 @@ def _packed(value: Any, dtype: DType | None) -> Tensor | None:
     return Tensor(record_node(holes, nodes, Spec(wanted, shape)))
 
 
-def record_node(parts: tuple[str, ...], operands: tuple[Term, ...], spec: Spec) -> Node:
+def record_node(parts: tuple[str, ...], operands: tuple[Term, ...], spec: Spec) -> TensorNode:
     """A node of an operation that is called now."""
-    return record(Node(parts, operands, spec))
+    return record(TensorNode(parts, operands, spec))
 
 
 def _holds_operands(value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import dtypes, host
+from gradwire.tf import dtypes, static
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
@@ -52,11 +52,12 @@ def fill(dims: Shape, value: TensorLike, name: str | None = None, layout: Any = 
         scalar = convert_to_tensor(value)
         if scalar.dtype != dtypes.string and not scalar._lengths():
             return broadcast_to(scalar, lengths_of(dims))
-    array = host.array(value)
+    array = static.array(value)
     shape = lengths_of(dims)
     if array.ndim:
         raise invalid(
-            f"value must represent a scalar, got shape {host.listed(array.shape)} [Op:Fill] name: "
+            "value must represent a scalar, got shape "
+            f"{static.listed(array.shape)} [Op:Fill] name: "
         )
     return tensor_of(np.broadcast_to(array, shape).copy(), convert_to_tensor(value).dtype)
 
@@ -67,7 +68,7 @@ def lengths_of(shape: Any) -> tuple[int, ...]:
         isinstance(shape, (list, tuple)) and any(isinstance(n, (str, float)) for n in shape)
     ):
         raise TypeError(f"Cannot convert {shape!r} to EagerTensor of dtype int32")
-    lengths = host.lengths(shape)
+    lengths = static.lengths(shape)
     for length in lengths:
         if length < 0:
             raise invalid(f"Dimension {length} must be >= 0 [Op:Fill] name: ")
@@ -89,7 +90,7 @@ def range(
 ) -> Tensor:
     """Numbers from ``start`` to before ``limit`` in steps of ``delta``; from 0 if one is given."""
     bounds = (0, start, delta) if limit is None else (start, limit, delta)
-    arrays = [host.array(bound) for bound in bounds]
+    arrays = [static.array(bound) for bound in bounds]
     if dtype is not None:
         kind = as_dtype(dtype)
     else:
@@ -127,7 +128,7 @@ def linspace(
     last = convert_to_tensor(stop, None if isinstance(stop, Operand) else first.dtype)
     if first.dtype.is_integer:
         first, last = cast(first, dtypes.float64), cast(last, dtypes.float64)
-    count = host.integer(num)
+    count = static.integer(num)
     if count <= 0:
         return filled((0, *first._lengths()), 0, first.dtype)
     if not isinstance(start, Operand) and not isinstance(stop, Operand):
@@ -162,5 +163,5 @@ def eye(
     kind = as_dtype(dtype)
     matrix = np.eye(rows, columns, dtype=kind.storage)
     if batch_shape is not None:
-        matrix = np.broadcast_to(matrix, (*host.lengths(batch_shape), rows, columns)).copy()
+        matrix = np.broadcast_to(matrix, (*static.lengths(batch_shape), rows, columns)).copy()
     return tensor_of(matrix, kind)

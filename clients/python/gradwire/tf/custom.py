@@ -10,8 +10,8 @@ from typing import Any
 from gradwire.tf import nest
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
-from gradwire.tf.nodes import Node, Spec, active, paused
-from gradwire.tf.recordings import Crossing
+from gradwire.tf.nodes import Spec, TensorNode, active, paused
+from gradwire.tf.recordings import CustomGradient
 from gradwire.tf.tapes import GradientTape
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
@@ -101,16 +101,16 @@ class _Reads:
     def __init__(self) -> None:
         self.variables: dict[int, Variable] = {}
 
-    def note(self, node: Node) -> None:
+    def note(self, node: TensorNode) -> None:
         """An operation is none of its business."""
 
-    def note_crossing(self, crossing: Crossing) -> None:
+    def note_custom_gradient(self, custom_gradient: CustomGradient) -> None:
         """An operation is none of its business."""
 
     def note_made(self, variable: Any) -> None:
         """A variable is of interest once it is read."""
 
-    def note_read(self, variable: Any, node: Node) -> None:
+    def note_read(self, variable: Any, node: TensorNode) -> None:
         """A variable was read."""
         if variable.trainable:
             self.variables[id(variable)] = variable
@@ -143,9 +143,11 @@ def _called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     def function(*upstream: Any) -> Sequence[Any]:
         return _gradients(gradient, result, upstream, variables, len(flat))
 
-    crossing = Crossing(tuple(inputs), tuple([each._node for each in outputs]), function)
+    custom_gradient = CustomGradient(
+        tuple(inputs), tuple([each._node for each in outputs]), function
+    )
     for recorder in active():
-        recorder.note_crossing(crossing)
+        recorder.note_custom_gradient(custom_gradient)
     return nest.pack_sequence_as(result, outputs, expand_composites=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from gradwire.defaults import default_client
 from gradwire.errors import APIError, GradwireError, TransportError
 from gradwire.tf import errors
-from gradwire.tf.nodes import Node
+from gradwire.tf.nodes import TensorNode
 from gradwire.tracing.terms import Term
 from gradwire.tracing.writing import Written, write
 
@@ -31,7 +31,7 @@ _CLASSES = {
 _OF_ARGUMENTS = frozenset({"shape_mismatch", "dtype_mismatch", "bad_argument", "domain_error"})
 
 
-def fetch(nodes: Iterable[Node]) -> None:
+def fetch(nodes: Iterable[TensorNode]) -> None:
     """Make the values of nodes known."""
     pending = [node for node in dict.fromkeys(nodes) if node.value is None]
     if not pending:
@@ -51,12 +51,12 @@ def fetch(nodes: Iterable[Node]) -> None:
         node.settle(value)
 
 
-def along(written: Written) -> list[Node]:
+def along(written: Written) -> list[TensorNode]:
     """Nodes of a program whose values are worth fetching with it: tensors of the user's."""
     return [
         term
         for term in written.names
-        if isinstance(term, Node)
+        if isinstance(term, TensorNode)
         and term.value is None
         and term.owner is not None
         and term.owner() is not None
@@ -100,4 +100,4 @@ def _elements(shape: Sequence[int]) -> int:
 
 def is_node(term: Term) -> bool:
     """Whether a term is one of these."""
-    return isinstance(term, Node)
+    return isinstance(term, TensorNode)

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import nest
+from gradwire.tf.backprop import Source, jacobian, vjp
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import DType, as_dtype
-from gradwire.tf.nodes import Node, Spec, active, paused
-from gradwire.tf.pulling import Source, jacobian, pull
+from gradwire.tf.nodes import Spec, TensorNode, active, paused
 from gradwire.tf.random.seeds import SEEDS, Draws
-from gradwire.tf.recordings import Crossing, Recording
+from gradwire.tf.recordings import CustomGradient, TapeRecording
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Operand, Tensor
@@ -98,7 +98,7 @@ class _Everything(set[Term]):
         return True
 
 
-class Trace(Recording):
+class FunctionTrace(TapeRecording):
     """Records all that a function computes, so that ``tf.gradients`` may be asked of it."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Trace(Recording):
     def close(self) -> None:
         """Need nothing any more; tapes outside have gradients in what was gathered whole."""
         for node in self.recorded:
-            if isinstance(node, Node):
+            if isinstance(node, TensorNode):
                 node.rows = None
         self.release()
 
@@ -118,32 +118,32 @@ class Trace(Recording):
         """Note that a variable was made."""
         self.made.append(weakref.ref(variable))
 
-    def note(self, node: Node) -> None:
+    def note(self, node: TensorNode) -> None:
         """Record an operation."""
         self.add(node)
 
-    def note_crossing(self, crossing: Crossing) -> None:
+    def note_custom_gradient(self, custom_gradient: CustomGradient) -> None:
         """Record an operation with a gradient of the user's own."""
-        for node in crossing.outputs:
-            self.add(node, crossing)
+        for node in custom_gradient.outputs:
+            self.add(node, custom_gradient)
 
-    def note_read(self, variable: Any, node: Node) -> None:
+    def note_read(self, variable: Any, node: TensorNode) -> None:
         """Note what a variable was read as."""
         self.watch_variable(variable)
         super().note_read(variable, node)
 
 
-class _Running(threading.local):
+class _ActiveTraces(threading.local):
     def __init__(self) -> None:
-        self.traces: list[Trace] = []
+        self.traces: list[FunctionTrace] = []
 
 
-_running = _Running()
+_running = _ActiveTraces()
 #: What ``tf.config.run_functions_eagerly`` set.
 _settings = {"eagerly": False}
 
 
-class Function:
+class PolymorphicFunction:
     """A function as ``tf.function`` gives it."""
 
     def __init__(
@@ -173,7 +173,7 @@ class Function:
         self._calls += 1
         if _settings["eagerly"]:
             return self._function(*args, **kwargs)
-        trace = Trace()
+        trace = FunctionTrace()
         stack = active()
         stack.append(trace)
         _running.traces.append(trace)
@@ -195,12 +195,12 @@ class Function:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        bound = Function(types.MethodType(self._function, instance), self._signature)
+        bound = PolymorphicFunction(types.MethodType(self._function, instance), self._signature)
         bound._calls = self._calls
         bound._draws, bound._instance = self._draws, id(instance)
         return bound
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> PolymorphicFunction:
         """The same, which is one function for all tensors, with what else was given bound."""
         named = inspect.signature(self._function)
         try:
@@ -215,7 +215,7 @@ class Function:
         }
         if not bound:
             return self
-        return Function(functools.partial(self._function, **bound), self._signature)
+        return PolymorphicFunction(functools.partial(self._function, **bound), self._signature)
 
     def experimental_get_tracing_count(self) -> int:
         """How often it was run first: once, or not at all."""
@@ -238,7 +238,7 @@ def function(
     """The function as it is: what it computes is compiled by the service anyway."""
     if func is None:
         return functools.partial(function, input_signature=input_signature)
-    return Function(func, input_signature)
+    return PolymorphicFunction(func, input_signature)
 
 
 def _signature(args: Any, kwargs: Any) -> Hashable:
@@ -268,7 +268,7 @@ class init_scope:  # noqa: N801 - TensorFlow's name
     """A context outside of all functions and tapes."""
 
     def __enter__(self) -> None:
-        self._traces: list[Trace] = _running.traces
+        self._traces: list[FunctionTrace] = _running.traces
         _running.traces = []
         self._paused: Any = paused()
         self._paused.__enter__()
@@ -308,7 +308,7 @@ def gradients(
         seeds = [None if seed is None else convert_to_tensor(seed) for seed in given]
     ends = [convert_to_tensor(each)._node for each in nest.flatten(stop_gradients or [])]
     nodes = [convert_to_tensor(each)._node for each in targets]
-    found = pull(trace, nodes, seeds, [_source(trace, each) for each in sources], ends)
+    found = vjp(trace, nodes, seeds, [_source(trace, each) for each in sources], ends)
     if zero:
         found = [
             _zeros(each) if part is None else part
@@ -373,7 +373,7 @@ def _outputs(result: Any, dtypes: Any) -> Any:
     return convert_to_tensor(result, dtypes)
 
 
-def _trace(what: str) -> Trace:
+def _trace(what: str) -> FunctionTrace:
     if not _running.traces:
         raise RuntimeError(
             f"tf.{what} is not supported when eager execution is enabled. "
@@ -382,7 +382,7 @@ def _trace(what: str) -> Trace:
     return _running.traces[-1]
 
 
-def _source(trace: Trace, value: Any) -> Source:
+def _source(trace: FunctionTrace, value: Any) -> Source:
     if isinstance(value, Variable):
         nodes = dict.fromkeys([*trace.reads_of(value), value._node])
         return Source(list(nodes), Spec(value.dtype, value._node.shape))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import checks, dtypes, host
+from gradwire.tf import checks, dtypes, static
 from gradwire.tf.arrays import concat, expand_dims, reshape
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
@@ -40,7 +40,7 @@ def gather(
     lengths, of_places = x._lengths(), places._lengths()
     text = "Expected axis in the range [-{rank}, {rank}), but got {axis} [Op:GatherV2]"
     count = batch_dims + len(of_places) if batch_dims < 0 else batch_dims
-    along = count if axis is None else host.axis_of(axis, len(lengths), text)
+    along = count if axis is None else static.axis_of(axis, len(lengths), text)
     _check_range(places, lengths[along])
     shape = lengths[:along] + of_places[count:] + lengths[along + 1 :]
     if x.dtype == dtypes.string:
@@ -98,8 +98,8 @@ def gather_nd(
     if len(wrong):
         where = tuple(wrong[0].tolist())
         raise invalid(
-            f"indices[{','.join(map(str, where))}] = {host.listed(value[where])} does not index "
-            f"into param shape {host.listed(lengths)}, node name: GatherNd [Op:GatherNd] name: "
+            f"indices[{','.join(map(str, where))}] = {static.listed(value[where])} does not index "
+            f"into param shape {static.listed(lengths)}, node name: GatherNd [Op:GatherNd] name: "
         )
     shape = of_places[:-1] + lengths[batch_dims + depth :]
     if x.dtype == dtypes.string and not batch_dims:
@@ -122,7 +122,7 @@ def scatter_nd(
 ) -> Tensor:
     """Zeros with updates added at their places, which stand along the last axis of ``indices``."""
     places, values = convert_to_tensor(indices), convert_to_tensor(updates)
-    lengths = host.lengths(shape)
+    lengths = static.lengths(shape)
     check_scatter("ScatterNd", places, lengths)
     spec = Spec(values.dtype, lengths)
     return call("tf.scatter_nd", places, values, list(lengths), spec=spec, now=False)
@@ -136,8 +136,8 @@ def check_scatter(op: str, places: Tensor, lengths: Sequence[int]) -> None:
     if len(wrong):
         where = tuple(wrong[0].tolist())
         raise invalid(
-            f"indices[{','.join(map(str, where))}] = {host.listed(value[where])} does not index "
-            f"into shape {host.listed(lengths)} [Op:{op}]"
+            f"indices[{','.join(map(str, where))}] = {static.listed(value[where])} does not index "
+            f"into shape {static.listed(lengths)} [Op:{op}]"
         )
 
 
@@ -147,11 +147,11 @@ def boolean_mask(
     """The slices for which the mask holds, in order."""
     if hasattr(tensor, "_masked"):
         return tensor._masked(mask)
-    x, chosen = convert_to_tensor(tensor), host.array(mask)
+    x, chosen = convert_to_tensor(tensor), static.array(mask)
     if chosen.ndim == 0:
         raise ValueError("mask cannot be scalar.")
     lengths = x._lengths()
-    first = 0 if axis is None else host.integer(axis)
+    first = 0 if axis is None else static.integer(axis)
     part = lengths[first : first + chosen.ndim]
     if part != chosen.shape:
         raise ValueError(f"Shapes {part} and {chosen.shape} are incompatible")
@@ -168,7 +168,7 @@ def where(
 ) -> Tensor:
     """``x`` where the condition holds, else ``y``; without these, the places where it holds."""
     if x is None and y is None:
-        return tensor_of(np.argwhere(host.array(condition)).astype(np.int64))
+        return tensor_of(np.argwhere(static.array(condition)).astype(np.int64))
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     chosen = convert_to_tensor(condition)
@@ -189,12 +189,12 @@ def where(
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
-        a, b, c = (host.listed(each) for each in shapes)
+        a, b, c = (static.listed(each) for each in shapes)
         raise invalid(
             f"condition {a}, then {b}, and else {c} must be broadcastable [Op:SelectV2]"
         ) from None
     if dtype == dtypes.string:
-        parts = [host.array(value) for value in (left, right)]
+        parts = [static.array(value) for value in (left, right)]
         return tensor_of(np.where(chosen._value(), *parts), dtype)
     if not isinstance(left, Tensor) and not isinstance(right, Tensor):
         left = convert_to_tensor(left, dtype)
@@ -225,7 +225,7 @@ def one_hot(
         raise TypeError(
             f"dtype {found[0].name} of on_value does not match dtype {found[-1].name} of off_value"
         )
-    count = host.integer(depth)
+    count = static.integer(depth)
     if count < 0:
         raise invalid(f"depth must be non-negative, got: {count} [Op:OneHot] name: ")
     on, off = (
@@ -247,7 +247,7 @@ def dynamic_partition(
     data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
     """The slices of each partition, in order."""
-    x, numbers = convert_to_tensor(data), host.array(partitions)
+    x, numbers = convert_to_tensor(data), static.array(partitions)
     flat = reshape(x, [-1, *x._lengths()[numbers.ndim :]])
     wanted = numbers.reshape(-1)
     return [gather(flat, np.flatnonzero(wanted == part)) for part in range(num_partitions)]
@@ -257,7 +257,7 @@ def dynamic_stitch(
     indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None
 ) -> Tensor:
     """Slices put at their places; of those for one place the last counts."""
-    places = [host.array(each) for each in indices]
+    places = [static.array(each) for each in indices]
     values = [convert_to_tensor(each) for each in data]
     rest = values[0]._lengths()[places[0].ndim :]
     rows = concat([reshape(each, [-1, *rest]) for each in values], 0)
@@ -287,7 +287,7 @@ def embedding_lookup(
 def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """The same bytes as elements of another dtype; it has no derivative."""
     kind = dtypes.as_dtype(type)
-    return unregistered("Bitcast", [input], lambda: _same_bytes(host.array(input), kind))
+    return unregistered("Bitcast", [input], lambda: _same_bytes(static.array(input), kind))
 
 
 def _same_bytes(array: Any, kind: dtypes.DType) -> Tensor:
@@ -295,7 +295,7 @@ def _same_bytes(array: Any, kind: dtypes.DType) -> Tensor:
         if not array.ndim or array.shape[-1] * array.dtype.itemsize != kind.size:
             raise invalid(
                 f"Cannot bitcast from {dtypes.of_numpy(array.dtype).names_in_errors} to "
-                f"{kind.names_in_errors}: shape {host.listed(array.shape)} [Op:Bitcast]"
+                f"{kind.names_in_errors}: shape {static.listed(array.shape)} [Op:Bitcast]"
             )
         return tensor_of(array.view(kind.storage)[..., 0], kind)
     if kind.size < array.dtype.itemsize:

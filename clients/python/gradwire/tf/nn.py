@@ -1,10 +1,10 @@
 """``tf.nn``: layers, losses, normalisation."""
 
 from gradwire.tf import nn_experimental as experimental
-from gradwire.tf.alignments import ctc_loss
 from gradwire.tf.blocks import atrous_conv2d, atrous_conv2d_transpose, space_to_batch
+from gradwire.tf.ctc import ctc_loss
 from gradwire.tf.gathering import embedding_lookup
-from gradwire.tf.logits import (
+from gradwire.tf.nn_losses import (
     batch_norm_with_global_normalization,
     compute_average_loss,
     dropout,

@@ -1,5 +1,5 @@
 """``tf.nn.experimental``."""
 
-from gradwire.tf.logits import stateless_dropout
+from gradwire.tf.nn_losses import stateless_dropout
 
 __all__ = ["stateless_dropout"]

@@ -25,7 +25,7 @@ class Spec(NamedTuple):
 UNKNOWN: Spec = Spec()
 
 
-class Node(Term):
+class TensorNode(Term):
     """A value that the service computes, or that is known already."""
 
     __slots__ = ("depth", "dtype", "hint", "kept", "owner", "rows", "shape", "value")
@@ -39,7 +39,11 @@ class Node(Term):
         self.value: Any = None
         #: How many operations one after another lead to it from known values.
         self.depth: int = 1 + max(
-            [each.depth for each in operands if isinstance(each, Node) and each.value is None],
+            [
+                each.depth
+                for each in operands
+                if isinstance(each, TensorNode) and each.value is None
+            ],
             default=0,
         )
         self.hint: str = "c"
@@ -78,9 +82,9 @@ class Node(Term):
             self.forget()
 
 
-def known(value: Any, dtype: DType, hint: str = "c") -> Node:
+def known(value: Any, dtype: DType, hint: str = "c") -> TensorNode:
     """A node whose value is known from the beginning."""
-    node: Node = Node.__new__(Node)
+    node: TensorNode = TensorNode.__new__(TensorNode)
     node.parts, node.operands, node.scope, node.place = (), (), None, None
     node.dtype, node.shape = dtype, np.shape(value)
     node.value, node.hint, node.kept, node.owner = value, hint, 0, None
@@ -91,16 +95,16 @@ def known(value: Any, dtype: DType, hint: str = "c") -> Node:
 class Recorder(Protocol):
     """What is told of every operation that is called while it records."""
 
-    def note(self, node: Node) -> None:
+    def note(self, node: TensorNode) -> None:
         """An operation was called, of which this is a result."""
 
-    def note_crossing(self, crossing: Any) -> None:
+    def note_custom_gradient(self, custom_gradient: Any) -> None:
         """An operation with a gradient of the user's own was called."""
 
     def note_made(self, variable: Any) -> None:
         """A variable was made."""
 
-    def note_read(self, variable: Any, node: Node) -> None:
+    def note_read(self, variable: Any, node: TensorNode) -> None:
         """A variable was read, of whose value this is the node."""
 
 
@@ -138,7 +142,7 @@ def active() -> list[Recorder]:
     return _active.stack
 
 
-def record(node: Node) -> Node:
+def record(node: TensorNode) -> TensorNode:
     """Tell all who record of an operation."""
     for recorder in _active.stack:
         recorder.note(node)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire.tf import checks, dtypes, host
+from gradwire.tf import checks, dtypes, static
 from gradwire.tf.calls import call, calls
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
@@ -47,7 +47,7 @@ def sort(
     x = convert_to_tensor(values)
     falling = _falling(direction)
     text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
-    host.axis_of(axis, len(x._lengths()), text)
+    static.axis_of(axis, len(x._lengths()), text)
     spec = Spec(x.dtype, x._node.shape)
     return call("tf.sort", x, axis, "DESCENDING" if falling else "ASCENDING", spec=spec)
 
@@ -63,7 +63,7 @@ def argsort(
     x = convert_to_tensor(values)
     falling = _falling(direction)
     text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
-    host.axis_of(axis, len(x._lengths()), text)
+    static.axis_of(axis, len(x._lengths()), text)
     spec = Spec(dtypes.int32, x._node.shape)
     return call("tf.argsort", x, axis, "DESCENDING" if falling else "ASCENDING", spec=spec)
 
@@ -102,9 +102,11 @@ def _place(op: str, function: str, value: Any, axis: Any, output_type: Any) -> T
     checks.check_allowed(op, x.dtype, (*kinds.EXTREMES, "bool"))
     lengths, kind = x._lengths(), dtypes.as_dtype(output_type)
     text = f"Expected dimension in the range [-{{rank}}, {{rank}}), but got {{axis}} [Op:{op}]"
-    place = host.axis_of(0 if axis is None else axis, len(lengths), text)
+    place = static.axis_of(0 if axis is None else axis, len(lengths), text)
     if not lengths[place]:
-        raise invalid(f"Reduction axis {place} is empty in shape {host.listed(lengths)} [Op:{op}]")
+        raise invalid(
+            f"Reduction axis {place} is empty in shape {static.listed(lengths)} [Op:{op}]"
+        )
     spec = Spec(kind, (*lengths[:place], *lengths[place + 1 :]))
     return call(function, x, place, kind.storage.name, spec=spec)
 
@@ -117,7 +119,7 @@ def top_k(
     name: str | None = None,
 ) -> TopKV2:
     """The largest elements along the last axis, falling, and their places."""
-    x, count = convert_to_tensor(input), host.integer(k)
+    x, count = convert_to_tensor(input), static.integer(k)
     lengths, kind = x._lengths(), dtypes.as_dtype(index_type)
     if not lengths:
         raise invalid("input must be >= 1-D, got shape [] [Op:TopKV2] name: ")
@@ -179,7 +181,7 @@ def searchsorted(
     name: str | None = None,
 ) -> Tensor:
     """The places in rising sequences where values belong, before equal ones or after ("right")."""
-    row, sought = host.array(sorted_sequence), host.array(values)
+    row, sought = static.array(sorted_sequence), static.array(values)
     where: Any = side
     if side not in ("left", "right"):
         raise ValueError("Argument `side` must be either 'right' or 'left'. Received: `side`")
@@ -221,7 +223,7 @@ def bincount(
     binary_output: bool = False,
 ) -> Tensor:
     """How often each number occurs, or the sum of its weights."""
-    flat = host.array(arr.flat_values if hasattr(arr, "flat_values") else arr)
+    flat = static.array(arr.flat_values if hasattr(arr, "flat_values") else arr)
     if axis not in (None, 0, -1):
         raise ValueError(
             f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported."
@@ -231,13 +233,13 @@ def bincount(
         raise invalid("Input arr must be non-negative! [Op:DenseBincount]")
     length = int(flat.max(initial=-1)) + 1
     if minlength is not None:
-        length = max(length, host.integer(minlength))
+        length = max(length, static.integer(minlength))
     if maxlength is not None:
-        length = min(length, host.integer(maxlength))
+        length = min(length, static.integer(maxlength))
     kind = dtypes.as_dtype(dtype) if weights is None else convert_to_tensor(weights).dtype
     each: list[Any] = [None] * len(rows)
     if weights is not None:
-        each = list(host.array(weights).reshape(len(rows), -1))
+        each = list(static.array(weights).reshape(len(rows), -1))
     counts = []
     for row, weight in zip(rows, each, strict=True):
         kept = row < length
@@ -255,8 +257,8 @@ def histogram_fixed_width(
     name: str | None = None,
 ) -> Tensor:
     """How many elements are in each of equal bins; what lies outside counts in the last ones."""
-    count, kind = host.integer(nbins), dtypes.as_dtype(dtype)
-    bins = host.array(histogram_fixed_width_bins(values, value_range, nbins)).reshape(-1)
+    count, kind = static.integer(nbins), dtypes.as_dtype(dtype)
+    bins = static.array(histogram_fixed_width_bins(values, value_range, nbins)).reshape(-1)
     return tensor_of(np.bincount(bins, minlength=count).astype(kind.storage), kind)
 
 
@@ -268,8 +270,8 @@ def histogram_fixed_width_bins(
     name: str | None = None,
 ) -> Tensor:
     """The bin of each element."""
-    x, count, kind = host.array(values), host.integer(nbins), dtypes.as_dtype(dtype)
-    low, high = host.array(value_range).astype(x.dtype)
+    x, count, kind = static.array(values), static.integer(nbins), dtypes.as_dtype(dtype)
+    low, high = static.array(value_range).astype(x.dtype)
     bins = np.floor(count * ((x - low) / (high - low)))
     return tensor_of(np.clip(bins, 0, count - 1).astype(kind.storage), kind)
 
@@ -283,25 +285,25 @@ def confusion_matrix(
     name: str | None = None,
 ) -> Tensor:
     """How often each prediction, a column, was made for each label, a row."""
-    rows, columns = (host.array(each).astype(np.int64) for each in (labels, predictions))
+    rows, columns = (static.array(each).astype(np.int64) for each in (labels, predictions))
     most = int(max(rows.max(initial=-1), columns.max(initial=-1))) + 1
-    count = most if num_classes is None else host.integer(num_classes)
+    count = most if num_classes is None else static.integer(num_classes)
     if most > count:
         raise invalid(f"`labels` out of bound: Condition x < y did not hold: {most - 1}, {count}")
     kind = dtypes.as_dtype(dtype)
     matrix = np.zeros((count, count), kind.storage)
-    each = 1 if weights is None else host.array(weights).astype(kind.storage)
+    each = 1 if weights is None else static.array(weights).astype(kind.storage)
     np.add.at(matrix, (rows, columns), each)
     return tensor_of(matrix, kind)
 
 
 def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether no element is less than the one before."""
-    flat = host.array(x).reshape(-1)
+    flat = static.array(x).reshape(-1)
     return tensor_of(np.all(flat[1:] >= flat[:-1]))
 
 
 def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether every element is larger than the one before."""
-    flat = host.array(x).reshape(-1)
+    flat = static.array(x).reshape(-1)
     return tensor_of(np.all(flat[1:] > flat[:-1]))

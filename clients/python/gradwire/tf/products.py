@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import checks, dtypes, host
+from gradwire.tf import checks, dtypes, static
 from gradwire.tf.arrays import tensors, unstack
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
@@ -33,7 +33,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         empty = [np.broadcast_to(np.zeros((), np.int8), part._lengths()) for part in parts]
         shape = np.einsum(equation, *empty).shape
     except ValueError as error:
-        shapes = ", ".join(host.listed(part._lengths()) for part in parts)
+        shapes = ", ".join(static.listed(part._lengths()) for part in parts)
         raise invalid(f"{error}: {equation!r} of shapes {shapes} [Op:Einsum] name: ") from None
     return call("tf.einsum", equation.replace(" ", ""), *parts, spec=Spec(parts[0].dtype, shape))
 
@@ -59,8 +59,8 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: str | None = None) 
     for i, j in zip(*pairs, strict=True):
         if left[i] != right[j]:
             raise invalid(
-                f"Matrix size-incompatible: In[0]: {host.listed(left)}, In[1]: "
-                f"{host.listed(right)} [Op:MatMul] name: "
+                f"Matrix size-incompatible: In[0]: {static.listed(left)}, In[1]: "
+                f"{static.listed(right)} [Op:MatMul] name: "
             )
     shape = tuple([n for i, n in enumerate(left) if i not in pairs[0]])
     shape += tuple([n for i, n in enumerate(right) if i not in pairs[1]])
@@ -85,7 +85,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
         if shape != shapes[0]:
             raise invalid(
                 "Inputs to operation AddN must have the same size and shape.  Input 0: "
-                f"{host.listed(shapes[0])} != input {i}: {host.listed(shape)} [Op:AddN] name: "
+                f"{static.listed(shapes[0])} != input {i}: {static.listed(shape)} [Op:AddN] name: "
             )
     if len(parts) == 1:
         return parts[0] if isinstance(inputs[0], Tensor) else convert_to_tensor(inputs[0])

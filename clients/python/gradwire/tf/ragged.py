@@ -9,10 +9,10 @@ import numpy as np
 
 from gradwire.tf.conversion import constant as dense_constant
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.placing import Integers, integers
 from gradwire.tf.ragged_joining import stacked
 from gradwire.tf.ragged_parts import is_ragged, part
 from gradwire.tf.ragged_tensors import RaggedTensor
+from gradwire.tf.scatter_host import Integers, integers
 from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = [

@@ -11,8 +11,8 @@ import numpy as np
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import int64
 from gradwire.tf.errors import invalid
-from gradwire.tf.placing import integers
 from gradwire.tf.ragged_parts import check_splits, count, from_tensor, is_ragged, positions
+from gradwire.tf.scatter_host import integers
 from gradwire.tf.tensors import Operand
 
 

@@ -13,7 +13,7 @@ from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
-from gradwire.tf.placing import Integers, integers, taken
+from gradwire.tf.scatter_host import Integers, integers, taken
 from gradwire.tf.tensors import Operand, Tensor
 
 

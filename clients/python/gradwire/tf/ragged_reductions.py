@@ -11,8 +11,8 @@ from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
-from gradwire.tf.placing import Integers, integers, summed
 from gradwire.tf.ragged_parts import is_ragged, positions
+from gradwire.tf.scatter_host import Integers, integers, summed
 from gradwire.tf.tensors import METHODS, Tensor
 
 #: How elements at one place become one, by the name of a reduction.

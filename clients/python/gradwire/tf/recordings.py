@@ -1,4 +1,4 @@
-"""What a tape has recorded, and what of it lies between targets and sources."""
+"""The recording of a tape, and its replay between sources and targets."""
 
 from __future__ import annotations
 
@@ -7,33 +7,32 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradwire.tf.nodes import Node, record
+from gradwire.tf.nodes import TensorNode, record
 from gradwire.tracing.terms import Body, Term, dependencies
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crossing:
-    """A gradient of the user's own: ``function`` takes the outputs' and gives the inputs'."""
+class CustomGradient:
+    """A custom gradient: ``function`` maps the outputs' gradients to the inputs'."""
 
-    inputs: tuple[Node, ...]
-    outputs: tuple[Node, ...]
+    inputs: tuple[TensorNode, ...]
+    outputs: tuple[TensorNode, ...]
     function: Callable[..., Sequence[Any]]
 
 
-class Recording:
-    """Operations on watched values, told by ``nodes.record`` while it is among the active ones."""
+class TapeRecording:
+    """Operations on watched values, noted by ``nodes.record`` while the recording is active."""
 
     def __init__(self, *, watches_reads: bool = True) -> None:
-        #: What is watched, and what was computed from it.
+        #: Watched values, and values computed from them.
         self.known: set[Term] = set()
-        #: The latter: results of operations, in the order of their calls.
-        #: A gradient of the user's own stands beside the results that it belongs to.
-        self.recorded: dict[Term, Crossing | None] = {}
+        #: Results of operations, in the order of their calls, with their custom gradient if any.
+        self.recorded: dict[Term, CustomGradient | None] = {}
         self.watches_reads: bool = watches_reads
         #: Each variable that is watched, with the nodes that it was read as.
-        self._variables: dict[int, tuple[Any, dict[Node, None]]] = {}
+        self._variables: dict[int, tuple[Any, dict[TensorNode, None]]] = {}
 
-    def note(self, node: Node) -> None:
+    def note(self, node: TensorNode) -> None:
         """Record an operation if one of its operands is known."""
         known = self.known
         for operand in node.operands:
@@ -41,26 +40,26 @@ class Recording:
                 self.add(node)
                 return
 
-    def add(self, node: Node, crossing: Crossing | None = None) -> None:
+    def add(self, node: TensorNode, custom_gradient: CustomGradient | None = None) -> None:
         """Record an operation."""
         if node not in self.recorded:
             self.known.add(node)
-            self.recorded[node] = crossing
+            self.recorded[node] = custom_gradient
             node.kept += 1
 
-    def note_crossing(self, crossing: Crossing) -> None:
-        """Record an operation with a gradient of the user's own."""
-        crossed = any(node in self.known for node in crossing.inputs)
-        for node in crossing.outputs:
+    def note_custom_gradient(self, custom_gradient: CustomGradient) -> None:
+        """Record an operation with a custom gradient."""
+        crossed = any(node in self.known for node in custom_gradient.inputs)
+        for node in custom_gradient.outputs:
             if crossed:
-                self.add(node, crossing)
+                self.add(node, custom_gradient)
             else:
                 self.note(node)
 
     def note_made(self, variable: Any) -> None:
-        """A variable is of interest once it is read."""
+        """Ignore a new variable until it is read."""
 
-    def note_read(self, variable: Any, node: Node) -> None:
+    def note_read(self, variable: Any, node: TensorNode) -> None:
         """Watch a variable's value where it is read."""
         entry = self._variables.get(id(variable))
         if entry is None:
@@ -70,7 +69,7 @@ class Recording:
         entry[1][node] = None
         self.known.add(node)
 
-    def watch(self, node: Node) -> None:
+    def watch(self, node: TensorNode) -> None:
         """Watch a value from now on."""
         self.known.add(node)
 
@@ -78,7 +77,7 @@ class Recording:
         """Watch a variable's values from now on."""
         self._variables.setdefault(id(variable), (variable, {}))
 
-    def reads_of(self, variable: Any) -> list[Node]:
+    def reads_of(self, variable: Any) -> list[TensorNode]:
         """The nodes that a watched variable was read as."""
         entry = self._variables.get(id(variable))
         return [] if entry is None else list(entry[1])
@@ -89,9 +88,9 @@ class Recording:
         return tuple(sorted(found, key=lambda variable: variable._number))
 
     def release(self) -> None:
-        """Need nothing any more."""
+        """Drop all that is recorded."""
         for node in self.recorded:
-            if isinstance(node, Node):
+            if isinstance(node, TensorNode):
                 node.kept -= 1
                 node.cut()
         self.recorded.clear()
@@ -102,7 +101,7 @@ class Recording:
         self.release()
 
     def _captures(self, body: Body) -> bool:
-        """Whether a function of the program computes with something known."""
+        """True if a function of the program captures a known value."""
         found = False
 
         def known(term: Term) -> bool:
@@ -114,34 +113,36 @@ class Recording:
         return found
 
 
-class Clones:
-    """What a recording says of targets, once more, as functions of copies of the sources.
+class Replay:
+    """A recording's operations repeated as functions of copies of the sources.
 
-    All that the recording does not hold stays what it is, and is constant to derivatives in the
-    copies. The clones are operations like others: who else records may record them.
+    Values that the recording does not have stay as they are, and are constant in derivatives. The
+    clones are ordinary operations, which other active tapes record.
     """
 
     def __init__(
-        self, recording: Recording, targets: Iterable[Node], ends: Iterable[Term] = ()
+        self, recording: TapeRecording, targets: Iterable[TensorNode], ends: Iterable[Term] = ()
     ) -> None:
-        self.recording: Recording = recording
+        self.recording: TapeRecording = recording
         self._made: dict[Term, Term] = {}
-        #: What is constant however it was computed.
+        #: Values that are constant although they were computed.
         self._ends: set[Term] = set(ends)
-        #: What is recorded of the targets' computation, each node after its operands.
+        #: The recorded computation of the targets, each node after its operands.
         self.order: list[Term] = _recorded_order(recording, list(targets), self._ends)
 
-    def crossings(self) -> list[Crossing]:
-        """The gradients of the user's own on the way, in the order of their calls."""
+    def custom_gradients(self) -> list[CustomGradient]:
+        """The custom gradients in the targets' computation, in the order of their calls."""
         recorded = (self.recording.recorded.get(term) for term in self.order)
-        return list(dict.fromkeys([crossing for crossing in recorded if crossing is not None]))
+        return list(dict.fromkeys([each for each in recorded if each is not None]))
 
-    def consumers(self, node: Node) -> list[Node]:
+    def consumers(self, node: TensorNode) -> list[TensorNode]:
         """The recorded operations that have a node as operand."""
-        return [term for term in self.order if isinstance(term, Node) and node in term.operands]
+        return [
+            term for term in self.order if isinstance(term, TensorNode) and node in term.operands
+        ]
 
-    def backward(self, targets: Sequence[Node]) -> list[Term]:
-        """What is recorded in the order in which TensorFlow goes back: breadth first."""
+    def backward(self, targets: Sequence[TensorNode]) -> list[Term]:
+        """The recorded operations in TensorFlow's backward order: breadth first."""
         uses = Counter(
             operand
             for term in self.order
@@ -159,7 +160,7 @@ class Clones:
                     waiting.append(operand)
         return gone
 
-    def make(self, sources: Iterable[Node], *, whole: Iterable[Node] = ()) -> None:
+    def make(self, sources: Iterable[TensorNode], *, whole: Iterable[TensorNode] = ()) -> None:
         """Clone for sources; those in ``whole`` are copied even where others lead to them."""
         wanted, leaves = set(sources), set(whole)
         recorded = self.recording.recorded
@@ -179,29 +180,31 @@ class Clones:
             if node not in self._made:
                 self._copy(node)
 
-    def of(self, node: Node) -> Node | None:
+    def of(self, node: TensorNode) -> TensorNode | None:
         """The clone of a node; ``None`` where it does not depend on any source."""
         made = self._made.get(node)
-        return made if isinstance(made, Node) else None
+        return made if isinstance(made, TensorNode) else None
 
     def _copy(self, term: Term) -> None:
-        if isinstance(term, Node):
-            self._made[term] = record(Node(("copy(", ")"), (term,), term.spec))
+        if isinstance(term, TensorNode):
+            self._made[term] = record(TensorNode(("copy(", ")"), (term,), term.spec))
 
     def _clone(self, term: Term) -> Term:
         if isinstance(term, Body):
             result = self._made.get(term.result, term.result)
             return term if result is term.result else Body(term.inside, term.params, result)
         operands = tuple([self._made.get(operand, operand) for operand in term.operands])
-        if operands == term.operands or not isinstance(term, Node):
+        if operands == term.operands or not isinstance(term, TensorNode):
             return term
-        clone = Node(term.parts, operands, term.spec)
+        clone = TensorNode(term.parts, operands, term.spec)
         clone.place = term.place
         return record(clone)
 
 
-def _recorded_order(recording: Recording, targets: list[Node], ends: Container[Term]) -> list[Term]:
-    """What is known of the targets' computation, each node after its operands."""
+def _recorded_order(
+    recording: TapeRecording, targets: list[TensorNode], ends: Container[Term]
+) -> list[Term]:
+    """The recorded computation of the targets, each node after its operands."""
     order: list[Term] = []
     seen: set[Term] = set()
     stack: list[tuple[Term, bool]] = [(target, False) for target in reversed(targets)]
@@ -218,7 +221,7 @@ def _recorded_order(recording: Recording, targets: list[Node], ends: Container[T
         if isinstance(term, Body):
             stack.append((term.result, False))
         elif term in recorded and term not in ends:
-            crossing = recorded[term]
-            operands = term.operands if crossing is None else crossing.inputs
+            custom_gradient = recorded[term]
+            operands = term.operands if custom_gradient is None else custom_gradient.inputs
             stack.extend((operand, False) for operand in reversed(operands))
     return order

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gradwire.tf.nodes import Node
+from gradwire.tf.nodes import TensorNode
 from gradwire.tracing.terms import Term, dependencies
 
 #: How the text of a rectifier begins.
@@ -20,7 +20,7 @@ RECTIFIERS: tuple[str, ...] = (
 )
 
 
-def are_between(targets: Sequence[Node], source: Node) -> bool:
+def are_between(targets: Sequence[TensorNode], source: TensorNode) -> bool:
     """Whether targets are computed by gradients across rectifiers of what a source leads to."""
     order = dependencies(targets, lambda term: False)
     gradients = [term for term in order if term.parts and term.parts[0].startswith("vjp(")]

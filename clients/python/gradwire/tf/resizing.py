@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import dtypes, host
+from gradwire.tf import dtypes, static
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype
@@ -47,7 +47,7 @@ def resize(
     lengths = x._lengths()
     if len(lengths) not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
-    height, width = host.lengths(size)
+    height, width = static.lengths(size)
     if preserve_aspect_ratio:
         scale = min(height / lengths[-3], width / lengths[-2])
         height, width = (round(scale * length) for length in lengths[-3:-1])
@@ -87,7 +87,7 @@ def resize_with_crop_or_pad(image: TensorLike, target_height: Ints, target_width
     """The middle of a picture, or the picture within a border of zeros."""
     x = convert_to_tensor(image)
     height, width = x._lengths()[-3:-1]
-    wanted = host.integer(target_height), host.integer(target_width)
+    wanted = static.integer(target_height), static.integer(target_width)
     cut = [max((n - m) // 2, 0) for n, m in zip((height, width), wanted, strict=True)]
     kept = [min(n, m) for n, m in zip((height, width), wanted, strict=True)]
     border = [max((m - n) // 2, 0) for n, m in zip((height, width), wanted, strict=True)]
@@ -105,7 +105,7 @@ def resize_with_pad(
     """The picture as large as fits, within a border of zeros."""
     x = convert_to_tensor(image)
     lengths = x._lengths()[-3:-1]
-    wanted = host.integer(target_height), host.integer(target_width)
+    wanted = static.integer(target_height), static.integer(target_width)
     ratio = max(n / m for n, m in zip(lengths, wanted, strict=True))
     size = [math.floor(n / ratio) for n in lengths]
     border = [max(0, math.floor((m - n / ratio) / 2)) for n, m in zip(lengths, wanted, strict=True)]
@@ -129,7 +129,7 @@ def _maybe(change: Callable[..., Tensor], image: TensorLike, draw: Callable[...,
     lengths = x._lengths()
     if len(lengths) == 3:
         return change(x) if float(draw([])) < 0.5 else x
-    drawn = np.round(host.array(draw([lengths[0]]))).reshape(-1, 1, 1, 1)
+    drawn = np.round(static.array(draw([lengths[0]]))).reshape(-1, 1, 1, 1)
     return where(drawn == 1, change(x), x)
 
 
@@ -186,8 +186,8 @@ def random_crop(
     value: TensorLike, size: Ints, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """A part of a size, from anywhere."""
-    x, wanted = convert_to_tensor(value), host.lengths(size)
-    drawn = host.array(stateful.uniform([len(wanted)], 0, 2**31 - 1, dtypes.int32, seed))
+    x, wanted = convert_to_tensor(value), static.lengths(size)
+    drawn = static.array(stateful.uniform([len(wanted)], 0, 2**31 - 1, dtypes.int32, seed))
     return _cropped(x, wanted, drawn)
 
 
@@ -195,9 +195,9 @@ def stateless_random_crop(
     value: TensorLike, size: Ints, seed: TensorLike, name: str | None = None
 ) -> Tensor:
     """A part of a size, from a place that the seed decides."""
-    x, wanted = convert_to_tensor(value), host.lengths(size)
+    x, wanted = convert_to_tensor(value), static.lengths(size)
     drawn = stateless.stateless_uniform([len(wanted)], seed, 0, 2**31 - 1, dtypes.int32)
-    return _cropped(x, wanted, host.array(drawn))
+    return _cropped(x, wanted, static.array(drawn))
 
 
 def _cropped(x: Tensor, wanted: tuple[int, ...], drawn: Any) -> Tensor:
@@ -251,10 +251,10 @@ def non_max_suppression(
     name: str | None = None,
 ) -> Tensor:
     """Boxes by falling score, without those that overlap a better one too much."""
-    areas, marks = host.array(boxes), host.array(scores)
+    areas, marks = static.array(boxes), static.array(scores)
     kept: list[int] = []
     for place in np.argsort(-marks, kind="stable").tolist():
-        if len(kept) >= host.integer(max_output_size) or marks[place] <= score_threshold:
+        if len(kept) >= static.integer(max_output_size) or marks[place] <= score_threshold:
             break
         if all(_overlap(areas[place], areas[other]) <= iou_threshold for other in kept):
             kept.append(place)
@@ -275,9 +275,9 @@ def draw_bounding_boxes(
     images: TensorLike, boxes: TensorLike, colors: TensorLike | None, name: str | None = None
 ) -> Tensor:
     """Pictures with the outlines of boxes."""
-    pixels, outlines = host.array(images).copy(), host.array(boxes)
+    pixels, outlines = static.array(images).copy(), static.array(boxes)
     height, width, depth = pixels.shape[1:]
-    palette = np.eye(max(depth, 1))[:, :depth] if colors is None else host.array(colors)
+    palette = np.eye(max(depth, 1))[:, :depth] if colors is None else static.array(colors)
     for picture, frames in zip(pixels, outlines, strict=True):
         for number, (y0, x0, y1, x1) in enumerate(frames):
             color = palette[number % len(palette)][:depth]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import checks, host
+from gradwire.tf import checks, static
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.errors import invalid
@@ -94,7 +94,7 @@ def rows_reduced(kind: str, data: Any, indices: Any, segment_ids: Any, count: An
 
 
 def _sorted(kind: str, data: Any, segment_ids: Any) -> Tensor:
-    x, numbers = convert_to_tensor(data), host.array(segment_ids)
+    x, numbers = convert_to_tensor(data), static.array(segment_ids)
     op = f"Segment{kind.title()}"
     if numbers.ndim != 1:
         raise invalid(f"segment_ids should be a vector. [Op:{op}]")
@@ -119,11 +119,11 @@ def _unsorted(kind: str, data: Any, segment_ids: Any, num_segments: Any) -> Tens
     x, numbers = convert_to_tensor(data), convert_to_tensor(segment_ids)
     op = f"UnsortedSegment{kind.title()}"
     checks.check_allowed(op, x.dtype, kinds.EXTREMES if kind in ("max", "min") else kinds.SUMS)
-    count, lengths, places = host.integer(num_segments), x._lengths(), numbers._value()
+    count, lengths, places = static.integer(num_segments), x._lengths(), numbers._value()
     if lengths[: places.ndim] != places.shape:
         raise invalid(
-            f"data.shape = {host.listed(lengths)} does not start with segment_ids.shape = "
-            f"{host.listed(places.shape)} [Op:{op}]"
+            f"data.shape = {static.listed(lengths)} does not start with segment_ids.shape = "
+            f"{static.listed(places.shape)} [Op:{op}]"
         )
     if places.size and places.max() >= count:
         where = tuple(np.argwhere(places >= count)[0].tolist())

@@ -16,7 +16,7 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, bool_, float32
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
-from gradwire.tf.placing import Integers, integers, placed, summed, taken
+from gradwire.tf.scatter_host import Integers, integers, placed, summed, taken
 from gradwire.tf.sparse_tensors import SparseTensor
 from gradwire.tf.tensors import Tensor
 

@@ -12,7 +12,7 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, int64
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
-from gradwire.tf.placing import Integers, integers, taken
+from gradwire.tf.scatter_host import Integers, integers, taken
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
 

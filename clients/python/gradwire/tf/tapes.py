@@ -12,14 +12,14 @@ from typing import Any, Self
 import numpy as np
 
 from gradwire.tf import nest
+from gradwire.tf.backprop import Source, jacobian, vjp
 from gradwire.tf.calls import call
 from gradwire.tf.checks import broadcast, mismatch
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import invalid
-from gradwire.tf.nodes import Node, Spec, active
-from gradwire.tf.pulling import Source, jacobian, pull
-from gradwire.tf.recordings import Recording
+from gradwire.tf.nodes import Spec, TensorNode, active
+from gradwire.tf.recordings import TapeRecording
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tf.variables import Variable
 
@@ -66,7 +66,7 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent: bool = persistent
         self._watches_reads: bool = watch_accessed_variables
-        self._recording: Recording | None = None
+        self._recording: TapeRecording | None = None
         self._is_recording: bool = False
         self._watched: tuple[Any, ...] = ()
 
@@ -90,7 +90,7 @@ class GradientTape:
                 "tape."
             )
         if self._recording is None:
-            self._recording = Recording(watches_reads=self._watches_reads)
+            self._recording = TapeRecording(watches_reads=self._watches_reads)
         active().append(self._recording)
         self._is_recording = True
 
@@ -190,13 +190,13 @@ class GradientTape:
             ]
         return nest.pack_sequence_as(sources, _composed(wanted, found))
 
-    def _found(self, recording: Recording, flat: list[Any], pairs: list[Any]) -> list[Any]:
+    def _found(self, recording: TapeRecording, flat: list[Any], pairs: list[Any]) -> list[Any]:
         fit = [each._dtype().is_differentiable for each in flat]
         asked = [self._source(recording, each) for each, ok in zip(flat, fit, strict=True) if ok]
         if not pairs or not asked:
             return [None] * len(flat)
         nodes, seeds = zip(*pairs, strict=True)
-        parts = iter(pull(recording, nodes, seeds, asked))
+        parts = iter(vjp(recording, nodes, seeds, asked))
         return [next(parts) if ok else None for ok in fit]
 
     def jacobian(
@@ -276,7 +276,7 @@ class GradientTape:
         order = (axis, *(i for i in range(axis + len(inside)) if i != axis))
         return call("transpose", found, order, spec=Spec(found.dtype, shape))
 
-    def _begin(self, between: str) -> Recording:
+    def _begin(self, between: str) -> TapeRecording:
         if self._recording is None:
             raise RuntimeError(USED_UP.format(between))
         return self._recording
@@ -288,10 +288,10 @@ class GradientTape:
                 self._recording.release()
         self._recording = None
 
-    def _node_of(self, target: Any) -> Node:
+    def _node_of(self, target: Any) -> TensorNode:
         return target._node if isinstance(target, Variable) else convert_to_tensor(target)._node
 
-    def _source(self, recording: Recording, source: Any) -> Source:
+    def _source(self, recording: TapeRecording, source: Any) -> Source:
         if isinstance(source, Variable):
             nodes = dict.fromkeys([*recording.reads_of(source), source._node])
             return Source(list(nodes), Spec(source.dtype, source._node.shape))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import host
+from gradwire.tf import static
 from gradwire.tf.arrays import concat, stack, unstack
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
@@ -45,7 +45,7 @@ class TensorArray:
         self._clears: bool = True if clear_after_read is None else clear_after_read
         self._infers: bool = infer_shape
         self._shape: TensorShape = as_shape(element_shape)
-        self._items: list[Tensor | None] = [None] * host.integer(size)
+        self._items: list[Tensor | None] = [None] * static.integer(size)
         self._cleared: set[int] = set()
 
     @property
@@ -83,7 +83,7 @@ class TensorArray:
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The tensor at a place; it may be read once, unless ``clear_after_read`` is false."""
-        place = host.integer(index)
+        place = static.integer(index)
         if place < 0:
             raise OutOfRangeError(
                 None, None, f"Reading from negative indices (index {place}) is not allowed."
@@ -107,7 +107,7 @@ class TensorArray:
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with a tensor at a place."""
-        place = host.integer(index)
+        place = static.integer(index)
         if place < 0:
             raise OutOfRangeError(
                 None, None, f"Writing to negative indices (index {place}) is not allowed."
@@ -128,13 +128,13 @@ class TensorArray:
         """All tensors along a new first axis, zeros for those that were not written."""
         items = [self._filled(place) for place in range(len(self._items))]
         if not items:
-            lengths = host.lengths(self._shape) if self._shape.is_fully_defined() else ()
+            lengths = static.lengths(self._shape) if self._shape.is_fully_defined() else ()
             return tensor_of(np.zeros((0, *lengths), self._dtype.storage), self._dtype)
         return stack(items)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Some of the tensors along a new first axis."""
-        return stack([self._filled(place) for place in host.lengths(indices)])
+        return stack([self._filled(place) for place in static.lengths(indices)])
 
     def concat(self, name: str | None = None) -> Tensor:
         """The tensors one after the other along their first axis."""
@@ -154,7 +154,7 @@ class TensorArray:
         """The array with the parts of a tensor at places."""
         written = self
         parts = unstack(convert_to_tensor(value))
-        for place, part in zip(host.lengths(indices), parts, strict=True):
+        for place, part in zip(static.lengths(indices), parts, strict=True):
             written = written.write(place, part)
         return written
 
@@ -162,7 +162,7 @@ class TensorArray:
         """The array of parts of a tensor, of the given lengths."""
         from gradwire.tf.arrays import split
 
-        return self._holding(list(split(convert_to_tensor(value), host.lengths(lengths))))
+        return self._holding(list(split(convert_to_tensor(value), static.lengths(lengths))))
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
         """Not supported: tapes differentiate what was read."""
@@ -200,7 +200,7 @@ class TensorArray:
     def _filled(self, place: int) -> Tensor:
         tensor = self._items[place]
         if tensor is None:
-            zeros = np.zeros(host.lengths(self._shape), self._dtype.storage)
+            zeros = np.zeros(static.lengths(self._shape), self._dtype.storage)
             tensor = self._items[place] = tensor_of(zeros, self._dtype)
         return tensor
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradwire.tf.dtypes import DType, of_numpy
 from gradwire.tf.fetching import fetch
-from gradwire.tf.nodes import Node
+from gradwire.tf.nodes import TensorNode
 from gradwire.tf.shapes import TensorShape
 
 __all__ = ["Tensor"]
@@ -212,8 +212,8 @@ class Tensor(Operand):
 
     __slots__ = ("__weakref__", "_node")
 
-    def __init__(self, node: Node) -> None:
-        self._node: Node = node
+    def __init__(self, node: TensorNode) -> None:
+        self._node: TensorNode = node
         if node.owner is None or node.owner() is None:
             node.owner = weakref.ref(self)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import host
+from gradwire.tf import static
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.tapes import GradientTape
 from gradwire.tf.tensors import Tensor
@@ -43,7 +43,7 @@ def _by_derivative(f: Callable[..., Any], points: Sequence[Tensor], place: int) 
     if found is None:
         rows = int(np.prod(value._lengths(), dtype=np.int64))
         return np.zeros((rows, columns), points[place].dtype.storage)
-    return host.array(found).reshape(-1, columns)
+    return static.array(found).reshape(-1, columns)
 
 
 def _by_differences(
@@ -57,7 +57,7 @@ def _by_differences(
             moved = array.copy()
             moved[index] += sign * step
             given = [*points[:place], tensor_of(moved, point.dtype), *points[place + 1 :]]
-            sides.append(host.array(f(*given)).reshape(-1))
+            sides.append(static.array(f(*given)).reshape(-1))
         columns.append((sides[0] - sides[1]) / array.dtype.type(2 * step))
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0), array.dtype)
 
@@ -79,19 +79,19 @@ class TestCase(unittest.TestCase):
         """The values of tensors, nested or not."""
         from gradwire.tf import nest
 
-        return nest.map_structure(lambda each: host.array(each)[()], tensors)
+        return nest.map_structure(lambda each: static.array(each)[()], tensors)
 
     def assertAllClose(  # noqa: N802 - TensorFlow's name
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """Fail unless all elements are nearly equal."""
         np.testing.assert_allclose(
-            host.array(a), host.array(b), rtol=rtol, atol=atol, err_msg=msg or ""
+            static.array(a), static.array(b), rtol=rtol, atol=atol, err_msg=msg or ""
         )
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
         """Fail unless all elements are equal."""
-        np.testing.assert_array_equal(host.array(a), host.array(b), err_msg=msg or "")
+        np.testing.assert_array_equal(static.array(a), static.array(b), err_msg=msg or "")
 
 
 def main() -> None:

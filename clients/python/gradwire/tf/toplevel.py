@@ -31,16 +31,6 @@ from gradwire.tf.control import (
     while_loop,
 )
 from gradwire.tf.creation import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
-from gradwire.tf.extents import (
-    broadcast_dynamic_shape,
-    broadcast_static_shape,
-    meshgrid,
-    rank,
-    sequence_mask,
-    shape,
-    shape_n,
-    size,
-)
 from gradwire.tf.gathering import (
     bitcast,
     boolean_mask,
@@ -136,7 +126,17 @@ from gradwire.tf.ordering import (
     unique_with_counts,
 )
 from gradwire.tf.products import add_n, complex, einsum, saturate_cast, scalar_mul, tensordot
-from gradwire.tf.surroundings import (
+from gradwire.tf.shape_ops import (
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+    meshgrid,
+    rank,
+    sequence_mask,
+    shape,
+    shape_n,
+    size,
+)
+from gradwire.tf.stubs import (
     control_dependencies,
     device,
     get_current_name_scope,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.nodes import active, paused
-from gradwire.tf.recordings import Crossing
+from gradwire.tf.recordings import CustomGradient
 from gradwire.tf.tensors import Tensor
 
 T = TypeVar("T")
@@ -25,5 +25,5 @@ def unregistered(op: str, inputs: Sequence[Any], compute: Callable[[], T]) -> T:
 
     made = tuple([each._node for each in outputs if isinstance(each, Tensor)])
     for recorder in active():
-        recorder.note_crossing(Crossing(nodes, made, refused))
+        recorder.note_custom_gradient(CustomGradient(nodes, made, refused))
     return result

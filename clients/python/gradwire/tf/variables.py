@@ -15,7 +15,7 @@ from gradwire.tf.conversion import convert_to_tensor as as_tensor
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import invalid
 from gradwire.tf.indexing import getitem, static_key
-from gradwire.tf.nodes import Node, Spec, active, known, paused, record
+from gradwire.tf.nodes import Spec, TensorNode, active, known, paused, record
 from gradwire.tf.scattering import Scattered
 from gradwire.tf.scopes import scoped
 from gradwire.tf.shapes import TensorShape, as_shape
@@ -98,7 +98,7 @@ class Variable(Scattered):
         self.constraint: Any = constraint
         self.synchronization: VariableSynchronization = synchronization
         self.aggregation: VariableAggregation = aggregation
-        self._node: Node
+        self._node: TensorNode
         self._set(initial)
         for recorder in active():
             recorder.note_made(self)
@@ -110,7 +110,7 @@ class Variable(Scattered):
         if of.value is not None:
             node = known(of.value, self._of, hint)
         else:
-            node = Node(("", ""), (of,), Spec(self._of, of.shape))
+            node = TensorNode(("", ""), (of,), Spec(self._of, of.shape))
             node.hint = hint
         node.owner = weakref.ref(self)
         self._node = node
@@ -181,7 +181,7 @@ class Variable(Scattered):
     def read_value(self) -> Tensor:
         """A tensor of the value that it has now."""
         of = self._to_tensor()._node
-        return Tensor(record(Node(("copy(", ")"), (of,), Spec(self._of, of.shape))))
+        return Tensor(record(TensorNode(("copy(", ")"), (of,), Spec(self._of, of.shape))))
 
     def value(self) -> Tensor:
         """A tensor of the value that it has now."""
@@ -304,7 +304,7 @@ class VariableSlice(Tensor):
 
     __slots__ = ("_key", "_variable")
 
-    def __init__(self, node: Node, variable: Variable, key: Any) -> None:
+    def __init__(self, node: TensorNode, variable: Variable, key: Any) -> None:
         super().__init__(node)
         self._variable: Variable = variable
         self._key: Any = key

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import dtypes, host
+from gradwire.tf import dtypes, static
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype
 from gradwire.tf.operations import signal
@@ -27,7 +27,7 @@ def hann_window(
     name: str | None = None,
 ) -> Tensor:
     """A raised cosine, from 0 to 1 and back."""
-    return _raised_cosine(host.integer(window_length), periodic, dtype, 0.5, 0.5)
+    return _raised_cosine(static.integer(window_length), periodic, dtype, 0.5, 0.5)
 
 
 def hamming_window(
@@ -37,7 +37,7 @@ def hamming_window(
     name: str | None = None,
 ) -> Tensor:
     """A raised cosine, from 0.08 to 1 and back."""
-    return _raised_cosine(host.integer(window_length), periodic, dtype, 0.54, 0.46)
+    return _raised_cosine(static.integer(window_length), periodic, dtype, 0.54, 0.46)
 
 
 def _raised_cosine(length: int, periodic: bool, dtype: Any, a: float, b: float) -> Tensor:
@@ -55,7 +55,7 @@ def kaiser_window(
     name: str | None = None,
 ) -> Tensor:
     """Kaiser's window, by the Bessel function I₀."""
-    return _made(np.kaiser(host.integer(window_length), float(host.array(beta))), dtype)
+    return _made(np.kaiser(static.integer(window_length), float(static.array(beta))), dtype)
 
 
 def kaiser_bessel_derived_window(
@@ -65,8 +65,8 @@ def kaiser_bessel_derived_window(
     name: str | None = None,
 ) -> Tensor:
     """The window of running sums of Kaiser's, for MDCT."""
-    half = host.integer(window_length) // 2
-    sums = np.cumsum(np.kaiser(half + 1, float(host.array(beta))))
+    half = static.integer(window_length) // 2
+    sums = np.cumsum(np.kaiser(half + 1, float(static.array(beta))))
     rising = np.sqrt(sums[:-1] / sums[-1])
     return _made(np.concatenate([rising, rising[::-1]]), dtype)
 
@@ -75,7 +75,7 @@ def vorbis_window(
     window_length: Ints, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Tensor:
     """Vorbis' window, ``sin(π/2 sin²(π (n + 1/2) / N))``."""
-    length = host.integer(window_length)
+    length = static.integer(window_length)
     inner = np.sin(math.pi / length * (np.arange(length) + 0.5))
     return _made(np.sin(math.pi / 2 * inner**2), dtype)
 
@@ -96,8 +96,10 @@ def stft(
 ) -> Tensor:
     """Fourier transforms of windows along the last axis."""
     x = convert_to_tensor(signals)
-    length, step = host.integer(frame_length), host.integer(frame_step)
-    size = 1 << max(0, length - 1).bit_length() if fft_length is None else host.integer(fft_length)
+    length, step = static.integer(frame_length), static.integer(frame_step)
+    size = (
+        1 << max(0, length - 1).bit_length() if fft_length is None else static.integer(fft_length)
+    )
     frames = signal.frame(x, length, step, pad_end=pad_end)
     if window_fn is not None:
         frames = multiply(frames, window_fn(length, dtype=x.dtype))
@@ -114,8 +116,10 @@ def inverse_stft(
 ) -> Tensor:
     """The signal of Fourier transforms of windows."""
     x = convert_to_tensor(stfts)
-    length, step = host.integer(frame_length), host.integer(frame_step)
-    size = 1 << max(0, length - 1).bit_length() if fft_length is None else host.integer(fft_length)
+    length, step = static.integer(frame_length), static.integer(frame_step)
+    size = (
+        1 << max(0, length - 1).bit_length() if fft_length is None else static.integer(fft_length)
+    )
     frames = signal.irfft(x, [size])[..., :length]
     missing = length - frames._lengths()[-1]
     if missing > 0:
@@ -131,11 +135,11 @@ def inverse_stft_window_fn(
     frame_step: Ints, forward_window_fn: Window = hann_window, name: str | None = None
 ) -> Window:
     """The window that undoes another one, for frames that overlap."""
-    step = host.integer(frame_step)
+    step = static.integer(frame_step)
 
     def window(frame_length: Ints, dtype: DTypeLike = dtypes.float32) -> Tensor:
-        length = host.integer(frame_length)
-        forward = host.array(forward_window_fn(length, dtype=dtype))
+        length = static.integer(frame_length)
+        forward = static.array(forward_window_fn(length, dtype=dtype))
         overlaps = -(-length // step)
         squares = np.pad(forward**2, (0, overlaps * step - length)).reshape(overlaps, step)
         total = np.tile(squares.sum(0, keepdims=True), (overlaps, 1)).reshape(-1)[:length]
@@ -155,7 +159,7 @@ def mdct(
     """Modified cosine transforms of frames that overlap by half."""
     from gradwire.tf.arrays import concat
 
-    x, length = convert_to_tensor(signals), host.integer(frame_length)
+    x, length = convert_to_tensor(signals), static.integer(frame_length)
     half = length // 2
     frames = signal.frame(x, length, half, pad_end=pad_end)
     window = _mdct_window(window_fn, length, x)
@@ -203,9 +207,9 @@ def linear_to_mel_weight_matrix(
     name: str | None = None,
 ) -> Tensor:
     """What turns spectra into bands that are even in mels: triangles that overlap."""
-    count, bins = host.integer(num_mel_bins), host.integer(num_spectrogram_bins)
-    low, high = (_mel(float(host.array(edge))) for edge in (lower_edge_hertz, upper_edge_hertz))
-    rates = np.linspace(0.0, float(host.array(sample_rate)) / 2, bins)[1:]
+    count, bins = static.integer(num_mel_bins), static.integer(num_spectrogram_bins)
+    low, high = (_mel(float(static.array(edge))) for edge in (lower_edge_hertz, upper_edge_hertz))
+    rates = np.linspace(0.0, float(static.array(sample_rate)) / 2, bins)[1:]
     mels = _mel(rates)[:, None]
     edges = np.linspace(low, high, count + 2)
     lower, center, upper = edges[:-2], edges[1:-1], edges[2:]

@@ -15,14 +15,14 @@ _np: Any = np
 
 
 class Methods:
-    """What arrays have as methods."""
+    """The methods of arrays."""
 
     __slots__ = ()
 
     def all(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
     ) -> Tracer:
-        """Whether all elements are true."""
+        """True if all elements are true."""
         options = _given(
             axis=(axis, None), out=(out, None), keepdims=(keepdims, False), where=(where, True)
         )
@@ -32,7 +32,7 @@ class Methods:
     def any(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
     ) -> Tracer:
-        """Whether any element is true."""
+        """True if any element is true."""
         options = _given(
             axis=(axis, None), out=(out, None), keepdims=(keepdims, False), where=(where, True)
         )
@@ -52,7 +52,7 @@ class Methods:
         return result
 
     def argpartition(self, kth: Any, axis: int | None = -1) -> Tracer:
-        """The indices that part the elements at a place of their order."""
+        """The indices that partition the elements."""
         options = _given(axis=(axis, -1))
         result: Tracer = _np.argpartition(self, kth, **options)
         return result
@@ -204,7 +204,7 @@ class Methods:
         return result
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Tracer:
-        """Where values belong in order."""
+        """The indices at which values would be inserted to keep the order."""
         options = _given(side=(side, "left"), sorter=(sorter, None))
         result: Tracer = _np.searchsorted(self, v, **options)
         return result
@@ -325,7 +325,7 @@ class Methods:
         return result
 
     def copy(self, order: str = "C") -> Tracer:
-        """The same values as an array of its own."""
+        """A copy."""
         result: Tracer = _np.copy(self, order)
         return result
 
@@ -334,7 +334,7 @@ class Methods:
         _np.copyto(self, value)
 
     def flatten(self, order: str = "C") -> Tracer:
-        """The elements in one axis, as an array of its own."""
+        """The flattened elements, as a new array."""
         result: Tracer = _np.copy(_np.ravel(self, order=order), order)
         return result
 
@@ -344,7 +344,7 @@ class Methods:
         return result
 
     def partition(self, kth: Any, axis: int = -1) -> None:
-        """Part the elements at a place of their order, in place."""
+        """Partition the elements, in place."""
         _np.copyto(self, _np.partition(self, kth, axis))
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
@@ -373,7 +373,7 @@ class Methods:
         return result
 
     def to_device(self, device: str, /, *, stream: Any = None) -> Tracer:
-        """The array itself: all are where the service is."""
+        """The array itself: there is one device."""
         return self  # type: ignore[return-value]  # which is a Tracer
 
 

@@ -1,4 +1,4 @@
-"""Python functions as functions of the program, and the nested values that these take and give."""
+"""Python functions as functions of the program, with nested arguments and results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Nest:
         self._rows = rows
 
     def as_list(self) -> Nest:
-        """The same, a list also where it is one array."""
+        """As ``term``, but always a list, even of one array."""
         other: Nest = object.__new__(Nest)
         other.trace, other.leaves, other.structure = self.trace, self.leaves, self.structure
         other.bare, other._rows = False, self._rows
@@ -41,17 +41,17 @@ class Nest:
 
     @property
     def count(self) -> int:
-        """How many arrays there are."""
+        """The number of arrays."""
         return len(self.leaves)
 
     @property
     def term(self) -> Term:
-        """What is passed."""
+        """The term that is passed to a function."""
         terms = [as_term(leaf, self.trace) for leaf in self.leaves]
         return terms[0] if self.bare else listed(terms)
 
     def read(self, whole: Term, axes: tuple[int, ...] = ()) -> Any:
-        """What a list of arrays like these stands for; with ``axes``, of many of each, stacked."""
+        """The nested values of a list of arrays like these; with ``axes``, stacked."""
         avals = [self._aval(leaf) for leaf in self.leaves]
         stacks = [Aval((*axes, *aval.shape), aval.dtype) for aval in avals]
         if self.bare:
@@ -69,7 +69,7 @@ class Nest:
 
 
 class Returned:
-    """What a Python function gave while it was recorded as a function of the program."""
+    """The result of a Python function that was recorded as a function of the program."""
 
     def __init__(self, value: Any) -> None:
         self.parts: list[Tracer]
@@ -78,12 +78,12 @@ class Returned:
 
     @property
     def term(self) -> Term:
-        """What the function of the program gives: an array, or a list of those that are nested."""
+        """The term that the program's function returns: an array, or a list of all nested ones."""
         terms = [part._term for part in self.parts]
         return terms[0] if self.structure == LEAF else listed(terms)
 
     def read(self, whole: Term, trace: Trace, axes: tuple[int, ...] = ()) -> Any:
-        """What a call of the function stands for; with ``axes``, many calls', stacked."""
+        """The nested values of a call of the function; with ``axes``, stacked."""
         terms = [whole]
         if self.structure != LEAF:
             terms = [Term(("", f"[{i}]"), (whole,)) for i in range(len(self.parts))]
@@ -99,7 +99,7 @@ class Returned:
 
 
 def body_of(trace: Trace, f: Callable[..., Any], params: Sequence[Nest]) -> tuple[Body, Returned]:
-    """A function of the program that does what ``f`` does, and what ``f`` gave."""
+    """Record ``f`` as a function of the program; return that function and the result of ``f``."""
     with trace.inside() as scope:
         bounds = [Bound(scope) for _ in params]
         given = [nest.read(bound) for nest, bound in zip(params, bounds, strict=True)]
@@ -113,25 +113,25 @@ def written(name: str, *args: Any, options: Mapping[str, Any] | None = None) -> 
 
 
 def applied(function: Term, args: Sequence[Term]) -> Term:
-    """A call of what a term computes, which is a function of the program."""
+    """A call of a term that is a function of the program."""
     if not args:
         return Term(("", "()"), (function,))
     return Term(("", "(", *[", "] * (len(args) - 1), ")"), (function, *args))
 
 
 def check_carry(returned: Returned, nest: Nest) -> None:
-    """Raise an error unless a function gave what it took."""
+    """Raise an error unless a function returns the structure of its argument."""
     if returned.structure != nest.structure:
         raise not_traceable(
-            "the function gives another structure than what it takes, and is called with again",
-            "let it give what it takes, with the same nesting",
+            "the function returns another structure than that of its argument",
+            "return values nested as the argument is: they are its next argument",
         )
 
 
 def _stacked(like: Tracer, axes: tuple[int, ...]) -> Aval | None:
     try:
         return Aval((*axes, *like.shape), like.dtype)
-    except NotTraceable:  # NumPy's rules do not tell: the service is asked about the whole
+    except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
         return None
 
 

@@ -1,4 +1,4 @@
-"""A call of a library's function on recorded arrays, written out as it was made."""
+"""Calls of libraries' functions on recorded arrays, as program text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing import literals
-from gradwire.tracing.several import results
+from gradwire.tracing.multi_output import results
 from gradwire.tracing.shapes import Aval, called
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.tracing.traces import Trace, not_traceable
 
-#: Parameters that say how something is computed, not what; the defaults of some say it all.
+#: Parameters that do not change the result, or whose default is the only supported value.
 OF_NO_CONSEQUENCE = frozenset(
     "overwrite_a overwrite_b overwrite_ab overwrite_x overwrite_y check_finite lapack_driver "
     "workers subok casting kind stable copy device like assume_unique rng".split()
@@ -50,7 +50,7 @@ def record_call(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
 ) -> Any:
-    """What ``function(*args, **kwargs)`` gives, recorded as a call of ``name`` in the language."""
+    """Record ``function(*args, **kwargs)`` as a call of ``name`` in the language."""
     given = {key: value for key, value in kwargs.items() if not _is_left_out(key, value)}
     term = literals.call(name, args, given, lambda value: to_term(value, trace))
     held = results(name, function, args, kwargs)
@@ -83,7 +83,7 @@ def record_call(
 
 
 def is_ordered(value: Any) -> bool:
-    """Whether an array, or all in a list, is in the order in which NumPy makes new ones."""
+    """True if an array, or each in a list, is in C order."""
     if isinstance(value, Tracer):
         return value._is_ordered
     if isinstance(value, np.ndarray):
@@ -92,12 +92,12 @@ def is_ordered(value: Any) -> bool:
 
 
 def part(term: Term, trace: Trace, index: int, infer: Callable[[], Aval | None] | None) -> Tracer:
-    """One of the arrays that a term gives."""
+    """One of the arrays of a term with several."""
     return Tracer(Term(("", f"[{index}]"), (term,)), trace, infer=infer)
 
 
 def into(out: Any, result: Any) -> Any:
-    """Write results into the arrays that were given for them."""
+    """Write results into the arrays of ``out=``."""
     targets = out if isinstance(out, tuple) else (out,)
     made = result if isinstance(result, tuple) else (result,)
     for target, value in zip(targets, made, strict=True):
@@ -106,7 +106,7 @@ def into(out: Any, result: Any) -> Any:
         if not isinstance(target, Tracer):
             raise not_traceable(
                 "a recorded result cannot be written into a plain NumPy array",
-                "build the result from its parts (numpy.stack, numpy.concatenate), or begin with "
+                "build the result from its parts (numpy.stack, numpy.concatenate), or start from "
                 "numpy.zeros_like(x) or numpy.zeros(shape, like=x) of a recorded array x",
             )
         target[...] = value

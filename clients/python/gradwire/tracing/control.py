@@ -1,8 +1,8 @@
 """Control flow and functions of functions that stay in the program.
 
-Python's ``if``, ``while`` and ``for`` are recorded as they are executed; these are decided by the
-service, anew for each call's values. All are written in the language as ``jax.lax`` has them. Where
-nothing is recorded they are plain Python.
+Python's ``if``, ``while`` and ``for`` are recorded as they are executed; these are evaluated by the
+service, for each call's values. All are named and called as in ``jax.lax``. Without a recording
+they are plain Python.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def cond(
 
 
 def switch(index: Any, functions: Sequence[Callable[..., Any]], *args: Any) -> Any:
-    """``functions[index](*args)``, an index beyond them being that of the nearest."""
+    """``functions[index](*args)``; an index out of range is clamped."""
     with used("switch"):
         check_function(functions[0], *functions)  # there is one
         index = index if isinstance(index, Tracer) else int(index)
@@ -72,7 +72,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
 
 
 def fori(lower: Any, upper: Any, body: Callable[[Any, Any], Any], initial: Any) -> Any:
-    """``carry = body(i, carry)`` for each ``i`` from ``lower`` up to ``upper``, which is left out.
+    """``carry = body(i, carry)`` for each ``i`` from ``lower`` up to, not including, ``upper``.
 
     The carry keeps its structure, shapes and dtypes; the limits may be values of the program, and
     are of 64 bits as they are there.
@@ -126,7 +126,7 @@ def scan(
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f``, its derivative computed from its arguments anew, so that less is kept in memory."""
+    """``f``, recomputed from its arguments in the reverse pass, which saves memory."""
     check_function(f)
 
     def checkpointed(*args: Any) -> Any:
@@ -142,7 +142,7 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def stop_gradient(x: Any) -> Any:
-    """``x``, nested or not, as a constant to every derivative."""
+    """``x``, nested or not, as a constant in every derivative."""
     trace = current()
     if trace is None:
         return x
@@ -166,7 +166,8 @@ def _chosen(
     first = recorded[0][1]
     if any(returned.structure != first.structure for _, returned in recorded):
         raise not_traceable(
-            f"the functions of {name} give different structures", "let all give the same"
+            f"the functions of {name} return different structures",
+            "return values nested alike from all of them",
         )
     bodies: list[Any] = [body for body, _ in recorded]
     branches = [bodies] if name == "lax.switch" else bodies

@@ -106,7 +106,7 @@ def _package(frame: FrameType) -> str:
 
 
 def _meets_tracer(frame: FrameType) -> bool:
-    """Whether a function has a recorded array, or a function that has one."""
+    """True if a function captures a recorded array, or a function that captures one."""
     return any(map(_holds_tracer, frame.f_locals.values()))
 
 

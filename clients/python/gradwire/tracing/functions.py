@@ -8,37 +8,37 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
-from gradwire.steps import Answerable, Fetch, Steps, Work
-from gradwire.tracing.libraries import substitute_of, substitutes
-from gradwire.tracing.outside import Outside
-from gradwire.tracing.recipes import Recipe, placed, record
-from gradwire.tracing.replaced import REPLACEMENTS
+from gradwire.steps import BlockingStep, Conversation, Fetch, Steps
+from gradwire.tracing.captured import Captured
+from gradwire.tracing.libraries import loaded_patches, substitute_of
+from gradwire.tracing.patching import PATCHES
 from gradwire.tracing.signatures import signature
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
+from gradwire.tracing.traced import TracedProgram, record, with_source_notes
 from gradwire.tracing.traces import current
 from gradwire.usage import check_client, check_function, used
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Recordings that are kept of one function.
+#: Most recordings that one function keeps.
 MOST_RECIPES = 256
-#: Those of them for arguments of one kind, that Python decided differently.
+#: Most of them for one signature, with other values of guards.
 MOST_PATHS = 64
 
 
 class Runs(Protocol):
-    """A client: what follows steps, at once or awaited."""
+    """A client: it runs conversations, synchronously or asynchronously."""
 
-    def run(self, asked: Answerable[Any], /) -> Any: ...
+    def run(self, asked: Conversation[Any], /) -> Any: ...
 
 
 class Function(Generic[P, T]):
     """A Python function of NumPy arrays that a service evaluates.
 
-    It is recorded when it is first called with arguments of these shapes, dtypes and other values,
-    and anew where what it reads from outside has been replaced since. Called while another
-    function is recorded, it becomes a part of that.
+    It is recorded at its first call with arguments of these shapes, dtypes and other values, and
+    again after a captured value has been replaced. Called while another function is recorded, it
+    becomes a part of that.
 
     >>> @gradwire.function
     ... def loss(w, x, y):
@@ -64,13 +64,13 @@ class Function(Generic[P, T]):
         self._inline = inline_of(python) if inline is None else inline
         #: Positions of arguments whose integers are numbers to differentiate in.
         self._differentiated = differentiated
-        #: What its arguments' leaves are called, if not by the parameters of ``python``.
+        #: Names of the arguments' leaves, if not those of the parameters of ``python``.
         self._names = names
-        #: What makes it in another process, where it has no name, and of what.
+        #: A function and its arguments that make it in another process, if it has no name.
         self._again = again
-        self._recipes: dict[Any, list[Recipe]] = {}
-        self._outside = Outside(python)
-        #: What has been made of this function, so that it is recorded once.
+        self._traced: dict[Any, list[TracedProgram]] = {}
+        self._captured = Captured(python)
+        #: Transforms of this function, so that each is recorded once.
         self.derived: dict[Any, Function[..., Any]] = {}
 
     def __repr__(self) -> str:
@@ -92,7 +92,7 @@ class Function(Generic[P, T]):
         return function_card(self)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """By name where it has one, as other functions; else by what it was made of."""
+        """Pickled by name if it has one, else by the arguments that it was made of."""
         if self._has_name():
             name: str = self.__qualname__  # type: ignore[attr-defined]  # from the function
             return name
@@ -101,7 +101,7 @@ class Function(Generic[P, T]):
         return self._again or (_made_again, parts)
 
     def _has_name(self) -> bool:
-        """Whether it is what its module and name say, in other processes, too."""
+        """True if its module has it by its name, and so in other processes."""
         found: Any = sys.modules.get(self.__module__)
         if found is None or self.__module__ == "__main__":
             return False
@@ -119,7 +119,7 @@ class Function(Generic[P, T]):
 
     @property
     def client(self) -> Runs:
-        """What it is computed by; without one of its own, the default client."""
+        """Its own client, else the default client."""
         if self._client is None:
             from gradwire.defaults import default_client
 
@@ -132,74 +132,74 @@ class Function(Generic[P, T]):
         return self._client
 
     @property
-    def recordings(self) -> list[Recipe]:
-        """What was recorded of it so far."""
-        return [recipe for known in self._recipes.values() for recipe in known]
+    def recordings(self) -> list[TracedProgram]:
+        """Its recordings."""
+        return [traced for known in self._traced.values() for traced in known]
 
     @property
     def inline(self) -> Callable[..., Any]:
-        """What is recorded: it takes and gives recorded arrays."""
+        """The recorded function, from recorded arrays to recorded arrays."""
         return self._inline
 
     def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
-        """The requests that a call makes: one, once it was recorded."""
+        """The steps of a call: one request, once it is recorded."""
         leaves, known = self._known(args, kwargs)
-        outcomes: Sequence[Any] = ()
+        guard_values: Sequence[Any] = ()
         while True:
-            recipe = yield from self._path(known, args, kwargs, outcomes)
-            with placed(recipe.written):
-                answer = yield from recipe.call(leaves)
-            outcomes = recipe.outcomes(answer.outputs)
-            if recipe.holds(outcomes):
-                return recipe.result(answer.outputs)
+            traced = yield from self._path(known, args, kwargs, guard_values)
+            with with_source_notes(traced.written):
+                answer = yield from traced.call(leaves)
+            guard_values = traced.guard_values(answer.outputs)
+            if traced.guards_hold(guard_values):
+                return traced.result(answer.outputs)
 
-    def recipe(self, *args: Any, **kwargs: Any) -> Steps[tuple[Recipe, list[Any]]]:
-        """What would be sent for these arguments: the program, and the arguments' leaves."""
+    def traced(self, *args: Any, **kwargs: Any) -> Steps[tuple[TracedProgram, list[Any]]]:
+        """The program for these arguments, and the arguments' leaves."""
         leaves, known = self._known(args, kwargs)
         return (yield from self._path(known, args, kwargs, ())), leaves
 
-    def path(self, args: tuple[Any, ...], outcomes: Sequence[Any]) -> Steps[Recipe]:
-        """The recording for arguments of which so much was decided."""
+    def path(self, args: tuple[Any, ...], guard_values: Sequence[Any]) -> Steps[TracedProgram]:
+        """The recording for arguments with these values of guards."""
         _, known = self._known(args, {})
-        return (yield from self._path(known, args, {}, outcomes))
+        return (yield from self._path(known, args, {}, guard_values))
 
     def _path(
         self,
-        known: list[Recipe],
+        known: list[TracedProgram],
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
-        outcomes: Sequence[Any],
-    ) -> Steps[Recipe]:
-        recipe = _holding(known, outcomes)
-        if recipe is None:
-            recipe = yield from self._record(args, kwargs, outcomes)
-            known.append(recipe)
+        guard_values: Sequence[Any],
+    ) -> Steps[TracedProgram]:
+        traced = _with_guard_values(known, guard_values)
+        if traced is None:
+            traced = yield from self._record(args, kwargs, guard_values)
+            known.append(traced)
             del known[:-MOST_PATHS]
-        return recipe
+        return traced
 
     def _record(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], outcomes: Sequence[Any]
-    ) -> Work[Recipe]:
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], guard_values: Sequence[Any]
+    ) -> BlockingStep[TracedProgram]:
         leaves, structure = flatten((self._prepared(args), kwargs))
         names = self._names or leaf_names(self._python, structure)
 
-        def recorded(fetch: Fetch) -> Recipe:
-            with REPLACEMENTS.during([*substitutes(), *self._outside.of_libraries()]):
-                return record(self._inline, names, structure, leaves, fetch, outcomes)
+        def recorded(fetch: Fetch) -> TracedProgram:
+            with PATCHES.during([*loaded_patches(), *self._captured.library_patches()]):
+                return record(self._inline, names, structure, leaves, fetch, guard_values)
 
-        return Work(recorded)
+        return BlockingStep(recorded)
 
     def _known(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[list[Any], list[Recipe]]:
-        """The leaves of arguments, and the recordings for such."""
+    ) -> tuple[list[Any], list[TracedProgram]]:
+        """The leaves of arguments, and the recordings for their signature."""
         with used("the arguments"):
             leaves, key = signature(args, kwargs, self._differentiated)
-        if self._outside.changed() or len(self._recipes) > MOST_RECIPES:
-            self._recipes = {}
-        known = self._recipes.get(key)
+        if self._captured.changed() or len(self._traced) > MOST_RECIPES:
+            self._traced = {}
+        known = self._traced.get(key)
         if known is None:
-            known = self._recipes[key] = []
+            known = self._traced[key] = []
         return leaves, known
 
     def _prepared(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -231,18 +231,20 @@ def _made_again(
 
 
 def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
-    """What is recorded for a function, whether a service evaluates it or not."""
+    """The function to record, of a ``Function`` or a plain one."""
     if isinstance(python, Function):
         return python.inline
     recorded: Callable[..., Any] | None = substitute_of(python)  # grad(scipy.special.logsumexp)
     return python if recorded is None else recorded
 
 
-def _holding(known: Sequence[Recipe], outcomes: Sequence[Any]) -> Recipe | None:
-    """The recording, the newest first, that was decided like this."""
-    for recipe in reversed(known):
-        if recipe.holds(outcomes):
-            return recipe
+def _with_guard_values(
+    known: Sequence[TracedProgram], guard_values: Sequence[Any]
+) -> TracedProgram | None:
+    """The newest recording with these values of guards."""
+    for traced in reversed(known):
+        if traced.guards_hold(guard_values):
+            return traced
     return None
 
 

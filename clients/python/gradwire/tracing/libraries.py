@@ -1,4 +1,4 @@
-"""Functions that NumPy does not hand over: SciPy's and ``math``'s, and what makes arrays of lists.
+"""Patches of functions that do not dispatch: SciPy's, ``math``'s, and NumPy's array makers.
 
 Of the libraries that have been imported, that is; none is imported here. For each function there is
 another that records its call where an argument is a recorded array, see ``replaced``.
@@ -18,7 +18,7 @@ import numpy as np
 import gradwire.tracing.numpy_calls  # noqa: F401 - its tables name what is replaced here, later
 from gradwire.tracing import literals
 from gradwire.tracing.calls import record_call
-from gradwire.tracing.replaced import Spot, Substitute
+from gradwire.tracing.patching import Binding, Patch
 from gradwire.tracing.shapes import elementwise
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_term
@@ -29,7 +29,7 @@ SCIPY = (
     "scipy.linalg", "scipy.special", "scipy.fft", "scipy.signal", "scipy.integrate",
     "scipy.ndimage", "scipy.spatial.distance", "scipy.stats", "scipy.sparse", "scipy.sparse.linalg",
 )  # fmt: skip
-#: The same in the language, where it is called otherwise there.
+#: Their names in the language, if different.
 RENAMED = {
     "math.pow": "np.power",
     "math.fabs": "np.fabs",
@@ -38,7 +38,7 @@ RENAMED = {
     "math.erf": "scipy.special.erf",
     "math.erfc": "scipy.special.erfc",
 }
-#: NumPy's functions of one array that people give a list of numbers: lists are not looked into.
+#: NumPy's functions of one array that are called with lists of numbers, which do not dispatch.
 OF_LISTS = (
     "sum", "prod", "mean", "max", "min", "amax", "amin", "var", "std", "median", "average", "ptp",
     "any", "all", "argmax", "argmin", "sort", "argsort", "cumsum", "cumprod", "diff", "dot", "vdot",
@@ -54,14 +54,14 @@ DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
 VECTOR_DISTRIBUTIONS = ("multivariate_normal", "dirichlet", "multinomial")
 
 
-def substitutes() -> tuple[Substitute, ...]:
-    """What stands in the libraries' modules while something is recorded."""
+def loaded_patches() -> tuple[Patch, ...]:
+    """The patches of the loaded libraries' modules."""
     loaded = tuple(sys.modules.get(name) for name in SCIPY)
-    return _substitutes(loaded)
+    return _patches(loaded)
 
 
 def substitute_of(value: Any) -> Any:
-    """What stands for a function where the user's own code has it by name, else ``None``."""
+    """The substitute of a function that the user's code has by name, else ``None``."""
     try:
         return _by_original(tuple(sys.modules.get(name) for name in SCIPY)).get(value)
     except TypeError:  # not hashable, so none of ours
@@ -69,7 +69,7 @@ def substitute_of(value: Any) -> Any:
 
 
 @cache
-def _substitutes(loaded: tuple[ModuleType | None, ...]) -> tuple[Substitute, ...]:
+def _patches(loaded: tuple[ModuleType | None, ...]) -> tuple[Patch, ...]:
     found = [*_of_numpy(), *_of_math()]
     for home, module in zip(SCIPY, loaded, strict=True):
         if module is not None:
@@ -87,38 +87,38 @@ def _substitutes(loaded: tuple[ModuleType | None, ...]) -> tuple[Substitute, ...
 def _by_original(loaded: tuple[ModuleType | None, ...]) -> dict[Any, Any]:
     return {
         original: substitute
-        for spot, original, substitute in _substitutes(loaded)
-        if isinstance(spot.holder, ModuleType)
+        for binding, original, substitute in _patches(loaded)
+        if isinstance(binding.holder, ModuleType)
     }
 
 
-def _of_numpy() -> Iterator[Substitute]:
+def _of_numpy() -> Iterator[Patch]:
     for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
         original = getattr(np, name)
-        yield Substitute(Spot(np, name), original, _recording(original, _array))
+        yield Patch(Binding(np, name), original, _recording(original, _array))
     for path in OF_LISTS:
         holder, _, name = path.rpartition(".")
         module = getattr(np, holder) if holder else np
         original = getattr(module, name)
-        yield Substitute(Spot(module, name), original, _recording(original, _of_lists))
-    yield Substitute(Spot(np, "full"), np.full, _recording(np.full, _full))
+        yield Patch(Binding(module, name), original, _recording(original, _of_lists))
+    yield Patch(Binding(np, "full"), np.full, _recording(np.full, _full))
     methods: list[tuple[type, str, Record]] = [
         (np.vectorize, "__call__", _vectorized),
         (type(np.r_).__mro__[1], "__getitem__", _joined),
     ]
     for kind, name, record in methods:
         original = getattr(kind, name)
-        yield Substitute(Spot(kind, name), original, _recording(original, record))
+        yield Patch(Binding(kind, name), original, _recording(original, record))
 
 
-def _of_math() -> Iterator[Substitute]:
+def _of_math() -> Iterator[Patch]:
     """Those of ``math`` that are ufuncs; ``floor`` and the like ask for integers themselves."""
     for name, original in vars(math).items():
         home = RENAMED.get(f"math.{name}", f"np.{name}")
         known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
         if known and callable(original) and name not in ("floor", "ceil", "trunc"):
             record = _logarithm if name == "log" else partial(_written, home)
-            yield Substitute(Spot(math, name), original, _recording(original, record))
+            yield Patch(Binding(math, name), original, _recording(original, record))
 
 
 def _logarithm(
@@ -128,48 +128,48 @@ def _logarithm(
     return np.log(x) / np.log(base[0]) if base else np.log(x)
 
 
-def _of_scipy(home: str, module: ModuleType) -> Iterator[Substitute]:
+def _of_scipy(home: str, module: ModuleType) -> Iterator[Patch]:
     for name in getattr(module, "__all__", ()):
         original = getattr(module, name)
         if not callable(original) or isinstance(original, (type, np.ufunc)):
             continue
         if name in VECTOR_DISTRIBUTIONS or hasattr(original, "logcdf"):
             continue
-        record = IN_OTHER_WORDS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
-        yield Substitute(Spot(module, name), original, _recording(original, record))
+        record = DECOMPOSITIONS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
+        yield Patch(Binding(module, name), original, _recording(original, record))
 
 
-def _of_sparse(sparse: ModuleType) -> Iterator[Substitute]:
+def _of_sparse(sparse: ModuleType) -> Iterator[Patch]:
     """Products of sparse matrices with recorded arrays."""
     for kind in sparse.csr_array.__mro__:  # what all formats have
         for name in ("__matmul__", "dot"):
             original = vars(kind).get(name)
             if original is not None:
-                yield Substitute(Spot(kind, name), original, _recording(original, _product))
+                yield Patch(Binding(kind, name), original, _recording(original, _product))
 
 
-def _of_distributions(stats: ModuleType) -> Iterator[Substitute]:
+def _of_distributions(stats: ModuleType) -> Iterator[Patch]:
     for base, methods in DISTRIBUTIONS.items():
         for method in methods:
             original = getattr(getattr(stats, base), method)
             substitute = _recording(original, partial(_of_distribution, method))
-            yield Substitute(Spot(getattr(stats, base), method), original, substitute)
+            yield Patch(Binding(getattr(stats, base), method), original, substitute)
     for name in VECTOR_DISTRIBUTIONS:
         kind = type(getattr(stats, name))
         for method in {"pdf", "logpdf", "pmf", "logpmf"} & set(vars(kind)):
             original = getattr(kind, method)
             substitute = _recording(original, partial(_of_vectors, f"{name}.{method}"))
-            yield Substitute(Spot(kind, method), original, substitute)
+            yield Patch(Binding(kind, method), original, substitute)
 
 
-#: What ``numpy.array`` is given as ``copy`` where it need not make one.
+#: The ``copy`` argument of ``numpy.array`` for a copy only if needed.
 _ONLY_IF_NEEDED = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
 
 Record = Callable[[Trace, Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 
 
 def _recording(original: Callable[..., Any], record: Record) -> Callable[..., Any]:
-    """A function that is the original but for recorded arrays, inside of a recording."""
+    """A function that records calls with recorded arrays, and otherwise calls the original."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         trace = current()
@@ -193,7 +193,7 @@ def _written(
 def _array(
     trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What ``np.array`` and the like make: a copy, the array itself, or a list's rows stacked."""
+    """``np.array`` and the like: a copy, the array itself, or a list's rows stacked."""
     given, dtype = args[0], kwargs.get("dtype", args[1] if len(args) > 1 else None)
     made = _stacked(given)
     if dtype is not None and made.dtype != np.dtype(dtype):
@@ -206,7 +206,7 @@ def _array(
 def _of_lists(
     trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What NumPy hands over, once the lists among its arguments are arrays."""
+    """A function of NumPy that dispatches once lists among its arguments are arrays."""
     return original(
         *map(_stacked, args), **{name: _stacked(value) for name, value in kwargs.items()}
     )
@@ -219,7 +219,7 @@ def _stacked(value: Any) -> Any:
         shapes = {np.shape(row) for row in rows}
         if len(shapes) > 1:
             raise not_traceable(
-                f"an array cannot be made of rows of the shapes {sorted(shapes)}",
+                f"an array needs rows of one shape, got {sorted(shapes)}",
                 "numpy.concatenate joins arrays of unequal lengths",
             )
         return stack(rows)
@@ -261,7 +261,7 @@ def _full(
 def _joined(
     trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What ``np.r_[…]`` and ``np.c_[…]`` join."""
+    """The arrays that ``np.r_[…]`` and ``np.c_[…]`` join."""
     joining, key = args
     items = key if isinstance(key, tuple) else (key,)
     if any(isinstance(item, str) for item in items):
@@ -297,7 +297,7 @@ def _of_distribution(
     law = distribution.name
     if type(getattr(sys.modules["scipy.stats"], law, None)) is not type(distribution):
         raise not_traceable(
-            f"{law} is none of scipy.stats' distributions",
+            f"{law} is not a distribution of scipy.stats",
             "compute it from NumPy's functions",
         )
     name = f"scipy.stats.{law}.{method}"
@@ -329,7 +329,8 @@ def _cdist(
     orders = {"euclidean": 2, "cityblock": 1, "chebyshev": math.inf, "minkowski": given.get("p", 2)}
     if metric not in orders:
         raise not_traceable(
-            f"cdist with the metric {metric!r} cannot be recorded", f"one of {', '.join(orders)}"
+            f"cdist with the metric {metric!r} cannot be recorded",
+            f"use one of {', '.join(orders)}",
         )
     return record_call(trace, "cdist", original, (first, second), {"p": orders[metric]})
 
@@ -342,7 +343,7 @@ def _lambertw(
     return Tracer(Term(("", ".astype('complex128')"), (made._term,)), trace, made.aval)
 
 
-IN_OTHER_WORDS: dict[str, Record] = {
+DECOMPOSITIONS: dict[str, Record] = {
     "scipy.spatial.distance.cdist": _cdist,
     "scipy.special.lambertw": _lambertw,
 }

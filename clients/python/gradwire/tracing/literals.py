@@ -1,4 +1,4 @@
-"""Calls as text with holes: what is known now is written out, what is computed is a hole."""
+"""Calls as text with holes: known values are written out, computed ones are holes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from gradwire.errors import NotTraceable
 from gradwire.tracing.terms import Term, user_place
 
-#: What a value that is not text is computed by, or ``None`` where it can only be written out.
+#: Returns the term of a computed value, or ``None`` for a value to write out.
 ToTerm = Callable[[Any], "Term | None"]
 
 
@@ -28,11 +28,11 @@ class Phrase:
         self._operands: list[Term] = []
 
     def pieces(self) -> tuple[tuple[str, ...], tuple[Term, ...]]:
-        """The text between the holes, and what fills them."""
+        """The text between the holes, and the terms in them."""
         return (*self._parts, self._text), tuple(self._operands)
 
     def term(self) -> Term:
-        """The term of what was written."""
+        """The term of this text."""
         return Term(*self.pieces())
 
     def text(self, text: str) -> None:
@@ -40,7 +40,7 @@ class Phrase:
         self._text += text
 
     def hole(self, term: Term) -> None:
-        """Leave a hole for what a term computes."""
+        """Leave a hole for a term."""
         self._parts.append(self._text)
         self._text = ""
         self._operands.append(term)
@@ -77,7 +77,7 @@ class Phrase:
             between = ", "
 
     def index(self, key: Any) -> None:
-        """Write what stands between the brackets of an index."""
+        """Write an index, without its brackets."""
         items = key if isinstance(key, tuple) else (key,)
         for position, item in enumerate(items):
             if position:
@@ -151,7 +151,7 @@ def item(term: Term, key: Any, to_term: ToTerm) -> Term:
 
 
 def literal(value: Any) -> str:
-    """A value of Python as program text; ``NotTraceable`` where there is no such text."""
+    """A Python value as program text; ``NotTraceable`` if it has none."""
     if value is None or isinstance(value, (bool, str)):
         return repr(value)
     if isinstance(value, EllipsisType):

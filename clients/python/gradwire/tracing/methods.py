@@ -1,4 +1,4 @@
-"""Methods that take programs, and Python functions as well."""
+"""Client methods that take programs or Python functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradwire.call import Awaiting, Blocking, sent, sent_later
 from gradwire.errors import UsageError
 from gradwire.usage import is_of_this_call
 
-#: Of a Python function, and of a program.
+#: The method for Python functions, and the one for programs.
 F = ParamSpec("F")
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -69,7 +69,7 @@ class OfBoth(Protocol[F, R_co, P, A_co, T_co]):
 
 
 class OfBothLater(Protocol[F, R_co, P, Q, A_co, T_co]):
-    """The same where a program, too, gives a function."""
+    """As ``Method``, where a program gives a function, too."""
 
     @overload
     def __get__(
@@ -86,7 +86,7 @@ class OfBothLater(Protocol[F, R_co, P, Q, A_co, T_co]):
 def also_of(
     transform: Callable[F, R],
 ) -> Callable[[sent[P, A, T]], OfBoth[F, R, P, A, T]]:
-    """Let a method of programs take a Python function, and do to it what ``transform`` does."""
+    """Let a method of programs take a Python function and apply ``transform`` to it."""
 
     def decorated(method: sent[P, A, T]) -> OfBoth[F, R, P, A, T]:
         return _OfBoth(transform, method)
@@ -97,7 +97,7 @@ def also_of(
 def also_later_of(
     transform: Callable[F, R],
 ) -> Callable[[sent_later[P, Q, A, T]], OfBothLater[F, R, P, Q, A, T]]:
-    """The same for a method that gives a function."""
+    """As ``of_functions``, for a method that returns a function."""
 
     def decorated(method: sent_later[P, Q, A, T]) -> OfBothLater[F, R, P, Q, A, T]:
         return _OfBoth(transform, method)

@@ -10,23 +10,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradwire.tracing.calls import into, record_call
-from gradwire.tracing.in_other_words import IN_OTHER_WORDS
+from gradwire.tracing.decompositions import DECOMPOSITIONS
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace
-from gradwire.tracing.views import VIEWS, as_view
+from gradwire.tracing.view_functions import VIEWS, as_view
 
-#: Where NumPy keeps functions that the language has at the top.
+#: Modules of NumPy's functions that are top-level in the language.
 _MODULES = {"numpy.lib.stride_tricks": "np", "numpy._core.multiarray": "np"}
 
 
 def call_function(
     trace: Trace, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What ``function(*args, **kwargs)`` gives, recorded."""
+    """Record ``function(*args, **kwargs)``."""
     if kwargs.get("out") is not None:
         rest = {name: value for name, value in kwargs.items() if name != "out"}
         return into(kwargs["out"], call_function(trace, function, args, rest))
-    rewritten = IN_OTHER_WORDS.get(function)
+    rewritten = DECOMPOSITIONS.get(function)
     if rewritten is not None:
         return rewritten(trace, *args, **kwargs)
     module = function.__module__

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 class Operators:
-    """What ``+``, ``<``, ``@=`` and the others do."""
+    """The operators ``+``, ``<``, ``@=`` and the others."""
 
     __slots__ = ()
     __hash__: ClassVar[None]  # type: ignore[assignment]  # as NumPy's arrays: == compares elements
 
     @abstractmethod
     def _applied(self, ufunc: np.ufunc, *operands: Any) -> Any:
-        """What a ufunc gives of these."""
+        """Apply a ufunc."""
 
     @abstractmethod
     def _updated(self, ufunc: np.ufunc, other: Any) -> Tracer:
-        """This array, changed in place as NumPy would."""
+        """Change this array in place, as NumPy does."""
 
     def __add__(self, other: Any) -> Tracer:
         result: Tracer = self._applied(np.add, self, other)

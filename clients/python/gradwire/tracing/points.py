@@ -22,12 +22,12 @@ from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, not_traceable
 
-#: Which positional arguments are differentiated in: one, or several for a tuple of derivatives.
+#: The differentiated positional arguments: one, or several for a tuple of derivatives.
 Argnums: TypeAlias = "int | Sequence[int]"
 
 
 class Point:
-    """Copies of the arguments that are differentiated in, and derivatives in them."""
+    """Copies of the differentiated arguments, and derivatives with respect to them."""
 
     def __init__(self, argnums: Argnums, args: tuple[Any, ...]) -> None:
         self._trace = recording()

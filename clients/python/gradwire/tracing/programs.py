@@ -1,4 +1,4 @@
-"""Program text as functions, which nest in recorded ones and are differentiated as they are."""
+"""Program text as functions, which recorded ones may call and which have derivatives."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from functools import partial
 from typing import Any
 
 from gradwire.errors import ProgramSyntaxError
-from gradwire.nodes import Node
+from gradwire.locations import Node
 from gradwire.tracing import literals
 from gradwire.tracing.bodies import applied
 from gradwire.tracing.functions import Function, Runs
 from gradwire.tracing.literals import ToTerm
 from gradwire.tracing.recorded import is_number, recording
 from gradwire.tracing.structures import flatten
-from gradwire.tracing.terms import Source, Term
+from gradwire.tracing.terms import Term, TextFunction
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.trees import inside, is_list
 from gradwire.usage import check_text, used
 
-#: What the text's last expression is kept as.
+#: The name of the value of the text's last expression.
 RESULT = "result_"
-#: Methods that are called for what they do to a list.
+#: Methods that change a list.
 _CHANGING = frozenset({"append", "assign", "assign_add", "assign_sub"})
 _LIBRARIES = frozenset({"np", "numpy", "jnp"})  # np.append gives a new array
 
 
 def program(text: str, *parameters: str, client: Runs | None = None) -> Function[..., Any]:
-    """The function that program text is of its variables, in this order.
+    """Program text as a function of its variables, in this order.
 
     It is one like those of ``gradwire.function``: a part of what is recorded where it is called,
     and differentiated and mapped by ``gradwire.grad`` and all else that takes such functions.
@@ -39,13 +39,15 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     """
     check_text(text)
     try:
-        source = Source(parameters, function_lines(text))
+        source = TextFunction(parameters, function_lines(text))
     except SyntaxError as error:
         problem = f"not valid syntax: {error.msg}"
         raise _invalid(text, problem, error.lineno, error.offset) from None
     except UnicodeError:
         printable = text.encode(errors="backslashreplace").decode()
-        raise _invalid(printable, "the text holds a character that no program may hold") from None
+        raise _invalid(
+            printable, "the text contains a character that is not allowed in programs"
+        ) from None
     except (RecursionError, MemoryError):
         problem = "an expression is longer, or nested deeper, than can be read"
         raise _invalid(text, problem) from None
@@ -73,13 +75,13 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
 def _invalid(
     text: str, problem: str, line: int | None = 1, column: int | None = 1
 ) -> ProgramSyntaxError:
-    """The error of a text that is no program: the same as the service's."""
+    """The error of text that is not a program, as the service raises it."""
     node = Node(line=line, column=column)
     return ProgramSyntaxError(problem, status=422, code="syntax_error", node=node, source=text)
 
 
 def function_lines(text: str) -> tuple[str, ...]:
-    """The lines of a function's body that returns what a program of this text does.
+    """The lines of a function's body that returns the output of this program.
 
     That is its last expression by itself, or else what its last assignment assigned.
     """
@@ -98,7 +100,7 @@ def function_lines(text: str) -> tuple[str, ...]:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements in the order of the text, but for those of functions."""
+    """All statements in the order of the text, without those of functions."""
     for statement in body:
         yield statement
         if not isinstance(statement, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""Nested values as the terms and recorded arrays that functions of the program take and give."""
+"""Nested values as terms and recorded arrays, for arguments and results of functions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gradwire.tracing.traces import Trace, current
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is an array or a number, recorded or not."""
+    """True if a value is an array or a number, recorded or not."""
     return isinstance(value, (Tracer, int)) or is_array_like(value)
 
 
 def as_term(value: Any, trace: Trace) -> Term:
-    """What computes an array or a number: a variable for what is not recorded."""
+    """The term of an array or a number: a variable if it is not recorded."""
     term = to_term(value, trace)
     if term is None:
         term = Leaf(np.asarray(value, np.float64 if isinstance(value, int) else None))
@@ -47,13 +47,13 @@ def listed(items: Sequence[Term | Sequence[Term | None] | None]) -> Term:
 
 
 def outputs(value: Any) -> tuple[list[Tracer], Structure]:
-    """The arrays that a function gave, all as recorded ones, and how it nests them."""
+    """A function's results as recorded arrays, and their structure."""
     parts, structure = numbers_of(value)
     return as_recorded(parts), structure
 
 
 def numbers_of(value: Any) -> tuple[list[Any], Structure]:
-    """Arrays and numbers, integers too, and how they are nested."""
+    """Arrays and numbers, integers too, and their structure."""
     return flatten(value, is_number)
 
 
@@ -69,7 +69,7 @@ def _plain(part: Any, trace: Trace) -> Tracer:
 
 
 def recording() -> Trace:
-    """The recording that is under way."""
+    """The current recording."""
     trace = current()
     if trace is None:
         raise RuntimeError("nothing is being recorded here")

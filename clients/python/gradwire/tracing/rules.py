@@ -1,4 +1,4 @@
-"""Functions with derivatives of their own."""
+"""Functions with custom derivatives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradwire.usage import check_function
 def custom_gradient(
     f: Callable[..., Any], backward: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
-    """``f`` with another derivative; also as a decorator.
+    """``f`` with a custom derivative; also as a decorator.
 
     ``backward(z_bar, z, *args)`` takes the cotangent of the value, the value and the arguments,
     nested as these are, and gives a cotangent for each argument, or ``None``. Without it, ``f``
@@ -64,14 +64,14 @@ def _rule(
 
 
 def _with_rule(trace: Trace, f: Callable[..., Any], nests: Sequence[Nest]) -> tuple[Body, Returned]:
-    """A function that gives a pair, of its value and of the function of its gradient."""
+    """A function that returns a pair: its value and the function of its gradient."""
     with trace.inside() as scope:
         bounds = [Bound(scope) for _ in nests]
         found = f(*[nest.read(bound) for nest, bound in zip(nests, bounds, strict=True)])
         if not (isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1])):
             raise not_traceable(
-                "the function gives no pair of its value and the function of its gradient",
-                "return it, or give the rule as second argument",
+                "the function needs to return a pair of its value and the function of its gradient",
+                "return that pair, or pass the rule as second argument",
             )
         value, backward = found
         returned = Returned(value)
@@ -85,13 +85,13 @@ def _with_rule(trace: Trace, f: Callable[..., Any], nests: Sequence[Nest]) -> tu
 
 
 def _cotangents(trace: Trace, found: Any, nests: Sequence[Nest]) -> Term:
-    """What a rule gave as the program's list: for each argument what it consists of, or None."""
+    """A rule's cotangents as the program's list: the arrays of each argument, or None."""
     if len(nests) == 1 and not (isinstance(found, (tuple, list)) and len(found) == 1):
         found = [found]
     if not isinstance(found, (tuple, list)) or len(found) != len(nests):
         raise not_traceable(
-            f"the rule gives no cotangent for each of {len(nests)} arguments",
-            "return a tuple with one for each, None where nothing flows",
+            f"the rule needs to return a tuple of {len(nests)} cotangents, one for each argument",
+            "return None for an argument without a gradient",
         )
     each: list[Term | Sequence[Term | None] | None] = []
     for nest, bar in zip(nests, found, strict=True):
@@ -99,8 +99,8 @@ def _cotangents(trace: Trace, found: Any, nests: Sequence[Nest]) -> Term:
         terms = [None if leaf is None else as_term(leaf, trace) for leaf in leaves]
         if bar is not None and len(terms) != nest.count:
             raise not_traceable(
-                f"the rule gives {len(terms)} cotangents for an argument of {nest.count} arrays",
-                "return each nested as the argument is",
+                f"the rule returns {len(terms)} cotangents for an argument of {nest.count} arrays",
+                "return each cotangent nested as its argument is",
             )
         each.append(terms[0] if bar is None or structure == LEAF else terms)
     return listed(each)

@@ -1,4 +1,4 @@
-"""Shapes and dtypes of recorded arrays, found here where NumPy's rules tell them."""
+"""Shape and dtype inference for recorded arrays, by NumPy's rules."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from gradwire.tracing.tracer import Tracer
     from gradwire.tracing.traces import Trace
 
-#: Elements of the largest stand-ins that a function is tried on, only to see what it returns.
+#: Elements of the largest placeholders that a function is called with to infer its result.
 LARGEST_STAND_IN = 1_000_000
-#: Of functions whose time is more than the number of elements.
+#: The same for functions of more than linear time.
 LARGEST_MATRIX = 40_000
 #: The axes of each array in a signature.
 _CORE = re.compile(r"\(([^)]*)\)")
 
 
 class Aval(NamedTuple):
-    """What is known of an array without its elements."""
+    """An array's shape and dtype: an abstract value."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -34,7 +34,7 @@ class Aval(NamedTuple):
 
 
 def elementwise(ufunc: np.ufunc, inputs: tuple[Any, ...], output: int = 0) -> Aval | None:
-    """What a ufunc gives, by broadcasting."""
+    """The result of a ufunc, by broadcasting."""
     shapes = [np.shape(value) if not _is_traced(value) else value.shape for value in inputs]
     kinds = tuple([_kind(value) for value in inputs])
     try:
@@ -67,7 +67,7 @@ def _contracted(signature: str, shapes: Sequence[tuple[int, ...]], output: int) 
 
 
 def item_aval(array: Tracer, key: Any) -> Aval | None:
-    """What indexing gives, unless a mask decides how many elements that are."""
+    """The result of indexing, unless a mask decides its shape."""
     items = key if isinstance(key, tuple) else (key,)
     if any(_is_traced(item) and item.dtype == bool for item in items):
         return None
@@ -80,19 +80,19 @@ def item_aval(array: Tracer, key: Any) -> Aval | None:
 
 
 def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """What a NumPy function gives for arrays like its arguments; ``None`` if that is not known."""
+    """The result of a NumPy function for arrays like its arguments; ``None`` if unknown."""
     module = getattr(function, "__module__", None) or "scipy"
     heavy = "linalg" in module or module.startswith("scipy")
     largest = LARGEST_MATRIX if heavy else LARGEST_STAND_IN
     try:
         with np.errstate(all="ignore"):
             return function(*_stand_ins(args, largest), **_stand_ins(dict(kwargs), largest))
-    except Exception:  # noqa: BLE001 - whatever is wrong, the service says it better
+    except Exception:  # noqa: BLE001 - the service's error is better
         return None
 
 
 def measured(term: Term, trace: Trace) -> Aval:
-    """Shape and dtype of what a term comes to, as the service computes it."""
+    """A term's shape and dtype, computed by the service."""
     from gradwire.tracing.traces import unknown_inside
 
     if term.scope is not None:

@@ -1,4 +1,4 @@
-"""What a recording depends on of a call's arguments, in one pass: this is done at every call."""
+"""Signatures: the structure, shapes and dtypes of arguments, in one pass at every call."""
 
 from __future__ import annotations
 

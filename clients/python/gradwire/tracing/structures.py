@@ -32,7 +32,7 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A nesting level: how it is made again from its parts, and what these are."""
+    """A nesting level: its type and its parts."""
 
     #: The type, and what it needs besides the parts.
     kind: type
@@ -42,7 +42,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class LeafPlace:
-    """Where a leaf stands."""
+    """A leaf's place."""
 
 
 Structure: TypeAlias = "Level | Static | LeafPlace"
@@ -90,7 +90,7 @@ def paths(structure: Structure, path: str) -> list[str]:
 
 
 def is_array_like(value: Any) -> bool:
-    """Whether a value is computed with: an array or a float, of whichever library."""
+    """True for numbers and arrays of any library, but not for Python's integers."""
     return isinstance(value, (float, complex, np.ndarray, np.generic)) or (
         hasattr(value, "__array__") and not isinstance(value, type)
     )

@@ -1,4 +1,4 @@
-"""Programs as values: each term is a piece of program text with holes, and what fills them.
+"""Programs as values: each term is a piece of program text with holes, and the terms in them.
 
 Whoever records calls (a traced NumPy function, a TensorFlow-like tensor) makes terms; nothing is
 computed by that. ``writing`` puts a term and all that it needs together as one program.
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Frames of these folders are not where a user wrote anything.
+#: Folders without users' code.
 _OURS = (
     str(Path(__file__).parent.parent),
     str(Path(np.__file__).parent),
@@ -57,11 +57,11 @@ class Term:
         self.place: Place | None = user_place()
 
     def forget(self) -> None:
-        """Be computed from nothing any more, once the value is known."""
+        """Drop the operands, once the value is known."""
         self.parts, self.operands = (), ()
 
     def leaf(self) -> Leaf | None:
-        """What is sent instead of being computed: nothing, unless the value is known."""
+        """The known value, which is sent instead of computed; ``None`` if unknown."""
         return None
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class Term:
 
 
 class Leaf(Term):
-    """A value that is sent as a variable; ``hint`` is the name that it would like to have."""
+    """A value that is sent as a variable; ``hint`` is its preferred name."""
 
     __slots__ = ("hint", "value")
 
@@ -94,7 +94,7 @@ class Bound(Term):
 
 
 class Body(Term):
-    """A function of the program: what ``result`` is for its parameters."""
+    """A function of the program: ``result`` as a function of its parameters."""
 
     __slots__ = ("inside", "params", "result")
 
@@ -106,8 +106,8 @@ class Body(Term):
         self.result: Term = result
 
 
-class Source(Term):
-    """A function of the program that is given as text: its parameters and the lines of its body."""
+class TextFunction(Term):
+    """A function of the program as text: its parameters and the lines of its body."""
 
     __slots__ = ("lines", "params")
 
@@ -119,7 +119,7 @@ class Source(Term):
 
 
 def _bare(term: Term, scope: Scope | None) -> None:
-    """A term without text of its own; a place would take longer to find than all else."""
+    """A term without text; its place is not looked up, which would take longest."""
     term.parts, term.operands, term.scope, term.place = (), (), scope, None
 
 
@@ -144,7 +144,7 @@ def user_place() -> Place | None:
 
 
 def dependencies(roots: Sequence[Term], known: Callable[[Term], bool]) -> list[Term]:
-    """What the roots need and is not ``known``, each term after all that it needs, roots included.
+    """The roots and their dependencies that are not ``known``, in topological order.
 
     Iterative, so that chains may have any length.
     """
@@ -166,7 +166,7 @@ def dependencies(roots: Sequence[Term], known: Callable[[Term], bool]) -> list[T
 
 
 def substituted(roots: Sequence[Term], replaced: Mapping[Term, Term]) -> list[Term]:
-    """The roots with some terms replaced; what needs none of these stays the very same term."""
+    """The roots with some terms replaced; terms that depend on none of them stay the same."""
     made: dict[Term, Term] = dict(replaced)
     for term in dependencies(roots, made.__contains__):
         made[term] = _with_operands(term, made)

@@ -1,4 +1,4 @@
-"""Arrays that are recorded: NumPy's operators, methods and functions make terms of them."""
+"""Recorded arrays: NumPy's operators, methods and functions make terms of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gradwire.tracing import literals
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.shapes import Aval, item_aval, measured
-from gradwire.tracing.sharing import View
 from gradwire.tracing.terms import Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.views import View
 
 Infer = Callable[[], "Aval | None"]
 
@@ -25,9 +25,8 @@ Infer = Callable[[], "Aval | None"]
 class Tracer(Operators, Methods):
     """Stands for an array while a function is recorded.
 
-    Shape and dtype are found when they are asked for: mostly by NumPy's rules, else by the service.
-    What NumPy would make a view is one: what is written to it is written to what it is a view of,
-    and the other way round.
+    Shape and dtype are inferred on first use: mostly by NumPy's rules, else by the service. Views
+    behave as in NumPy: writing to one changes its base, and the other way round.
     """
 
     __slots__ = (
@@ -51,22 +50,22 @@ class Tracer(Operators, Methods):
         self._trace = trace
         self._aval = aval
         self._infer = infer
-        #: What has its dtype, where the shape may be up to values.
+        #: A value of its dtype, if its shape depends on values.
         self._like = like
-        #: Whether it adopts the precision of what it meets, as Python's numbers do.
+        #: True if it adopts the precision of its operands, as Python's numbers do.
         self._weak = weak
-        #: Whether its elements are the caller's, which are left alone.
+        #: True if its elements are the caller's, which must not change.
         self._is_argument = is_argument
         self._is_ordered = is_ordered
-        #: Inside which function of the program it was made.
+        #: The function of the program in which it was made.
         self._scope: Scope | None = trace.scope
         self._view: View | None = None
-        #: How often its elements, or those that it shares, have been replaced.
+        #: The number of changes of its elements, or of those that it shares.
         self._changes = 0
 
     @property
     def _term(self) -> Term:
-        """What computes its elements as they are now."""
+        """The term of its current elements."""
         view = self._view
         if view is not None and view.seen != view.base.changes:
             if view.of_number(self):
@@ -80,12 +79,12 @@ class Tracer(Operators, Methods):
 
     @property
     def changes(self) -> int:
-        """How often its elements, or those that it shares, have been replaced."""
+        """The number of changes of its elements, or of those that it shares."""
         return self._changes if self._view is None else self._view.base.changes
 
     @property
     def is_ordered(self) -> bool:
-        """Whether NumPy is known to have its elements in a row, the last axis the fastest."""
+        """True if it is known to be in C order."""
         return self._is_ordered or (self._view is None and self.ndim < 2)
 
     @property
@@ -104,19 +103,19 @@ class Tracer(Operators, Methods):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What its elements are."""
+        """The dtype."""
         if self._aval is None and self._like is not None:
             return self._like.dtype
         return self.aval.dtype
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """The number of axes."""
         return len(self.aval.shape)
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return int(np.prod(self.aval.shape, dtype=np.int64))
 
     @property
@@ -131,7 +130,7 @@ class Tracer(Operators, Methods):
 
     @property
     def device(self) -> str:
-        """Where it is, as far as NumPy knows."""
+        """The device, for NumPy."""
         return "cpu"
 
     @property
@@ -147,7 +146,7 @@ class Tracer(Operators, Methods):
     @property
     def flat(self) -> Tracer:
         """The elements in one axis."""
-        from gradwire.tracing.in_other_words import in_one_axis
+        from gradwire.tracing.decompositions import in_one_axis
 
         return in_one_axis(self)
 
@@ -172,7 +171,7 @@ class Tracer(Operators, Methods):
     def __format__(self, _: str) -> str:
         return repr(self)
 
-    # What Python asks for
+    # Conversions to Python's values
 
     def __bool__(self) -> bool:
         return bool(self._trace.decide(self._term, bool))
@@ -205,7 +204,7 @@ class Tracer(Operators, Methods):
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise self._no_value(
-            "a function that cannot be recorded, or a plain array whose elements are set,",
+            "a function that cannot be recorded, or assignment to elements of a plain array,",
             hints.AN_ARRAY,
         )
 
@@ -320,12 +319,12 @@ class Tracer(Operators, Methods):
         self._view = View(base, take, put, may_be_number, may_be_copy)
 
     def replace(self, term: Term) -> None:
-        """Have other elements, in what shares them, too."""
+        """Replace its elements, also in the arrays that share them."""
         self._check_writable()
         self._put(term)
 
     def _is_number(self) -> bool:
-        """Whether it is one of NumPy's numbers, not an array without axes, as ``x[0, ...]`` is."""
+        """True if it is a NumPy scalar, not an array without axes, as ``x[0, ...]`` is."""
         return self.shape == () and (self._view is None or self._view.of_number(self))
 
     def _stop_sharing(self) -> None:
@@ -341,9 +340,7 @@ class Tracer(Operators, Methods):
             if view.may_be_copy:
                 raise _unknown_copy()
             if view.put is None:
-                raise not_traceable(
-                    "this view of an array cannot be written to", "assign to the array itself"
-                )
+                raise not_traceable("this view is read-only", "assign to the array itself")
             view.base._put(view.put(view.base._term, term))
             view.seen = view.base.changes
         self._own = term
@@ -359,9 +356,9 @@ class Tracer(Operators, Methods):
             )
         if root._scope is not self._trace.scope:
             raise not_traceable(
-                "an array from outside is changed inside a function that vmap, cond, scan or a "
-                "loop of the program runs",
-                "let the function return what it computes",
+                "an array from outside is changed inside a function of vmap, cond, scan or a "
+                "loop of the program",
+                "return the new values from the function",
             )
 
     # Functions
@@ -412,14 +409,14 @@ class Tracer(Operators, Methods):
 
 def _unknown_copy() -> Exception:
     return not_traceable(
-        "elements are changed where NumPy's reshape may have given a view or a copy, by their "
+        "elements are changed after a reshape that may be a view or a copy, depending on their "
         "order in memory",
         "copy the array, before or after it is reshaped",
     )
 
 
 def to_term(value: Any, trace: Trace) -> Term | None:
-    """What a value is computed by; ``None`` for what is written out."""
+    """The term of a recorded value; ``None`` for a value to write out."""
     if isinstance(value, Tracer):
         return to_own_term(value, trace)
     if isinstance(value, np.ndarray):
@@ -432,17 +429,17 @@ def to_term(value: Any, trace: Trace) -> Term | None:
 
 
 def to_own_term(value: Tracer, trace: Trace) -> Term:
-    """What a recorded array is computed by, in the recording that it is of."""
+    """The term of a recorded array, which must belong to this recording."""
     if value._trace is not trace:
         raise not_traceable(
-            "a recorded array was kept from another recording, where it has its value",
+            "a recorded array was used outside of its recording",
             "pass it as an argument, or return it",
         )
     return value._term
 
 
 def is_basic(key: Any) -> bool:
-    """Whether an index gives a view: integers, slices, ``None`` and ``...`` alone."""
+    """True if an index gives a view: integers, slices, ``None`` and ``...`` alone."""
     if isinstance(key, tuple):
         return all(map(is_basic, key))
     if isinstance(key, Tracer):  # an integer that was computed is a number in NumPy
@@ -451,5 +448,5 @@ def is_basic(key: Any) -> bool:
 
 
 def _defers(operand: Any) -> bool:
-    """Whether an operand says that it takes over operators with arrays."""
+    """True if an operand overrides operators with arrays."""
     return getattr(operand, "__array_ufunc__", operand) is None

@@ -1,4 +1,4 @@
-"""One run of a Python function in which what it computes is recorded instead.
+"""One run of a Python function on recorded arrays.
 
 Python itself may ask for a value: ``if x > 0``, ``range(n)``. It is fetched then, and what was
 decided is kept as a guard: the recording answers for other values only where they decide the same.
@@ -17,38 +17,38 @@ import numpy as np
 from gradwire.errors import NotTraceable
 from gradwire.tracing.terms import Leaf, Scope, Term, user_place
 
-#: What an evaluation of these terms gives, each as an array.
+#: Evaluates terms, each to an array.
 Fetch = Callable[[Sequence[Term]], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A value that Python decided by, how it was read, and what came of it."""
+    """A value that Python branched on: its term, its conversion and the outcome."""
 
     term: Term
     read: Callable[[Any], Any]
     outcome: Any
 
 
-#: What makes a sparse array.
+#: The attributes that a sparse array is made of.
 _PARTS = ("row", "col", "data")
 _CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)
 
 
 class Trace:
-    """What a recording gathers besides its terms."""
+    """A recording's guards, constants and scope."""
 
-    def __init__(self, fetch: Fetch, outcomes: Sequence[Any] = ()) -> None:
+    def __init__(self, fetch: Fetch, guard_values: Sequence[Any] = ()) -> None:
         self.guards: list[Guard] = []
         self._fetch = fetch
-        #: What the first decisions come to, where that is known already.
-        self._outcomes = list(outcomes)
+        #: The values of the first guards, if they are known already.
+        self._guard_values = list(guard_values)
         self._constants: dict[int, tuple[Leaf, Any]] = {}
-        #: Inside which function of the program the user's code runs now.
+        #: The function of the program whose body is being recorded.
         self.scope: Scope | None = None
 
     def constant(self, array: Any) -> Leaf:
-        """The leaf of an array that the function has from elsewhere; one for each array.
+        """The leaf of a captured array; one for each array.
 
         It may be one of SciPy's sparse arrays, too.
         """
@@ -62,14 +62,14 @@ class Trace:
         return made
 
     def finish(self) -> None:
-        """Keep constants as they were used, if the function has changed them since."""
+        """Copy constants as they were used, if the function has changed them since."""
         for leaf, used in self._constants.values():
             if not _same(leaf.value, used):
                 leaf.value = used
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Make this the recording that functions called now take part in."""
+        """Make this the current recording."""
         token = _CURRENT.set(self)
         try:
             yield
@@ -86,15 +86,15 @@ class Trace:
             self.scope = outer
 
     def values(self, terms: Sequence[Term]) -> Sequence[Any]:
-        """What terms of the program's own level come to, for the values of this call."""
+        """Evaluate terms outside of the program's functions, for the arguments of this call."""
         return self._fetch(terms)
 
     def decide(self, term: Term, read: Callable[[Any], Any]) -> Any:
-        """What a value reads as, which this recording then holds for."""
+        """Convert a value to Python's, and add a guard that it stays so."""
         if term.scope is not None:
             raise unknown_inside(term.scope)
-        if len(self.guards) < len(self._outcomes):
-            outcome = self._outcomes[len(self.guards)]
+        if len(self.guards) < len(self._guard_values):
+            outcome = self._guard_values[len(self.guards)]
         elif isinstance(term, Leaf):
             outcome = read(np.asarray(term.value))
         else:
@@ -111,19 +111,19 @@ def _same(array: Any, other: Any) -> bool:
 
 
 def current() -> Trace | None:
-    """The recording that is under way here, if any."""
+    """The current recording, if any."""
     return _CURRENT.get()
 
 
 def unknown_inside(_: Scope) -> NotTraceable:
-    """The error where Python asks for a value of which there are many, or none yet."""
+    """The error of a conversion to Python's value inside a function of the program."""
     return not_traceable(
-        "Python asks for a value that is not known here, inside a function that vmap, cond, scan "
-        "or a loop of the program runs",
-        "gradwire.cond, gradwire.while_loop and numpy.where decide inside the program",
+        "Python needs a value that is not known inside a function of vmap, cond, scan or a loop "
+        "of the program",
+        "branch inside the program: gradwire.cond, gradwire.while_loop or numpy.where",
     )
 
 
 def not_traceable(problem: str, hint: str) -> NotTraceable:
-    """The error for what cannot be recorded, with the user's line."""
+    """The error of code that cannot be recorded, with the user's line."""
     return NotTraceable(problem, place=user_place(), hint=hint)

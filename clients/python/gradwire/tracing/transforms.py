@@ -44,7 +44,7 @@ def grad(
     has_aux: bool = False,
     client: Runs | None = None,
 ) -> Function[..., Any]:
-    """The function that gives the gradient of ``f`` in its arguments at ``argnums``.
+    """The gradient of ``f`` with respect to its arguments at ``argnums``, as a function.
 
     It is nested as these arguments are, with their shapes and dtypes. Of a value with elements, it
     is the gradient of their sum. With ``has_aux``, ``f`` gives a pair of which only the first is
@@ -68,7 +68,7 @@ def value_and_grad(
     has_aux: bool = False,
     client: Runs | None = None,
 ) -> Function[..., Any]:
-    """The function that gives the value of ``f`` and its gradient, as ``grad`` does: one request.
+    """The value of ``f`` and its gradient, as a function of one request.
 
     >>> value, gradient = gradwire.value_and_grad(loss)(w, x, y)
     """
@@ -83,7 +83,7 @@ def value_and_grad(
 def jacobian(
     f: Callable[..., Any], argnums: Argnums = 0, *, client: Runs | None = None
 ) -> Function[..., Any]:
-    """The function that gives the derivative of each element of ``f`` in those of its arguments.
+    """The Jacobian of ``f`` with respect to its arguments at ``argnums``, as a function.
 
     Nested as the value of ``f`` is and then as the argument is; each array has the axes of the
     one and then of the other.
@@ -101,7 +101,7 @@ def jacobian(
 def hessian(
     f: Callable[..., Any], argnums: Argnums = 0, *, client: Runs | None = None
 ) -> Function[..., Any]:
-    """The function that gives the second derivatives of ``f``, its arguments' structure twice."""
+    """The second derivatives of ``f``, as a function; its arguments' structure twice."""
 
     def matrices(*args: Any, **kwargs: Any) -> Any:
         point = Point(argnums, args)
@@ -182,7 +182,7 @@ def hvp(
 def vmap(
     f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0, *, client: Runs | None = None
 ) -> Function[..., Any]:
-    """The function that maps ``f`` over an axis of its arguments: one request for all examples.
+    """``f`` mapped over an axis of its arguments: one request for all examples.
 
     ``in_axes`` says which axis, for all arguments or for each; ``None`` is for what all examples
     share. Results are stacked along ``out_axes``.
@@ -245,7 +245,7 @@ def _made(
 def _at(
     f: Callable[..., Any], client: Runs | None, inline: Callable[..., Any]
 ) -> Function[..., Any]:
-    """What is called once with a function is recorded once, too: it is kept with the function."""
+    """Keep a transform with its function, so that it is recorded once."""
     check_function(f)
     check_client(client)
     function = f if isinstance(f, Function) else _function_of(f)
@@ -291,12 +291,12 @@ def _pulled(
 
 
 def _one(value: Any) -> Tracer:
-    """The one array that a function gave, of which there is a gradient."""
+    """The one array that a function returned, to differentiate."""
     if isinstance(value, Tracer):
         return value
     if not is_array_like(value) and not isinstance(value, int):
         raise not_traceable(
-            f"a gradient is of one array, but the function gives a {type(value).__name__}",
+            f"a gradient needs a function that returns one array, got a {type(value).__name__}",
             "has_aux=True is for a pair of which the first is differentiated",
         )
     return as_recorded([value])[0]
@@ -305,7 +305,7 @@ def _one(value: Any) -> Tracer:
 def _examples(
     value: Any, axis: int, trace: Trace, scope: Any, given: list[Any], params: list[Bound]
 ) -> Any:
-    """One example of an argument: its arrays less the axis, as parameters of the function."""
+    """One example of an argument: its arrays without the axis, as parameters of the function."""
     leaves, structure = flatten(value, is_number)
     each = []
     for leaf in leaves:
@@ -323,7 +323,7 @@ def _examples(
 
 
 def _length(args: Sequence[Any], axes: Sequence[int | None]) -> int:
-    """How many examples there are."""
+    """The number of examples."""
     lengths: list[int] = [
         np.shape(leaf)[axis]
         for arg, axis in zip(args, axes, strict=True)
@@ -336,7 +336,7 @@ def _length(args: Sequence[Any], axes: Sequence[int | None]) -> int:
 def _stacked_aval(part: Tracer, count: int, axis: int) -> Aval | None:
     try:
         shape = list(part.shape)
-    except NotTraceable:  # NumPy's rules do not tell: the service is asked about the whole
+    except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
         return None
     shape.insert(axis if axis >= 0 else axis + len(shape) + 1, count)
     return Aval(tuple(shape), part.dtype)

@@ -52,7 +52,7 @@ ACCUMULATED: dict[np.ufunc, str] = {
     np.minimum: "np.minimum.accumulate",
     np.logaddexp: "np.logaddexp.accumulate",
 }
-#: Operators by which Python makes integers of truth values.
+#: Operators that convert Python's booleans to integers.
 OF_INTEGERS = frozenset(
     {
         np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power, np.negative,
@@ -60,7 +60,7 @@ OF_INTEGERS = frozenset(
     }
 )  # fmt: skip
 _INTEGER = Aval((), np.dtype(np.int64))
-#: How ``ufunc.at`` is written of an index: JAX's names.
+#: JAX's names of ``ufunc.at``.
 UPDATED: dict[np.ufunc, str] = {
     np.add: "add",
     np.multiply: "multiply",
@@ -72,7 +72,7 @@ UPDATED: dict[np.ufunc, str] = {
 def call_ufunc(
     trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What ``ufunc.method(*inputs, **kwargs)`` gives, recorded."""
+    """Record ``ufunc.method(*inputs, **kwargs)``."""
     if not kwargs and method == "__call__":
         return applied(trace, ufunc, inputs)
     given = dict(kwargs)
@@ -89,9 +89,9 @@ def call_ufunc(
 def applied(
     trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = False
 ) -> Any:
-    """What ``ufunc(*inputs)`` gives, or an operator of Python's: that makes numbers of numbers."""
-    if ufunc in IN_OTHER_WORDS:
-        return IN_OTHER_WORDS[ufunc](*inputs)
+    """Record ``ufunc(*inputs)``, or a Python operator, of which numbers give numbers."""
+    if ufunc in DECOMPOSITIONS:
+        return DECOMPOSITIONS[ufunc](*inputs)
     numbers = is_operator and all(map(_is_weak, inputs))
     if numbers and ufunc in OF_INTEGERS:
         inputs = tuple(map(_as_integer, inputs))
@@ -210,7 +210,7 @@ def _reduce(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[
 
 
 def _rows(array: Any, axis: Any) -> list[Any]:
-    """What is reduced along an axis, along several, or along all."""
+    """The reduced array, along one axis, several or all."""
     if axis is None:
         return list(array.reshape(-1))
     if isinstance(axis, tuple):
@@ -286,7 +286,7 @@ def _no_method(ufunc: np.ufunc, method: str) -> Exception:
 
 
 def _unweakened(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The inputs, Python's numbers among them converted as NumPy would for what they meet."""
+    """The inputs, Python's numbers converted as NumPy would with the other operands."""
     if not any(isinstance(value, Tracer) and value._weak for value in inputs):
         return inputs
     strong = [
@@ -308,7 +308,7 @@ def _adapted(value: Any, strong: list[np.dtype[Any]]) -> Any:
 
 
 def _frexp(x: Any) -> tuple[Any, Any]:
-    """``x = m * 2**e`` with ``0.5 <= |m| < 1``: one step mends the logarithm's last bit."""
+    """``x = m * 2**e`` with ``0.5 <= |m| < 1``: one step corrects the logarithm's last bit."""
     where: Any = np.where
     is_zero = np.equal(x, 0)
     e = where(is_zero, 0, np.floor(np.log2(np.abs(where(is_zero, 1, x)))) + 1)
@@ -322,12 +322,12 @@ def _ldexp(x: Any, n: Any) -> Any:
     return x * np.exp2(n)
 
 
-IN_OTHER_WORDS: dict[np.ufunc, Callable[..., Any]] = {np.frexp: _frexp, np.ldexp: _ldexp}
+DECOMPOSITIONS: dict[np.ufunc, Callable[..., Any]] = {np.frexp: _frexp, np.ldexp: _ldexp}
 _NAMES: dict[np.ufunc, str] = {}
 
 
 def _name(ufunc: np.ufunc) -> str:
-    """What the language calls a ufunc."""
+    """A ufunc's name in the language."""
     known = _NAMES.get(ufunc)
     if known is None:
         known = _NAMES[ufunc] = f"{_home(ufunc)}.{ufunc.__name__}"
@@ -341,6 +341,6 @@ def _home(ufunc: np.ufunc) -> str:
     if special is not None and getattr(special, ufunc.__name__, None) is ufunc:
         return "scipy.special"
     raise not_traceable(
-        f"{ufunc.__name__} is a ufunc of neither NumPy nor scipy.special",
-        "compute it from functions of these",
+        f"{ufunc.__name__} is not a ufunc of NumPy or scipy.special",
+        "compute it from their functions",
     )

@@ -1,83 +1,42 @@
-"""NumPy's functions whose result shares its elements with their first argument."""
+"""Views: arrays that share their elements with another, as in NumPy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer
+
+if TYPE_CHECKING:
+    from gradwire.tracing.tracer import Tracer
 
 
-def _functions(paths: str) -> frozenset[Any]:
-    """NumPy's functions of these names, of which some are not in all of its versions."""
-    found = []
-    for path in paths.split():
-        value: Any = np
-        for name in path.split("."):
-            value = getattr(value, name, None)
-        if value is not None:
-            found.append(value)
-    return frozenset(found)
+class View:
+    """The relation of a view to its base."""
 
+    __slots__ = ("base", "may_be_copy", "may_be_number", "put", "seen", "take")
 
-#: Views that can be written to: elements of the base, each once.
-WRITABLE = _functions(
-    "reshape ravel transpose permute_dims swapaxes moveaxis rollaxis squeeze expand_dims "
-    "matrix_transpose linalg.matrix_transpose flip flipud fliplr rot90 atleast_1d atleast_2d "
-    "atleast_3d split array_split hsplit vsplit dsplit unstack"
-)
-VIEWS = WRITABLE | _functions(
-    "broadcast_to diagonal linalg.diagonal real imag lib.stride_tricks.sliding_window_view"
-)
+    def __init__(
+        self,
+        base: Tracer,
+        take: Callable[[Term], Term],
+        put: Callable[[Term, Term], Term] | None,
+        may_be_number: bool,
+        may_be_copy: bool,
+    ) -> None:
+        self.base: Tracer = base
+        #: From the base's term to the view's.
+        self.take: Callable[[Term], Term] = take
+        #: From the base's term and the view's new one to the base's new one; ``None`` if the view
+        #: is read-only.
+        self.put: Callable[[Term, Term], Term] | None = put
+        #: True if it shares nothing when it has no axes, as ``x[0]`` of a vector.
+        self.may_be_number: bool = may_be_number
+        #: True if it may be a copy, depending on the order in memory, which is not known.
+        self.may_be_copy: bool = may_be_copy
+        #: The number of the base's changes that it has applied.
+        self.seen: int = base.changes
 
-
-def as_view(
-    made: Any,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    *,
-    may_be_copy: bool = False,
-) -> None:
-    """Have the result of a call, or each part of it, be a view of the call's first argument."""
-    if isinstance(made, Tracer):
-        _share(made, None, made._term, function, args, kwargs, may_be_copy)
-    else:
-        for i, part in enumerate(made):
-            _share(part, i, part._term.operands[0], function, args, kwargs, False)
-
-
-def _share(
-    made: Tracer,
-    index: int | None,
-    whole: Term,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    may_be_copy: bool,
-) -> None:
-    base: Tracer = args[0]
-    place = whole.operands.index(base._term)
-    item = made._own.parts  # as it is now: it may be changed in place
-
-    def take(term: Term) -> Term:
-        given = (*whole.operands[:place], term, *whole.operands[place + 1 :])
-        again = Term(whole.parts, given)
-        return again if index is None else Term(item, (again,))
-
-    def put(old: Term, new: Term) -> Term:
-        """The base with the view's elements: each goes where it was taken from."""
-        positions: Any = function(np.arange(base.size).reshape(base.shape), *args[1:], **kwargs)
-        taken = np.ravel(positions if index is None else positions[index])
-        flat = Term(("np.ravel(", ")"), (new,))
-        if len(taken) < base.size:
-            places = base._trace.constant(taken)
-            flat = Term(("np.ravel(", ").at[", "].set(", ")"), (old, places, flat))
-        elif np.any(taken != np.arange(base.size)):
-            flat = Term(("", "[", "]"), (flat, base._trace.constant(np.argsort(taken))))
-        return Term(("np.reshape(", f", {list(base.shape)})"), (flat,))
-
-    made.be_view(base, take, put if function in WRITABLE else None, may_be_copy=may_be_copy)
+    def of_number(self, made: Tracer) -> bool:
+        """True if there is nothing to share: NumPy scalars are not arrays without axes."""
+        return self.base.shape == () or (self.may_be_number and made.shape == ())

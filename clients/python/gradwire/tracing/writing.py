@@ -1,4 +1,4 @@
-"""Terms put together as the text of one program.
+"""Terms as the text of one program.
 
 Every term is a statement of its own, ``v3 = np.sum(v2, axis=0)``, so that the service's errors
 name a line, and with it the line of the user's code that asked for it. A function of the program
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradwire.errors import NotTraceable
-from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Source, Term, dependencies
+from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Term, TextFunction, dependencies
 
-#: Names that the text uses for something else, so that no variable may have them.
+#: Names with a meaning in the language, which variables must not have.
 RESERVED = frozenset(
     "np numpy jnp jax lax tf torch F scipy special sparse random e pi inf nan tau newaxis grad "
     "value_and_grad jacobian hessian jvp vjp hvp vmap copy stop_gradient custom_gradient "
@@ -28,12 +28,12 @@ _MADE = re.compile(r"[vf]\d+")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A program and where its parts came from."""
+    """A program and the origin of its parts."""
 
     text: str
-    #: The variables that it reads, by the names that they have in the text.
+    #: The variables that it reads, by their names in the text.
     leaves: Mapping[str, Leaf]
-    #: The terms that have a name, with it.
+    #: The names of terms.
     names: Mapping[Term, str]
     #: The user's line behind each line of the text, the first at 0.
     places: Sequence[Place | None]
@@ -82,7 +82,7 @@ class _Writer:
         self._state(roots, {None: block})
         for root in roots:
             self._note_used(root)
-        if not block.lines:  # nothing but variables is asked for
+        if not block.lines:  # all roots are variables
             block.add("None", None)
         used = {name: leaf for name, leaf in self._leaves.items() if name in self._used}
         return Written("\n".join(block.lines), used, self._names, block.places)
@@ -97,12 +97,12 @@ class _Writer:
                     continue
                 if isinstance(operand, Body):
                     self._define(operand, blocks)
-                elif isinstance(operand, Source):
+                elif isinstance(operand, TextFunction):
                     self._quote(operand, blocks[None])
             if isinstance(term, Bound):
                 raise NotTraceable(
-                    "a value from inside a function that vmap, cond, scan or a loop of the program "
-                    "runs is used outside of it",
+                    "a value of a function of vmap, cond, scan or a loop of the program is "
+                    "used outside of it",
                     hint="let the function return it",
                 )
             name = f"v{self._statements}"
@@ -110,7 +110,7 @@ class _Writer:
             blocks[term.scope].add(f"{name} = {self._text(term)}", term.place)
             self._names[term] = name
 
-    def _quote(self, source: Source, block: _Block) -> None:
+    def _quote(self, source: TextFunction, block: _Block) -> None:
         self._names[source] = name = self._function_name()
         block.add(f"def {name}({', '.join(source.params)}):", source.place)
         for line in source.lines:
@@ -147,8 +147,8 @@ class _Writer:
             self._used.add(name)
 
     def _is_known(self, term: Term) -> bool:
-        """Whether nothing need be stated for a term; what is sent gets its name."""
-        if term in self._names or isinstance(term, (Body, Source)):
+        """True if a term needs no statement; a variable gets its name."""
+        if term in self._names or isinstance(term, (Body, TextFunction)):
             return True
         leaf = term.leaf()
         if leaf is None:

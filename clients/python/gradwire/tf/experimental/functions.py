@@ -22,7 +22,7 @@ from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tracing.literals import Phrase
 
 
-class Named:
+class NumpyFunction:
     """One of NumPy's functions."""
 
     def __init__(self, name: str) -> None:

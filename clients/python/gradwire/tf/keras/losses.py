@@ -186,7 +186,7 @@ def _floating(value: Any) -> Any:
     return tf.cast(tensor, tf.float32) if tensor.dtype == tf.float64 else tensor
 
 
-class _OfFunction(Loss):
+class _FunctionLoss(Loss):
     """A loss by one of the functions, with its further parameters."""
 
     _function: Callable[..., Any] = staticmethod(mean_squared_error)
@@ -205,29 +205,29 @@ class _OfFunction(Loss):
         return type(self)._function(y_true, y_pred, **self._parameters)
 
 
-class MeanSquaredError(_OfFunction):
+class MeanSquaredError(_FunctionLoss):
     """The mean of the squared errors."""
 
 
-class MeanAbsoluteError(_OfFunction):
+class MeanAbsoluteError(_FunctionLoss):
     """The mean of the errors' sizes."""
 
     _function = staticmethod(mean_absolute_error)
 
 
-class MeanAbsolutePercentageError(_OfFunction):
+class MeanAbsolutePercentageError(_FunctionLoss):
     """The mean of the errors' sizes, in percent of the truth."""
 
     _function = staticmethod(mean_absolute_percentage_error)
 
 
-class MeanSquaredLogarithmicError(_OfFunction):
+class MeanSquaredLogarithmicError(_FunctionLoss):
     """The mean of the squared errors of ``log(1 + y)``."""
 
     _function = staticmethod(mean_squared_logarithmic_error)
 
 
-class Huber(_OfFunction):
+class Huber(_FunctionLoss):
     """Quadratic within ``delta``, linear beyond."""
 
     _function = staticmethod(huber)
@@ -236,43 +236,43 @@ class Huber(_OfFunction):
         super().__init__(delta=delta, **kwargs)
 
 
-class LogCosh(_OfFunction):
+class LogCosh(_FunctionLoss):
     """``log(cosh(error))``."""
 
     _function = staticmethod(log_cosh)
 
 
-class Hinge(_OfFunction):
+class Hinge(_FunctionLoss):
     """``max(1 - y_true y_pred, 0)``."""
 
     _function = staticmethod(hinge)
 
 
-class SquaredHinge(_OfFunction):
+class SquaredHinge(_FunctionLoss):
     """The square of ``Hinge``'s terms."""
 
     _function = staticmethod(squared_hinge)
 
 
-class CategoricalHinge(_OfFunction):
+class CategoricalHinge(_FunctionLoss):
     """The hinge loss between the true class and the best other."""
 
     _function = staticmethod(categorical_hinge)
 
 
-class Poisson(_OfFunction):
+class Poisson(_FunctionLoss):
     """``y_pred - y_true log(y_pred)``."""
 
     _function = staticmethod(poisson)
 
 
-class KLDivergence(_OfFunction):
+class KLDivergence(_FunctionLoss):
     """``sum(y_true log(y_true / y_pred))``."""
 
     _function = staticmethod(kl_divergence)
 
 
-class CosineSimilarity(_OfFunction):
+class CosineSimilarity(_FunctionLoss):
     """The cosine of the angle between them, negated."""
 
     def __init__(self, axis: int = -1, **kwargs: Any) -> None:
@@ -281,7 +281,7 @@ class CosineSimilarity(_OfFunction):
     _function = staticmethod(cosine_similarity)
 
 
-class BinaryCrossentropy(_OfFunction):
+class BinaryCrossentropy(_FunctionLoss):
     """The cross-entropy of yes and no."""
 
     _function = staticmethod(binary_crossentropy)
@@ -292,7 +292,7 @@ class BinaryCrossentropy(_OfFunction):
         super().__init__(from_logits=from_logits, label_smoothing=label_smoothing, **kwargs)
 
 
-class CategoricalCrossentropy(_OfFunction):
+class CategoricalCrossentropy(_FunctionLoss):
     """The cross-entropy of classes given as rows of a one."""
 
     _function = staticmethod(categorical_crossentropy)
@@ -309,7 +309,7 @@ class CategoricalCrossentropy(_OfFunction):
         )
 
 
-class SparseCategoricalCrossentropy(_OfFunction):
+class SparseCategoricalCrossentropy(_FunctionLoss):
     """The cross-entropy of classes given as integers."""
 
     _function = staticmethod(sparse_categorical_crossentropy)
@@ -331,7 +331,7 @@ kld = kl_divergence
 KLD = kl_divergence
 logcosh = log_cosh
 
-_CLASSES: dict[str, type[_OfFunction]] = {
+_CLASSES: dict[str, type[_FunctionLoss]] = {
     snake_case(kind.__name__): kind
     for kind in (
         MeanSquaredError, MeanAbsoluteError, MeanAbsolutePercentageError,

@@ -91,7 +91,7 @@ class MeanMetricWrapper(Metric):
     reset_states = reset_state
 
 
-class _OfFunction(MeanMetricWrapper):
+class _FunctionMetric(MeanMetricWrapper):
     _function: Callable[..., Any] = staticmethod(losses.mean_squared_error)
 
     def __init__(self, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
@@ -124,66 +124,66 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     return (truth == scores.argmax(-1)).astype(np.float32)
 
 
-class Accuracy(_OfFunction):
+class Accuracy(_FunctionMetric):
     """The share of equal elements."""
 
     _function = staticmethod(accuracy)
 
 
-class BinaryAccuracy(_OfFunction):
+class BinaryAccuracy(_FunctionMetric):
     """The share of elements on the right side of the threshold."""
 
     _function = staticmethod(binary_accuracy)
 
 
-class CategoricalAccuracy(_OfFunction):
+class CategoricalAccuracy(_FunctionMetric):
     """The share of right classes, given as rows of a one."""
 
     _function = staticmethod(categorical_accuracy)
 
 
-class SparseCategoricalAccuracy(_OfFunction):
+class SparseCategoricalAccuracy(_FunctionMetric):
     """The share of right classes, given as integers."""
 
     _function = staticmethod(sparse_categorical_accuracy)
 
 
-class MeanSquaredError(_OfFunction):
+class MeanSquaredError(_FunctionMetric):
     """The mean of the squared errors."""
 
 
-class RootMeanSquaredError(_OfFunction):
+class RootMeanSquaredError(_FunctionMetric):
     """The root of the mean of the squared errors."""
 
     def result(self) -> Any:
         return tf.sqrt(super().result())
 
 
-class MeanAbsoluteError(_OfFunction):
+class MeanAbsoluteError(_FunctionMetric):
     """The mean of the errors' sizes."""
 
     _function = staticmethod(losses.mean_absolute_error)
 
 
-class BinaryCrossentropy(_OfFunction):
+class BinaryCrossentropy(_FunctionMetric):
     """The mean cross-entropy of yes and no."""
 
     _function = staticmethod(losses.binary_crossentropy)
 
 
-class CategoricalCrossentropy(_OfFunction):
+class CategoricalCrossentropy(_FunctionMetric):
     """The mean cross-entropy of classes, given as rows of a one."""
 
     _function = staticmethod(losses.categorical_crossentropy)
 
 
-class SparseCategoricalCrossentropy(_OfFunction):
+class SparseCategoricalCrossentropy(_FunctionMetric):
     """The mean cross-entropy of classes, given as integers."""
 
     _function = staticmethod(losses.sparse_categorical_crossentropy)
 
 
-class CosineSimilarity(_OfFunction):
+class CosineSimilarity(_FunctionMetric):
     """The mean cosine of the angles."""
 
     _function = staticmethod(lambda y, p, axis=-1: -losses.cosine_similarity(y, p, axis))
@@ -277,49 +277,49 @@ class FalseNegatives(_Cells):
     _said = False
 
 
-class KLDivergence(_OfFunction):
+class KLDivergence(_FunctionMetric):
     """The mean divergence of distributions."""
 
     _function = staticmethod(losses.kl_divergence)
 
 
-class Poisson(_OfFunction):
+class Poisson(_FunctionMetric):
     """The mean of Poisson's loss."""
 
     _function = staticmethod(losses.poisson)
 
 
-class Hinge(_OfFunction):
+class Hinge(_FunctionMetric):
     """The mean of the hinge loss."""
 
     _function = staticmethod(losses.hinge)
 
 
-class SquaredHinge(_OfFunction):
+class SquaredHinge(_FunctionMetric):
     """The mean of the squared hinge loss."""
 
     _function = staticmethod(losses.squared_hinge)
 
 
-class LogCoshError(_OfFunction):
+class LogCoshError(_FunctionMetric):
     """The mean of ``log(cosh(error))``."""
 
     _function = staticmethod(losses.log_cosh)
 
 
-class MeanAbsolutePercentageError(_OfFunction):
+class MeanAbsolutePercentageError(_FunctionMetric):
     """The mean of the errors' sizes in percent of the truth."""
 
     _function = staticmethod(losses.mean_absolute_percentage_error)
 
 
-class MeanSquaredLogarithmicError(_OfFunction):
+class MeanSquaredLogarithmicError(_FunctionMetric):
     """The mean of the squared errors of logarithms."""
 
     _function = staticmethod(losses.mean_squared_logarithmic_error)
 
 
-class TopKCategoricalAccuracy(_OfFunction):
+class TopKCategoricalAccuracy(_FunctionMetric):
     """The share of classes, given as rows of a one, that are among the ``k`` greatest scores."""
 
     _function = staticmethod(

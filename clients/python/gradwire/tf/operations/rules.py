@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import checks, host
+from gradwire.tf import checks
 from gradwire.tf.calls import argument, call, calls, integers
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype, bool_
@@ -20,6 +20,7 @@ from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import UNKNOWN, Spec
 from gradwire.tf.rowwise import elementwise
 from gradwire.tf.shapes import TensorShape
+from gradwire.tf.static import listed
 from gradwire.tf.tensors import Operand, Tensor
 
 #: Dtypes by TensorFlow's names in messages, in its order.
@@ -137,8 +138,7 @@ def same(
                 _check_bias(beside, lengths, static.get("data_format"))
             elif checks.broadcast(op, lengths, beside) != lengths:
                 raise invalid(
-                    f"Incompatible shapes: {host.listed(lengths)} vs. {host.listed(beside)} "
-                    f"[Op:{op}] name: "
+                    f"Incompatible shapes: {listed(lengths)} vs. {listed(beside)} [Op:{op}] name: "
                 )
     return _called(function, given, static, Spec(first.dtype, lengths), refuses)
 
@@ -158,7 +158,7 @@ def _check_bias(bias: tuple[int, ...], lengths: tuple[int, ...], data_format: An
     if len(bias) != 1 or len(lengths) < 2 or bias[0] != lengths[place]:
         raise invalid(
             "Must provide as many biases as the last dimension of the input tensor: "
-            f"{host.listed(bias)} vs. {host.listed(lengths)} [Op:BiasAdd] name: "
+            f"{listed(bias)} vs. {listed(lengths)} [Op:BiasAdd] name: "
         )
 
 

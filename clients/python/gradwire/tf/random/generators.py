@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import dtypes, host
+from gradwire.tf import dtypes, static
 from gradwire.tf.conversion import constant
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.random import laws, stateless
@@ -28,7 +28,7 @@ class Algorithm(enum.Enum):
 
 def create_rng_state(seed: Any, alg: Any = "philox") -> Tensor:
     """The state of a generator that begins at a seed: two words of its counter, and its key."""
-    numbers = [int(word) for word in np.atleast_1d(host.array(seed))]
+    numbers = [int(word) for word in np.atleast_1d(static.array(seed))]
     if len(numbers) > 3:
         raise ValueError("a seed has three numbers at most")
     padded = numbers if len(numbers) != 1 else [*numbers, 0, 0]
@@ -45,7 +45,7 @@ class Generator:
         self.algorithm: int = Algorithm.PHILOX.value
         start = copy_from.state if copy_from is not None else state
         self._state: Variable = Variable(
-            host.array(start).astype(np.int64), name="StateVar", trainable=False
+            static.array(start).astype(np.int64), name="StateVar", trainable=False
         )
 
     @classmethod
@@ -61,7 +61,7 @@ class Generator:
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any = None) -> Generator:
         """The generator at a counter, two numbers, under a key."""
-        return cls(state=np.array([*host.array(counter), host.array(key)], np.int64), alg=alg)
+        return cls(state=np.array([*static.array(counter), static.array(key)], np.int64), alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
@@ -80,7 +80,7 @@ class Generator:
 
     def reset(self, state: Any) -> None:
         """Go on from another state."""
-        self._state.assign(host.array(state).astype(np.int64))
+        self._state.assign(static.array(state).astype(np.int64))
 
     def reset_from_seed(self, seed: Any) -> None:
         """Begin at a seed."""
@@ -88,11 +88,11 @@ class Generator:
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Go on at a counter under a key."""
-        self._state.assign(np.array([*host.array(counter), host.array(key)], np.int64))
+        self._state.assign(np.array([*static.array(counter), static.array(key)], np.int64))
 
     def skip(self, delta: Any) -> Tensor:
         """Leave out as many numbers as ``delta`` have a place."""
-        return constant(self._moved(int(host.array(delta)) * RESERVED)[1])
+        return constant(self._moved(int(static.array(delta)) * RESERVED)[1])
 
     def uniform(
         self,
@@ -145,8 +145,8 @@ class Generator:
     ) -> Tensor:
         """How many of ``counts`` trials succeed; other numbers than TensorFlow's."""
         draws = laws.generator(self._source(shape))
-        trials = host.array(counts).astype(np.int64)
-        return constant(draws.binomial(trials, host.array(probs), host.lengths(shape)), dtype)
+        trials = static.array(counts).astype(np.int64)
+        return constant(draws.binomial(trials, static.array(probs), static.lengths(shape)), dtype)
 
     def make_seeds(self, count: int = 1) -> Tensor:
         """Seeds for stateless operations, one in each column."""
@@ -159,7 +159,7 @@ class Generator:
         return [Generator(state=np.array([0, 0, key], np.int64)) for key in keys]
 
     def _source(self, shape: Shape) -> Philox:
-        return self._moved(math.prod(host.lengths(shape)) * RESERVED)[0]
+        return self._moved(math.prod(static.lengths(shape)) * RESERVED)[0]
 
     def _moved(self, blocks: int) -> tuple[Philox, Any]:
         words = self._words()

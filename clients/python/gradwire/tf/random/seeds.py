@@ -28,7 +28,7 @@ class Draws:
         self.unseeded: int = 0
 
 
-class _Running(threading.local):
+class _RunningFunctions(threading.local):
     """The functions that run in this thread, the innermost last."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Seeds:
         self._times_set: int = 1
         self._sequence: random.Random = random.Random(0)  # noqa: S311 - TensorFlow's, no secret
         self._drawn: dict[tuple[str, int, int], int] = {}
-        self._running: _Running = _Running()
+        self._running: _RunningFunctions = _RunningFunctions()
 
     def set(self, seed: int) -> None:
         """Begin anew from this global seed."""

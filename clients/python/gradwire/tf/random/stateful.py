@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from gradwire.tf import dtypes, host
+from gradwire.tf import dtypes, static
 from gradwire.tf.conversion import constant, convert_to_tensor
 from gradwire.tf.nodes import paused
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
@@ -23,7 +23,7 @@ _FLOATING = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
 
 def set_seed(seed: int) -> None:
     """Begin anew: what is drawn from here on is decided by ``seed``."""
-    SEEDS.set(host.integer(seed))
+    SEEDS.set(static.integer(seed))
 
 
 def uniform(
@@ -44,7 +44,7 @@ def uniform(
     if kind.is_integer and maxval is None:
         raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
     op = f"RandomUniform{'Int' if kind.is_integer else ''}:{kind.name}"
-    source = SEEDS.source(op, seed, math.prod(host.lengths(shape)))
+    source = SEEDS.source(op, seed, math.prod(static.lengths(shape)))
     return stateless.uniform_from(source, shape, minval, maxval, kind)
 
 
@@ -58,7 +58,7 @@ def normal(
 ) -> Tensor:
     """Normal numbers."""
     op = f"RandomStandardNormal:{dtypes.as_dtype(dtype).name}"
-    source = SEEDS.source(op, seed, math.prod(host.lengths(shape)))
+    source = SEEDS.source(op, seed, math.prod(static.lengths(shape)))
     return stateless.scaled_from(laws.normal, source, shape, mean, stddev, dtype)
 
 
@@ -72,7 +72,7 @@ def truncated_normal(
 ) -> Tensor:
     """Normal numbers at most two standard deviations from the mean."""
     op = f"TruncatedNormal:{dtypes.as_dtype(dtype).name}"
-    source = SEEDS.source(op, seed, math.prod(host.lengths(shape)))
+    source = SEEDS.source(op, seed, math.prod(static.lengths(shape)))
     return stateless.scaled_from(laws.truncated_normal, source, shape, mean, stddev, dtype)
 
 
@@ -88,7 +88,7 @@ def gamma(
     a = convert_to_tensor(alpha, dtype)
     b = None if beta is None else convert_to_tensor(beta, dtype)
     batch = np.broadcast_shapes(a._lengths(), () if b is None else b._lengths())
-    whole = (*host.lengths(shape), *batch)
+    whole = (*static.lengths(shape), *batch)
     source = SEEDS.source("RandomGamma", seed, math.prod(whole))
     return stateless.gamma_from(source, whole, a, b, dtype)
 
@@ -101,8 +101,8 @@ def poisson(
     name: str | None = None,
 ) -> Tensor:
     """Poisson numbers, ``shape`` of them for each parameter."""
-    rates = host.array(lam)
-    whole = (*host.lengths(shape), *rates.shape)
+    rates = static.array(lam)
+    whole = (*static.lengths(shape), *rates.shape)
     source = SEEDS.source("RandomPoissonV2", seed, math.prod(whole))
     return constant(laws.generator(source).poisson(rates, whole), dtype)
 
@@ -128,6 +128,6 @@ def categorical(
     name: str | None = None,
 ) -> Tensor:
     """Classes for each row of ``logits``, a matrix."""
-    rows, count = host.array(logits), int(num_samples)
+    rows, count = static.array(logits), int(num_samples)
     source = SEEDS.source("Multinomial", seed, len(rows) * 4 * -(-count // 4))
     return constant(laws.classes(source, rows, count), dtypes.int64 if dtype is None else dtype)

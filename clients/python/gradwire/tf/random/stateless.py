@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import dtypes, errors, host
+from gradwire.tf import dtypes, errors, static
 from gradwire.tf.conversion import constant, convert_to_tensor
 from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
@@ -23,7 +23,7 @@ Law = Callable[[Philox, int, np.dtype[Any]], Any]
 
 def source_of(seed: TensorLike) -> Philox:
     """The generator of a stateless operation."""
-    pair = host.array(seed)
+    pair = static.array(seed)
     if pair.shape != (2,):
         shape = ",".join(map(str, pair.shape))
         raise errors.invalid(
@@ -79,7 +79,7 @@ def stateless_categorical(
     name: str | None = None,
 ) -> Tensor:
     """Classes for each row of ``logits``, a matrix."""
-    return constant(laws.classes(source_of(seed), host.array(logits), int(num_samples)), dtype)
+    return constant(laws.classes(source_of(seed), static.array(logits), int(num_samples)), dtype)
 
 
 def stateless_binomial(
@@ -92,7 +92,7 @@ def stateless_binomial(
 ) -> Tensor:
     """How many of ``counts`` trials succeed; other numbers than TensorFlow's."""
     drawn = laws.generator(source_of(seed)).binomial(
-        host.array(counts).astype(np.int64), host.array(probs), host.lengths(shape)
+        static.array(counts).astype(np.int64), static.array(probs), static.lengths(shape)
     )
     return constant(drawn, output_dtype)
 
@@ -106,7 +106,7 @@ def stateless_poisson(
 ) -> Tensor:
     """Poisson numbers; others than TensorFlow's."""
     return constant(
-        laws.generator(source_of(seed)).poisson(host.array(lam), host.lengths(shape)), dtype
+        laws.generator(source_of(seed)).poisson(static.array(lam), static.lengths(shape)), dtype
     )
 
 
@@ -120,7 +120,7 @@ def stateless_gamma(
 ) -> Tensor:
     """Gamma numbers, differentiable in their parameters; other numbers than TensorFlow's."""
     source = source_of(seed)
-    return gamma_from(source, host.lengths(shape), alpha, beta, dtype)
+    return gamma_from(source, static.lengths(shape), alpha, beta, dtype)
 
 
 def stateless_parameterized_truncated_normal(
@@ -139,7 +139,7 @@ def stateless_parameterized_truncated_normal(
         "StatelessParameterizedTruncatedNormal",
         None,
         {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals, "seed": key},
-        {"shape": host.lengths(shape)},
+        {"shape": static.lengths(shape)},
         places=("seed",),
     )
 
@@ -157,15 +157,15 @@ def stateless_shuffle(
 
 def split(seed: TensorLike, num: int = 2, alg: str = "auto_select") -> Tensor:
     """``num`` seeds that are independent of one another, one per row."""
-    kind = dtypes.of_numpy(host.array(seed).dtype)
+    kind = dtypes.of_numpy(static.array(seed).dtype)
     return uniform_from(source_of(seed), (num, 2), None, None, kind)
 
 
 def fold_in(seed: TensorLike, data: TensorLike, alg: str = "auto_select") -> Tensor:
     """Another seed, for ``data``."""
-    kind = host.array(seed).dtype
+    kind = static.array(seed).dtype
     first = laws.any_integers(source_of(seed), 1, kind)[0]
-    return constant(np.array([first, host.array(data).astype(kind)], kind))
+    return constant(np.array([first, static.array(data).astype(kind)], kind))
 
 
 def uniform_from(
@@ -176,7 +176,7 @@ def uniform_from(
     dtype: DTypeLike,
 ) -> Tensor:
     """Uniform numbers of a generator."""
-    kind, lengths = dtypes.as_dtype(dtype), host.lengths(shape)
+    kind, lengths = dtypes.as_dtype(dtype), static.lengths(shape)
     size = math.prod(lengths)
     if kind.is_integer:
         if (minval is None) != (maxval is None):
@@ -185,7 +185,7 @@ def uniform_from(
             )
         if minval is None or maxval is None:
             return constant(laws.any_integers(source, size, kind.storage).reshape(lengths), kind)
-        low, high = int(host.array(minval)), int(host.array(maxval))
+        low, high = int(static.array(minval)), int(static.array(maxval))
         if low >= high:
             raise errors.invalid(f"Need minval < maxval, got {low} >= {high}")
         drawn = laws.integers(source, size, low, high, kind.storage)
@@ -208,7 +208,7 @@ def scaled_from(
     dtype: DTypeLike,
 ) -> Tensor:
     """Numbers of a law, times ``stddev``, plus ``mean``."""
-    kind, lengths = dtypes.as_dtype(dtype), host.lengths(shape)
+    kind, lengths = dtypes.as_dtype(dtype), static.lengths(shape)
     if not kind.is_floating:
         raise TypeError(f"Cannot convert {mean!r} to EagerTensor of dtype {kind.name}")
     drawn = law(source, math.prod(lengths), kind.storage).reshape(lengths)

@@ -22,7 +22,7 @@ NARROWEST = 12
 
 
 def is_drawn(matrix: Matrix) -> bool:
-    """Whether a matrix can be shown as a whole."""
+    """True if a matrix is small enough to be shown as one."""
     few = max(matrix.shape) <= MOST_NUMBERS
     return few or max(len(matrix.rows), len(matrix.columns)) <= MOST_BANDS
 
@@ -68,7 +68,7 @@ def _blocks(matrix: Matrix) -> Markup:
 
 
 def _extent(shape: tuple[int, int]) -> tuple[int, int]:
-    """Pixels of height and width, in a matrix's own proportions where that can be."""
+    """Pixels of height and width, in the matrix's proportions if possible."""
     most_height, most_width = LARGE
     ratio = shape[1] / shape[0]
     height = min(most_height, max(40, round(most_width / ratio)))

@@ -1,7 +1,7 @@
-"""What was asked, read from the request that was sent.
+"""The request behind an answer, decoded from the bytes that were sent.
 
-An answer holds its request, as bytes that nobody changes; so the values in it are those that the
-derivatives are at, whatever has been done to the arrays since.
+An answer keeps its request as bytes, so its values are those at which the derivatives were
+computed, even if the arrays have changed since.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ import numpy as np
 
 from gradwire import codec
 from gradwire.ragged import RaggedArray
-from gradwire.residents import NAMED, Named
+from gradwire.residents import REFERENTS, Referents
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING, NONFINITE, lookup
 
-NOTHING_NAMED = Named({}, None)
+NO_REFERENTS = Referents({}, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The document of a request, empty where there was none; its arrays are NumPy's."""
+class RequestView:
+    """The document of a request, empty if it had none; its arrays are NumPy's."""
 
     document: Mapping[str, Any]
-    #: What the references in it stand for, as far as the client knows.
-    named: Named = NOTHING_NAMED
+    #: The values behind its references, as far as the client knows them.
+    named: Referents = NO_REFERENTS
 
     @classmethod
-    def of(cls, response: httpx.Response) -> Asked:
-        """What a response answers."""
+    def of(cls, response: httpx.Response) -> RequestView:
+        """The request of a response."""
         try:
             content = response.request.content
         except (RuntimeError, httpx.RequestNotRead):  # made by hand, or streamed
             return cls({})
         media_type = response.request.headers.get("Content-Type", "")
         document = codec.decode(content, media_type) if content else {}
-        named = response.extensions.get(NAMED, NOTHING_NAMED)
+        named = response.extensions.get(REFERENTS, NO_REFERENTS)
         return cls(document if isinstance(document, Mapping) else {}, named)
 
     @property
@@ -50,12 +50,12 @@ class Asked:
         return program if isinstance(program, str) else self.named.source
 
     def names(self, member: str) -> Any:
-        """The names that a part of the answer was asked for by; ``MISSING`` without any."""
+        """The request's names of a part of the answer; ``MISSING`` without any."""
         names = self.document.get(member)
         return MISSING if names is None else names
 
     def variable(self, path: str) -> Any:
-        """The value of the variable at a path; ``MISSING`` where it is not known."""
+        """The value of the variable at a path; ``MISSING`` if unknown."""
         variables = self.document.get("variables")
         found = lookup(variables, path) if variables and path else MISSING
         try:
@@ -65,7 +65,7 @@ class Asked:
 
 
 def value_of(document: Any, arrays: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """What a leaf of a request stands for; ``MISSING`` where it cannot be told from it."""
+    """The value of a leaf of a request; ``MISSING`` if unknown."""
     if not isinstance(document, Mapping):
         return _array(document)
     if "ref" in document:
@@ -94,7 +94,7 @@ def value_of(document: Any, arrays: Mapping[str, Any] = MappingProxyType({})) ->
 
 
 def _array(document: Any, dtype: str | None = None) -> Any:
-    """The array that JSON's numbers are, float64 where nothing else is said."""
+    """The array of JSON's numbers, float64 by default."""
     if isinstance(document, np.ndarray):
         return document
     if isinstance(document, str) and document not in NONFINITE:

@@ -13,15 +13,15 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from gradwire.notebook.canvas import COLOURS, canvas, plain
-from gradwire.notebook.sources import BROKEN, Source
-from gradwire.notebook.words import cut
+from gradwire.notebook.messages import cut
+from gradwire.notebook.sources import BROKEN, SourceGradient
 
 #: Sources that have a line of their own, and a row in the map.
 MOST_LINES = 8
 MOST_ROWS = 40
 
 
-def draw_steps(steps: Sequence[Sequence[Source]]) -> Figure:
+def draw_steps(steps: Sequence[Sequence[SourceGradient]]) -> Figure:
     """Lines of norms, and a map of the sizes of elements, source by source."""
     paths = list(dict.fromkeys(source.path for step in steps for source in step))
     norms = np.full((len(paths), len(steps)), np.nan)
@@ -31,9 +31,9 @@ def draw_steps(steps: Sequence[Sequence[Source]]) -> Figure:
     for j, step in enumerate(steps):
         for source in step:
             i = rows[source.path]
-            broken[i, j] = source.told.nonfinite > 0
+            broken[i, j] = source.stats.nonfinite > 0
             sizes[i, j] = source.rms
-            norms[i, j] = math.nan if broken[i, j] else source.told.norm
+            norms[i, j] = math.nan if broken[i, j] else source.stats.norm
     shown = min(len(paths), MOST_ROWS)
     height = max(3.4, 1.1 + 0.2 * shown)
     figure = canvas(11, min(height, 9))
@@ -48,7 +48,7 @@ def _lines(
 ) -> None:
     """The norm of all, and of each source, or of those that are largest and smallest in the end."""
     at = np.arange(norms.shape[1])
-    dot = "o" if len(at) <= 30 else ""  # few steps are told apart
+    dot = "o" if len(at) <= 30 else ""  # few steps: mark each
     positive = np.where(norms > 0, norms, np.nan)  # zero has no place among powers of ten
     order = np.argsort(-np.nan_to_num(positive[:, -1], nan=-1.0), kind="stable")
     if len(paths) > MOST_LINES:

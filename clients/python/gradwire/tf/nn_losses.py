@@ -1,4 +1,4 @@
-"""Losses of logits, dropout, and what else ``tf.nn`` computes with rules of its own."""
+"""Losses of logits, dropout and other functions of ``tf.nn`` with rules of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import dtypes, host
+from gradwire.tf import dtypes, static
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.creation import ones_like
@@ -56,8 +56,8 @@ def softmax_cross_entropy_with_logits(
         a != b and a != 1 for a, b in zip(wanted._lengths(), lengths, strict=True)
     ):
         raise invalid(
-            f"logits and labels must be broadcastable: logits_size={host.listed(lengths)} "
-            f"labels_size={host.listed(wanted._lengths())} "
+            f"logits and labels must be broadcastable: logits_size={static.listed(lengths)} "
+            f"labels_size={static.listed(wanted._lengths())} "
             "[Op:SoftmaxCrossEntropyWithLogits] name: "
         )
     if wanted._lengths() != lengths:
@@ -140,7 +140,7 @@ def _for_dropout(x: Any, rate: Any) -> tuple[Tensor, float]:
             "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
             f"x_dtype={tensor.dtype}"
         )
-    chance = float(host.array(rate))
+    chance = float(static.array(rate))
     if not 0 <= chance < 1 and not isinstance(rate, Operand):
         raise ValueError(
             f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
@@ -153,7 +153,7 @@ def _noise_shape(tensor: Tensor, noise_shape: Any) -> tuple[int, ...]:
     if noise_shape is None:
         return lengths
     pairs = zip(list(noise_shape), lengths, strict=True)
-    return tuple([length if wanted is None else host.integer(wanted) for wanted, length in pairs])
+    return tuple([length if wanted is None else static.integer(wanted) for wanted, length in pairs])
 
 
 def _dropped(tensor: Tensor, drawn: Any, rate: Any, chance: float) -> Tensor:
@@ -172,7 +172,7 @@ def sufficient_statistics(
     keepdims: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """How many elements there are over ``axes``, their sum and squares' sum, and ``shift``."""
+    """The number of elements over ``axes``, their sum, their squares' sum, and ``shift``."""
     from gradwire.tf.operations import rules
     from gradwire.tf.operations.math import square
 
@@ -193,7 +193,7 @@ def compute_average_loss(
 ) -> Tensor:
     """Sum of the losses, weighted if so asked, over how many examples there are."""
     loss = convert_to_tensor(per_example_loss)
-    size = loss._lengths()[0] if global_batch_size is None else host.integer(global_batch_size)
+    size = loss._lengths()[0] if global_batch_size is None else static.integer(global_batch_size)
     if sample_weight is not None:
         loss = multiply(loss, convert_to_tensor(sample_weight, loss.dtype))
     return divide(reduce_sum(loss), np.asarray(size, loss.dtype.storage))
@@ -279,9 +279,9 @@ def safe_embedding_lookup_sparse(
 
 def _rows_of(ids: Any) -> tuple[Any, Tensor, int]:
     if hasattr(ids, "dense_shape"):
-        count = host.lengths(ids.dense_shape)[0]
-        return host.array(ids.indices)[:, 0], ids.values, count
-    return host.array(ids.value_rowids()), ids.values, int(host.array(ids.nrows()))
+        count = static.lengths(ids.dense_shape)[0]
+        return static.array(ids.indices)[:, 0], ids.values, count
+    return static.array(ids.value_rowids()), ids.values, int(static.array(ids.nrows()))
 
 
 def _values_of(weights: Any) -> Tensor:
@@ -310,7 +310,7 @@ def max_pool_with_argmax(
     numbers = np.arange(1, height * width * channels + 1, dtype=np.float64)
     places = np.broadcast_to(numbers.reshape(1, height, width, channels), x._lengths())
     patches = [
-        host.array(extract_patches(each, sides[0], sides[1], [1, 1, 1, 1], padding))
+        static.array(extract_patches(each, sides[0], sides[1], [1, 1, 1, 1], padding))
         for each in (x._value(), places.copy())
     ]
     found = [p.reshape(*p.shape[:3], -1, channels) for p in patches]
@@ -324,7 +324,7 @@ def max_pool_with_argmax(
 
 
 def _windows(given: Any) -> list[int]:
-    sides = list(host.lengths(given))
+    sides = list(static.lengths(given))
     if len(sides) == 4:
         return sides
     return [1, *(sides * 2 if len(sides) == 1 else sides), 1]

@@ -1,4 +1,4 @@
-"""What every answer can be shown as; each way is imported when it is asked for."""
+"""The presentations of every answer, each imported on first use."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-class Shown:
-    """An answer that can be looked at, and asked for again from a shell."""
+class DisplayMixin:
+    """An answer with presentations for terminals, notebooks, pandas and the shell."""
 
     __slots__ = ()
 
@@ -28,11 +28,10 @@ class Shown:
         return card(cast("Any", self))
 
     def as_curl(self) -> str:
-        r"""The command for a shell that asks the same again, readable throughout.
+        r"""The shell command that repeats the request, as readable JSON.
 
-        Numbers are written so that they mean the same bits. An API key stands in it as
-        ``$GRADWIRE_API_KEY``, never as what it is. Of a tape that answers once, it is one
-        question more.
+        Numbers are written with the same bits. An API key is written as ``$GRADWIRE_API_KEY``,
+        never in clear. For a tape that answers once, the command is a second request.
 
         >>> print(client.evaluate("x**2", {"x": 3.0}).as_curl())
         curl --silent --show-error --request POST http://127.0.0.1:8000/v1/evaluate \
@@ -51,11 +50,11 @@ class Shown:
         return curl(self.raw)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A frame with a row for each element: ``path``, ``index``, and what the answer has there.
+        """A data frame with a row for each element: ``path``, ``index`` and the answer's values.
 
         Gradients are beside the ``value`` of the variable, as it was sent. A Jacobian or Hessian
-        is the matrix, its sides named by elements, sparse if it was given so; what a tape has
-        recorded, a row for each instruction. Needs pandas, which ``gradwire[notebook]`` brings.
+        is a matrix with elements as labels, sparse if the answer is. A tape's recording has a row
+        for each instruction. Needs pandas, which ``gradwire[notebook]`` installs.
 
         >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}).to_pandas()
           path index  value  gradient

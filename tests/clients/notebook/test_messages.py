@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from gradwire.notebook.words import brief, cut
+from gradwire.notebook.messages import brief, cut
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Functions that give several arrays: how many, and what holds them, as NumPy and SciPy have it."""
+"""Functions with several results: their number and container, as in NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What makes the result of its parts, and how many these are."""
+class Outputs:
+    """A call's results: the container that is made of them, and their number."""
 
     kind: Callable[[Sequence[Any]], Any]
     count: int
 
 
-#: The arguments of a call by the names of the parameters, defaults included.
+#: A call's arguments by parameter, defaults included.
 Given = Mapping[str, Any]
 
 
 def results(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Held | None:
-    """How a call's results are held; ``None`` for a single array."""
+) -> Outputs | None:
+    """The container of a call's results; ``None`` for a single array."""
     rule = RESULTS.get(name)
     if rule is None:
         return None
@@ -35,12 +35,12 @@ def results(
     return rule(bound.arguments)
 
 
-def _tuple(count: int) -> Held:
-    return Held(tuple, count)
+def _tuple(count: int) -> Outputs:
+    return Outputs(tuple, count)
 
 
-def _list(count: int) -> Held:
-    return Held(list, count)
+def _list(count: int) -> Outputs:
+    return Outputs(list, count)
 
 
 @cache
@@ -50,34 +50,34 @@ def _named_tuple(path: str) -> Callable[[Sequence[Any]], Any]:
     return lambda parts: kind(*parts)
 
 
-def _linalg(name: str, count: int) -> Callable[[Given], Held]:
-    return lambda given: Held(_named_tuple(name), count)
+def _linalg(name: str, count: int) -> Callable[[Given], Outputs]:
+    return lambda given: Outputs(_named_tuple(name), count)
 
 
-def _svd(given: Given) -> Held | None:
-    return Held(_named_tuple("svd"), 3) if given["compute_uv"] else None
+def _svd(given: Given) -> Outputs | None:
+    return Outputs(_named_tuple("svd"), 3) if given["compute_uv"] else None
 
 
-def _qr(given: Given) -> Held | None:
-    return None if given["mode"] == "r" else Held(_named_tuple("qr"), 2)
+def _qr(given: Given) -> Outputs | None:
+    return None if given["mode"] == "r" else Outputs(_named_tuple("qr"), 2)
 
 
-def _scipy_qr(given: Given) -> Held:
+def _scipy_qr(given: Given) -> Outputs:
     return _tuple(1 if given["mode"] == "r" else 2)
 
 
-def _split(given: Given) -> Held:
+def _split(given: Given) -> Outputs:
     sections = given["indices_or_sections"]
     return _list(int(sections) if isinstance(sections, (int, np.integer)) else len(sections) + 1)
 
 
-def _unique(given: Given) -> Held | None:
+def _unique(given: Given) -> Outputs | None:
     asked = ("return_index", "return_inverse", "return_counts")
     count = 1 + sum(bool(given[name]) for name in asked)
     return None if count == 1 else _tuple(count)
 
 
-def _gradient(given: Given) -> Held | None:
+def _gradient(given: Given) -> Outputs | None:
     axis = given["axis"]
     if isinstance(axis, (int, np.integer)):
         return None
@@ -85,20 +85,20 @@ def _gradient(given: Given) -> Held | None:
     return None if count == 1 and axis is None else _tuple(count)
 
 
-def _inputs(kind: Any, parameter: str) -> Callable[[Given], Held]:
-    return lambda given: Held(kind, len(given[parameter]))
+def _inputs(kind: Any, parameter: str) -> Callable[[Given], Outputs]:
+    return lambda given: Outputs(kind, len(given[parameter]))
 
 
-def _at_least(given: Given) -> Held | None:
+def _at_least(given: Given) -> Outputs | None:
     count = len(given["arys"])
     return None if count == 1 else _tuple(count)
 
 
-def _pair(given: Given) -> Held:
+def _pair(given: Given) -> Outputs:
     return _tuple(2)
 
 
-RESULTS: dict[str, Callable[[Given], Held | None]] = {
+RESULTS: dict[str, Callable[[Given], Outputs | None]] = {
     "np.linalg.eigh": _linalg("eigh", 2),
     "np.linalg.eig": _linalg("eig", 2),
     "np.linalg.slogdet": _linalg("slogdet", 2),
@@ -123,7 +123,7 @@ RESULTS: dict[str, Callable[[Given], Held | None]] = {
     "np.gradient": _gradient,
     "scipy.linalg.lu": lambda given: _tuple(2 if given["permute_l"] else 3),
     "scipy.linalg.lu_factor": _pair,
-    "scipy.linalg.cho_factor": lambda given: Held(
+    "scipy.linalg.cho_factor": lambda given: Outputs(
         lambda parts: (parts[0], bool(given["lower"])), 1
     ),
     "scipy.linalg.qr": _scipy_qr,

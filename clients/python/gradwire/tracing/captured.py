@@ -1,8 +1,7 @@
-"""What a Python function reads from outside of itself, and what the functions that it calls read.
+"""Captured values: globals, closures and defaults of a function and of the functions it calls.
 
-A recording holds while all of that is what it was. And among it may be functions of libraries
-under names of the user's own (``from scipy.linalg import expm``), in whose place others stand
-while something is recorded.
+A recording is valid while none of them has been replaced. They may include libraries' functions
+(``from scipy.linalg import expm``), which are patched during a recording.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing.libraries import substitute_of
-from gradwire.tracing.replaced import REPLACEMENTS, Spot, Substitute
+from gradwire.tracing.patching import PATCHES, Binding, Patch
 
-#: Functions of the standard library, of what is installed, and of ours are not looked into.
+#: Functions of the standard library, of installed packages and of Gradwire are not inspected.
 _LIBRARIES = (
     str(Path(__file__).parent.parent),
     str(Path(np.__file__).parent.parent),
@@ -27,36 +26,36 @@ _LIBRARIES = (
 )
 
 
-class Outside:
-    """What a function reads from outside: where that was replaced, it must be recorded anew."""
+class Captured:
+    """A function's captured values; when one is replaced, the function is recorded again."""
 
     __slots__ = ("_python", "_seen")
 
     def __init__(self, python: Callable[..., Any]) -> None:
         self._python = python
-        self._seen: list[tuple[Spot, Any]] | None = None
+        self._seen: list[tuple[Binding, Any]] | None = None
 
     def changed(self) -> bool:
-        """Whether it differs from when this was asked last."""
+        """True if a captured value has been replaced since the last call."""
         if self._seen is None:
             self._seen = _reads(self._python)
             return False
-        for spot, value in self._seen:
-            holder = spot.holder
-            now = holder.get(spot.name) if type(holder) is dict else spot.read()
-            if now is not value and not _equal(REPLACEMENTS.original(spot), value):
+        for binding, value in self._seen:
+            holder = binding.holder
+            now = holder.get(binding.name) if type(holder) is dict else binding.read()
+            if now is not value and not _equal(PATCHES.original(binding), value):
                 self._seen = _reads(self._python)
                 return True
         return False
 
-    def of_libraries(self) -> list[Substitute]:
-        """What is to stand for the libraries' functions that it has by names of its own."""
-        found = [Substitute(spot, value, _replaced(value)) for spot, value in self._seen or ()]
+    def library_patches(self) -> list[Patch]:
+        """The patches of libraries' functions among the captured values."""
+        found = [Patch(binding, value, _replaced(value)) for binding, value in self._seen or ()]
         return [each for each in found if each.substitute is not None]
 
 
 def _replaced(value: Any) -> Any:
-    """What is to stand for a value: for a library's function, and for defaults that hold some."""
+    """The substitute of a library's function, or of defaults that contain some; else ``None``."""
     if type(value) is not tuple:
         return substitute_of(value)
     parts = [substitute_of(part) for part in value]
@@ -65,9 +64,9 @@ def _replaced(value: Any) -> Any:
     return tuple([old if new is None else new for old, new in zip(value, parts, strict=True)])
 
 
-def _reads(python: Any) -> list[tuple[Spot, Any]]:
-    """All places where a function and those that it calls read, and what is there."""
-    found: dict[tuple[int, str], tuple[Spot, Any]] = {}
+def _reads(python: Any) -> list[tuple[Binding, Any]]:
+    """The bindings that a function and the functions it calls read, with their values."""
+    found: dict[tuple[int, str], tuple[Binding, Any]] = {}
     visited: set[int] = set()
     stack = [python]
     while stack:
@@ -75,17 +74,17 @@ def _reads(python: Any) -> list[tuple[Spot, Any]]:
         if plain is None or id(plain) in visited:
             continue
         visited.add(id(plain))
-        for spot in _spots(plain):
-            value = REPLACEMENTS.original(spot)
+        for binding in _bindings(plain):
+            value = PATCHES.original(binding)
             if isinstance(value, ModuleType):
                 continue
-            found[spot.key] = spot, value
+            found[binding.key] = binding, value
             stack.append(value)
     return list(found.values())
 
 
 def _plain(value: Any) -> FunctionType | None:
-    """The user's function that a value calls, if it is one."""
+    """The user's function behind a value, if any."""
     for _ in range(100):  # no more decorators than that
         if isinstance(value, partial):
             value = value.func
@@ -99,13 +98,13 @@ def _plain(value: Any) -> FunctionType | None:
     return None if plain.__code__.co_filename.startswith(_LIBRARIES) else plain
 
 
-def _spots(function: FunctionType) -> Iterator[Spot]:
+def _bindings(function: FunctionType) -> Iterator[Binding]:
     for cell in function.__closure__ or ():
-        yield Spot(cell, "cell_contents")
+        yield Binding(cell, "cell_contents")
     if function.__defaults__:
-        yield Spot(function, "__defaults__")
+        yield Binding(function, "__defaults__")
     if function.__kwdefaults__:
-        yield Spot(function, "__kwdefaults__")
+        yield Binding(function, "__kwdefaults__")
     names = list(_names(function.__code__))
     scopes = [function.__globals__]
     for name in names:
@@ -113,11 +112,11 @@ def _spots(function: FunctionType) -> Iterator[Spot]:
         if isinstance(value, ModuleType) and _is_user_s(value):
             scopes.append(vars(value))
         elif name in function.__globals__:
-            yield Spot(function.__globals__, name)
+            yield Binding(function.__globals__, name)
     for scope in scopes[1:]:
         for name in names:
             if name in scope:
-                yield Spot(scope, name)
+                yield Binding(scope, name)
 
 
 def _is_user_s(module: ModuleType) -> bool:

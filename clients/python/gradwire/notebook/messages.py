@@ -1,4 +1,4 @@
-"""Answers in words: what terminals and notebooks say alike."""
+"""Messages about answers, common to terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from gradwire.sparse import SparseArray
 from gradwire.tapes import Recorded
 from gradwire.trees import MISSING
 
-#: Elements of arrays that are told one by one.
+#: Most elements that are listed.
 MOST_ELEMENTS = 6
 #: Characters of the longest list of them.
 LONGEST_LIST = 64
-#: Characters of what is told in a line; more are cut in the middle.
+#: Most characters of a name in a line; longer ones are cut in the middle.
 WIDEST = 44
 
 
 def brief(leaf: Any) -> str:
-    """A leaf in a few characters: its elements, or what sums them up."""
+    """A leaf in a few characters: its elements, or summary statistics."""
     if leaf is MISSING:
         return ""
     if leaf is None:
         return "none"
-    told = summary(leaf)
-    if told is None:
+    stats = summary(leaf)
+    if stats is None:
         return cut(repr(leaf))
-    if isinstance(leaf, (SparseArray, RaggedArray)) or told.size > MOST_ELEMENTS:
-        return extent(told)
+    if isinstance(leaf, (SparseArray, RaggedArray)) or stats.size > MOST_ELEMENTS:
+        return extent(stats)
     each = elements(np.asarray(leaf))
-    return each if len(each) <= LONGEST_LIST else extent(told)
+    return each if len(each) <= LONGEST_LIST else extent(stats)
 
 
 def elements(array: Any) -> str:
@@ -45,19 +45,19 @@ def elements(array: Any) -> str:
     return f"[{', '.join(map(elements, array))}]"
 
 
-def extent(told: Summary) -> str:
-    """Least, mean and greatest element, and how many are not finite: ``0.1 … 0.9, mean 0.4``."""
-    parts = [f"{told.nonfinite:,} not finite"] if told.nonfinite else []
-    if told.min is not None and told.mean is not None and told.max is not None:
-        least, mean, most = (digits(each, 3) for each in (told.min, told.mean, told.max))
-        same = "all " if told.size > 1 and not told.nonfinite else ""
+def extent(stats: Summary) -> str:
+    """Least, mean and greatest element, and non-finite ones: ``0.1 … 0.9, mean 0.4``."""
+    parts = [f"{stats.nonfinite:,} not finite"] if stats.nonfinite else []
+    if stats.min is not None and stats.mean is not None and stats.max is not None:
+        least, mean, most = (digits(each, 3) for each in (stats.min, stats.mean, stats.max))
+        same = "all " if stats.size > 1 and not stats.nonfinite else ""
         range_ = f"{same}{least}" if least == most else f"{least} … {most}, mean {mean}"
-        parts.insert(0, f"|·| {range_}" if told.is_complex else range_)
+        parts.insert(0, f"|·| {range_}" if stats.is_complex else range_)
     return ", ".join(parts) or "empty"
 
 
 def cut(words: str, width: int = WIDEST) -> str:
-    """Words of at most this width, their middle left out if need be."""
+    """Text of at most this width, cut in the middle if necessary."""
     if len(words) <= width:
         return words
     ahead = width // 2
@@ -65,13 +65,13 @@ def cut(words: str, width: int = WIDEST) -> str:
 
 
 def why_none(result: Result, path: str) -> str:
-    """Why a source has no derivative; nothing where the answer does not say."""
+    """The reason why a source has no derivative; empty if unknown."""
     unconnected = result.unconnected if isinstance(result, Derivative) else {}
     return unconnected[path].detail if path in unconnected else ""
 
 
 def verdict(result: Check, path: str) -> str:
-    """How a source's gradient compares with differences; nothing where it has none."""
+    """A source's gradient compared with differences; empty if it was not checked."""
     check = result.checks.get(path)
     if check is None:
         return ""
@@ -80,7 +80,7 @@ def verdict(result: Check, path: str) -> str:
 
 
 def title(result: Result) -> str:
-    """What an answer is of: ``Gradient of 0.25``."""
+    """An answer's title: ``Gradient of 0.25``."""
     name = type(result).__name__
     if isinstance(result, Check):
         return f"{name} of {_value(result.value)}: {'all right' if result.ok else 'WRONG'}"
@@ -90,7 +90,7 @@ def title(result: Result) -> str:
 
 
 def nonfinite_sentence(way: str, node: Nonfinite) -> str:
-    """Where values stopped being finite, and by what."""
+    """A sentence about the first non-finite value."""
     if node.instruction == "input":
         count = sum(each.nonfinite for each in node.operands)
         return f"Non-finite input: {node.id or 'a variable'} has {count:,} such elements"
@@ -107,7 +107,7 @@ def nonfinite_sentence(way: str, node: Nonfinite) -> str:
 
 
 def notice_sentence(notice: Notice) -> str:
-    """What a notice says, and its code."""
+    """A notice's detail and its code."""
     return f"{notice.detail} ({notice.code})"
 
 
@@ -121,5 +121,5 @@ def _value(value: Any) -> str:
     found = list(islice(rows({"value": value}), 2))
     if len(found) != 1 or found[0].leaves is None:
         return "several values"
-    told = summary(value)
-    return brief(value) if told and told.size == 1 else f"{type_of(value)} {brief(value)}"
+    stats = summary(value)
+    return brief(value) if stats and stats.size == 1 else f"{type_of(value)} {brief(value)}"

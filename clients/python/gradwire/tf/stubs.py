@@ -1,4 +1,4 @@
-"""What programs say of the machine and the graph around them, which mean nothing here."""
+"""Stubs of TensorFlow's functions for devices, graphs and machines, without effect here."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def get_logger() -> logging.Logger:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether a value is a tensor, a variable, or made of tensors."""
+    """True if a value is a tensor, a variable, or made of tensors."""
     return isinstance(x, Operand) or hasattr(x, "_components")
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """Whether a tensor has no value yet: none is like that."""
+    """True if a tensor is symbolic: none is."""
     return False
 
 
@@ -153,7 +153,7 @@ class _Text(str):
 
 
 class AggregationMethod:
-    """Ways of adding gradients up, of which there is one."""
+    """Aggregation methods of gradients: all are sums."""
 
     ADD_N: int = 0
     DEFAULT: int = 0

@@ -2,8 +2,8 @@ import httpx
 import numpy as np
 import pytest
 from gradwire import RaggedArray, SparseArray, codec
-from gradwire.notebook.asked import Asked, value_of
-from gradwire.residents import NAMED, Named
+from gradwire.notebook.request_view import RequestView, value_of
+from gradwire.residents import REFERENTS, Referents
 from gradwire.trees import MISSING
 from gradwire.values import encode, encode_variables
 from hypothesis import given
@@ -20,8 +20,8 @@ def asked(document, **named):
         content=codec.encode(document),
         headers={"Content-Type": codec.MEDIA_TYPE},
     )
-    extensions = {NAMED: Named(named, "x**2")} if named else {}
-    return Asked.of(httpx.Response(200, request=request, extensions=extensions))
+    extensions = {REFERENTS: Referents(named, "x**2")} if named else {}
+    return RequestView.of(httpx.Response(200, request=request, extensions=extensions))
 
 
 @given(st.sampled_from(DTYPES).flatmap(lambda d: hnp.arrays(d, hnp.array_shapes(min_dims=0))))
@@ -76,8 +76,8 @@ def test_references_stand_for_what_the_client_had():
 def test_an_answer_made_by_hand_was_not_asked_for(response):
     if response is None:
         response = httpx.Response(200, request=httpx.Request("GET", "http://service/v1/tapes/a"))
-    assert Asked.of(response).document == {}
-    assert Asked.of(response).variable("x") is MISSING
+    assert RequestView.of(response).document == {}
+    assert RequestView.of(response).variable("x") is MISSING
 
 
 def test_nesting_levels_are_no_values():

@@ -1,6 +1,6 @@
-"""NumPy's functions that the language has otherwise, or not: what they give is made of others.
+"""Decompositions of NumPy's functions that the language lacks into functions that it has.
 
-Also those that only tell about an array, and those that change one.
+Also functions that read only an array's shape or dtype, and functions that change an array.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, not_traceable
 
-#: NumPy's functions as ones of recorded arrays, which its annotations do not know.
+#: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
 
 
@@ -50,7 +50,7 @@ def _ravel(trace: Trace, a: Any, order: str = "C") -> Any:
 
 
 def _view(trace: Trace, function: Any, *args: Any) -> Any:
-    from gradwire.tracing.views import as_view
+    from gradwire.tracing.view_functions import as_view
 
     base = args[0]
     made = record_call(trace, f"np.{function.__name__}", function, args, {})
@@ -60,8 +60,8 @@ def _view(trace: Trace, function: Any, *args: Any) -> Any:
 
 
 def in_one_axis(a: Tracer) -> Tracer:
-    """The elements as a view, whatever their order in memory."""
-    from gradwire.tracing.views import as_view
+    """The flattened elements as a view, in any memory order."""
+    from gradwire.tracing.view_functions import as_view
 
     made: Tracer = record_call(a._trace, "np.ravel", np.ravel, (a,), {})
     as_view(made, np.ravel, (a,), {})
@@ -153,7 +153,7 @@ def _einsum(trace: Trace, subscripts: Any, *operands: Any, **kwargs: Any) -> Any
 
 
 def _subscripts(given: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-    """The text of axes that are given as lists of numbers, one after each operand."""
+    """The subscripts of axes that are lists of numbers, one after each operand."""
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
     def text(axes: Any) -> str:
@@ -314,13 +314,13 @@ def _fill_diagonal(trace: Trace, a: Any, val: Any, wrap: bool = False) -> None:
 
 
 def _own(function: Any) -> Callable[..., Any]:
-    """NumPy's own implementation, of functions that are recorded."""
+    """NumPy's own implementation, which calls recorded functions."""
     implementation = function.__wrapped__
     return lambda _, *args, **kwargs: implementation(*args, **kwargs)
 
 
-def _told(tell: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda _, *args, **kwargs: tell(*args, **kwargs)
+def _metadata(read: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _, *args, **kwargs: read(*args, **kwargs)
 
 
 def _dtype_of(value: Any) -> Any:
@@ -329,20 +329,24 @@ def _dtype_of(value: Any) -> Any:
     return {"f": 0.0, "c": 0j}.get(value.dtype.kind, 0) if value._weak else value.dtype
 
 
-IN_OTHER_WORDS: dict[Any, Callable[..., Any]] = {
-    np.shape: _told(lambda a: a.shape),
-    np.ndim: _told(lambda a: a.ndim),
-    np.size: _told(lambda a, axis=None: a.size if axis is None else a.shape[axis]),
-    np.iscomplexobj: _told(lambda x: x.dtype.kind == "c"),
-    np.isrealobj: _told(lambda x: x.dtype.kind != "c"),
-    np.isfortran: _told(lambda a: False),
-    np.result_type: _told(lambda *given: np.result_type(*map(_dtype_of, given))),
-    np.can_cast: _told(lambda given, to, *rest, **how: np.can_cast(given.dtype, to, *rest, **how)),
-    np.tril_indices_from: _told(lambda arr, k=0: np.tril_indices(len(arr), k, arr.shape[1])),
-    np.triu_indices_from: _told(lambda arr, k=0: np.triu_indices(len(arr), k, arr.shape[1])),
-    np.diag_indices_from: _told(lambda arr: np.diag_indices(len(arr), arr.ndim)),
-    np.min_scalar_type: _told(lambda a: a.dtype),
-    np.common_type: _told(lambda *arrays: np.common_type(*[np.ones(1, a.dtype) for a in arrays])),
+DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
+    np.shape: _metadata(lambda a: a.shape),
+    np.ndim: _metadata(lambda a: a.ndim),
+    np.size: _metadata(lambda a, axis=None: a.size if axis is None else a.shape[axis]),
+    np.iscomplexobj: _metadata(lambda x: x.dtype.kind == "c"),
+    np.isrealobj: _metadata(lambda x: x.dtype.kind != "c"),
+    np.isfortran: _metadata(lambda a: False),
+    np.result_type: _metadata(lambda *given: np.result_type(*map(_dtype_of, given))),
+    np.can_cast: _metadata(
+        lambda given, to, *rest, **how: np.can_cast(given.dtype, to, *rest, **how)
+    ),
+    np.tril_indices_from: _metadata(lambda arr, k=0: np.tril_indices(len(arr), k, arr.shape[1])),
+    np.triu_indices_from: _metadata(lambda arr, k=0: np.triu_indices(len(arr), k, arr.shape[1])),
+    np.diag_indices_from: _metadata(lambda arr: np.diag_indices(len(arr), arr.ndim)),
+    np.min_scalar_type: _metadata(lambda a: a.dtype),
+    np.common_type: _metadata(
+        lambda *arrays: np.common_type(*[np.ones(1, a.dtype) for a in arrays])
+    ),
     np.astype: _astype,
     np.copy: _copy,
     np.broadcast_arrays: _broadcast_arrays,

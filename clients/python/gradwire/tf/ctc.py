@@ -1,4 +1,4 @@
-"""``tf.nn.ctc_loss``: sequences of labels that are shorter than what they label."""
+"""``tf.nn.ctc_loss``: connectionist temporal classification."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import host
+from gradwire.tf import static
 from gradwire.tf.arrays import transpose
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
@@ -35,13 +35,13 @@ def ctc_loss(
         targets, lengths = _dense(labels, examples)
         blank = classes - 1 if blank_index is None else blank_index
     else:
-        targets, lengths = host.array(labels), host.array(label_length)
+        targets, lengths = static.array(labels), static.array(label_length)
         blank = 0 if blank_index is None else blank_index
     return call(
         "F.ctc_loss",
         log_softmax(scores),
         targets.astype(np.int64),
-        host.array(logit_length).astype(np.int64),
+        static.array(logit_length).astype(np.int64),
         lengths.astype(np.int64),
         blank=blank % classes,
         reduction="none",
@@ -51,9 +51,9 @@ def ctc_loss(
 
 
 def _dense(labels: Any, examples: int) -> tuple[Any, Any]:
-    rows = host.array(labels.indices)[:, 0]
+    rows = static.array(labels.indices)[:, 0]
     lengths = np.bincount(rows, minlength=examples)
     targets = np.zeros((examples, max(int(lengths.max(initial=0)), 1)), np.int64)
-    places = host.array(labels.indices)
-    targets[places[:, 0], places[:, 1]] = host.array(labels.values)
+    places = static.array(labels.indices)
+    targets[places[:, 0], places[:, 1]] = static.array(labels.values)
     return targets, lengths

@@ -1,4 +1,4 @@
-"""A recorded function as a request: what to send for its arguments, and how to read the answer."""
+"""A recorded function as a program: its request for arguments, guards and results."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradwire import questions
+from gradwire import endpoints
 from gradwire.call import Call
 from gradwire.errors import APIError
-from gradwire.requests import Subject
+from gradwire.requests import ProgramAt
 from gradwire.results import Evaluation
 from gradwire.tracing.failures import explained
 from gradwire.tracing.shapes import Aval
@@ -22,18 +22,18 @@ from gradwire.tracing.traces import Guard, Trace
 from gradwire.tracing.writing import Written, write
 from gradwire.values import encode
 
-#: How a recording gets an answer while it runs.
+#: Sends a call while a function is recorded.
 Ask = Callable[[Call[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """A program that was recorded of a Python function, for arguments of one structure."""
+class TracedProgram:
+    """A program recorded from a Python function, for arguments of one structure."""
 
     written: Written
-    #: The argument's leaf that each variable is, by its place among the leaves.
+    #: The index of the argument's leaf behind each variable.
     arguments: Mapping[str, int]
-    #: What the function has from elsewhere.
+    #: Captured arrays.
     constants: Mapping[str, Any]
     outputs: Sequence[str]
     structure: Structure
@@ -46,19 +46,19 @@ class Recipe:
 
     @property
     def returned(self) -> Sequence[str]:
-        """The names of what the function returns, without those that guards look at."""
+        """The names of the function's results, without guards' values."""
         return self.outputs[: len(self.outputs) - len(self.guards)]
 
     def variables(self, leaves: Sequence[Any]) -> dict[str, Any]:
-        """What the program is sent for these arguments."""
+        """The program's variables for these arguments."""
         return {name: leaves[i] for name, i in self.arguments.items()} | dict(self.constants)
 
     def call(self, leaves: Sequence[Any]) -> Call[Evaluation]:
-        """The request for these arguments; its outputs are followed by what guards look at."""
+        """The request for these arguments; its outputs are results, then guards' values."""
         return evaluation(self.written, self.variables(leaves), self.outputs)
 
-    def outcomes(self, outputs: Sequence[Any]) -> list[Any]:
-        """What was decided for the arguments of an answer, up to the first difference."""
+    def guard_values(self, outputs: Sequence[Any]) -> list[Any]:
+        """The guards' values in an answer, up to the first that differs from the recording."""
         if not self.guards:
             return []
         looked_at = outputs[len(self.outputs) - len(self.guards) :]
@@ -69,15 +69,15 @@ class Recipe:
                 break
         return found
 
-    def holds(self, outcomes: Sequence[Any]) -> bool:
-        """Whether it was recorded for decisions that begin like these."""
-        if not outcomes:
+    def guards_hold(self, guard_values: Sequence[Any]) -> bool:
+        """True if the recording's guards begin with these values."""
+        if not guard_values:
             return True
-        own = [guard.outcome for guard in self.guards[: len(outcomes)]]
-        return own == list(outcomes)
+        own = [guard.outcome for guard in self.guards[: len(guard_values)]]
+        return own == list(guard_values)
 
     def result(self, outputs: Sequence[Any]) -> Any:
-        """What the function returns."""
+        """The function's result."""
         return unflatten(self.structure, iter(outputs))
 
 
@@ -87,37 +87,37 @@ def record(
     structure: Structure,
     leaves: Sequence[Any],
     ask: Ask,
-    outcomes: Sequence[Any],
-) -> Recipe:
+    guard_values: Sequence[Any],
+) -> TracedProgram:
     """Run a function on recorded arrays. ``structure`` is that of its ``(args, kwargs)``."""
     inputs = [Leaf(value, hint) for value, hint in zip(leaves, names, strict=True)]
 
     def fetch(terms: Sequence[Term]) -> Sequence[Any]:
         written = write(terms, inputs)
         asked = [written.names[term] for term in terms]
-        with placed(written):
+        with with_source_notes(written):
             answer = ask(evaluation(written, written.variables, asked))
         values: Sequence[Any] = answer.outputs
         return values
 
-    trace = Trace(fetch, outcomes)
+    trace = Trace(fetch, guard_values)
     tracers = [argument(leaf, trace) for leaf in inputs]
     args, kwargs = unflatten(structure, iter(tracers))
     with trace.recording():
         try:
             result = function(*args, **kwargs)
         except Exception as error:
-            told = explained(error)
-            if told is error:  # the user's own
+            translated = explained(error)
+            if translated is error:  # the user's own
                 raise
-            raise told from (None if told is error.__cause__ else error)
+            raise translated from (None if translated is error.__cause__ else error)
         trace.finish()
     parts, shape = flatten(result, lambda part: isinstance(part, Tracer))
     roots = [part._term for part in parts] + [guard.term for guard in trace.guards]
     written = write(roots, inputs)
     places = {leaf: i for i, leaf in enumerate(inputs)}
     used = written.leaves.items()
-    return Recipe(
+    return TracedProgram(
         written,
         {name: places[leaf] for name, leaf in used if leaf in places},
         {name: leaf.value for name, leaf in used if leaf not in places},
@@ -128,7 +128,7 @@ def record(
 
 
 def argument(leaf: Leaf, trace: Trace) -> Tracer:
-    """An argument as the array that is recorded."""
+    """An argument as a recorded array."""
     value = leaf.value
     array = np.asarray(value)
     weak = isinstance(value, (float, complex)) and not isinstance(value, np.generic)
@@ -143,12 +143,12 @@ def evaluation(
     """The request for some values of a program."""
     sent = {name: encode(value, name) for name, value in variables.items()}
     document = {"program": written.text, "variables": sent}
-    return questions.evaluation(
-        Subject("/v1", document, written.text, None), {"outputs": list(outputs)}
+    return endpoints.evaluation(
+        ProgramAt("/v1", document, written.text, None), {"outputs": list(outputs)}
     )
 
 
-class placed:  # noqa: N801 - a context, like suppress
+class with_source_notes:  # noqa: N801 - a context, like suppress
     """Adds the user's line to errors that name a line of a recorded program."""
 
     def __init__(self, written: Written) -> None:

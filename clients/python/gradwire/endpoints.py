@@ -1,4 +1,4 @@
-"""Values and derivatives of a subject, as calls: what they send, and how their replies are read."""
+"""One function per endpoint: each returns a call, which builds the request and reads the reply."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gradwire.call import Call, Reply
 from gradwire.requests import (
     CheckOptions,
     DerivativeOptions,
+    EvaluateOptions,
     GradientOptions,
     HessianOptions,
     JacobianOptions,
-    Options,
+    ProgramAt,
     SeededOptions,
     SourcesOptions,
-    Subject,
     document_of,
 )
 from gradwire.results import (
@@ -37,7 +37,7 @@ from gradwire.values import decode, decode_rows, encode_seeds, encode_variables
 D = TypeVar("D", bound=Derivative)
 
 
-def evaluation(of: Subject, options: Options) -> Call[Evaluation]:
+def evaluation(of: ProgramAt, options: EvaluateOptions) -> Call[Evaluation]:
     """The values of outputs."""
 
     def read(reply: Reply) -> Evaluation:
@@ -47,7 +47,7 @@ def evaluation(of: Subject, options: Options) -> Call[Evaluation]:
     return Call("POST", f"{of.path}/evaluate", document_of(of, options), read, of.source)
 
 
-def gradient(of: Subject, options: GradientOptions) -> Call[Gradient]:
+def gradient(of: ProgramAt, options: GradientOptions) -> Call[Gradient]:
     """A target's value, and its gradient at every source."""
     like = _sources(of, options)
     return _derivative(
@@ -59,7 +59,7 @@ def gradient(of: Subject, options: GradientOptions) -> Call[Gradient]:
     )
 
 
-def check(of: Subject, options: CheckOptions) -> Call[Check]:
+def check(of: ProgramAt, options: CheckOptions) -> Call[Check]:
     """The gradient beside differences."""
     like = _sources(of, options)
     return _derivative(
@@ -75,7 +75,7 @@ def check(of: Subject, options: CheckOptions) -> Call[Check]:
     )
 
 
-def jacobian(of: Subject, options: JacobianOptions) -> Call[Jacobian]:
+def jacobian(of: ProgramAt, options: JacobianOptions) -> Call[Jacobian]:
     """The derivative of each element of a target in each element of the sources."""
     like = _sources(of, options)
     return _derivative(
@@ -87,7 +87,7 @@ def jacobian(of: Subject, options: JacobianOptions) -> Call[Jacobian]:
     )
 
 
-def hessian(of: Subject, options: HessianOptions) -> Call[Hessian]:
+def hessian(of: ProgramAt, options: HessianOptions) -> Call[Hessian]:
     """A target's second derivatives in each pair of sources, and its gradients."""
     like = _sources(of, options)
     return _derivative(
@@ -102,7 +102,7 @@ def hessian(of: Subject, options: HessianOptions) -> Call[Hessian]:
     )
 
 
-def jvp(of: Subject, tangents: Variables, options: DerivativeOptions) -> Call[Jvp]:
+def jvp(of: ProgramAt, tangents: Variables, options: DerivativeOptions) -> Call[Jvp]:
     """A target's derivative along tangents."""
     target = options.get("target")
     return _derivative(
@@ -114,7 +114,7 @@ def jvp(of: Subject, tangents: Variables, options: DerivativeOptions) -> Call[Jv
     )
 
 
-def hvp(of: Subject, vectors: Variables, options: DerivativeOptions) -> Call[Hvp]:
+def hvp(of: ProgramAt, vectors: Variables, options: DerivativeOptions) -> Call[Hvp]:
     """The Hessian times vectors, and the gradients."""
     return _derivative(
         Hvp,
@@ -125,8 +125,8 @@ def hvp(of: Subject, vectors: Variables, options: DerivativeOptions) -> Call[Hvp
     )
 
 
-def _sources(of: Subject, options: SourcesOptions) -> Any:
-    """What stands where the answer has its derivatives."""
+def _sources(of: ProgramAt, options: SourcesOptions) -> Any:
+    """A template with the structure of the sources."""
     return template(options.get("sources"), of.variables)
 
 
@@ -137,7 +137,7 @@ def _seeded(options: SeededOptions) -> Mapping[str, object]:
 
 def _derivative(
     kind: type[D],
-    of: Subject,
+    of: ProgramAt,
     name: str,
     options: Mapping[str, object],
     parts: Callable[[Mapping[str, Any]], dict[str, Any]],

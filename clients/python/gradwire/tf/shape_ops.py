@@ -1,4 +1,4 @@
-"""How large tensors are, and what is made of that alone."""
+"""Shapes and sizes of tensors, and tensors made of shapes alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import checks, dtypes, host
+from gradwire.tf import checks, dtypes, static
 from gradwire.tf.arrays import reshape
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
@@ -18,12 +18,12 @@ from gradwire.tf.tensors import Tensor
 
 
 def shape(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
-    """The lengths of the axes, as a tensor of int32 unless asked for others."""
+    """The lengths of the axes, as a tensor of int32 by default."""
     if hasattr(input, "_dynamic_shape"):
         return input._dynamic_shape(out_type)
     kind = dtypes.as_dtype(dtypes.int32 if out_type is None else out_type)
     if hasattr(input, "dense_shape"):
-        return tensor_of(host.array(input.dense_shape).astype(kind.storage), kind)
+        return tensor_of(static.array(input.dense_shape).astype(kind.storage), kind)
     return tensor_of(np.array(convert_to_tensor(input)._lengths(), kind.storage), kind)
 
 
@@ -36,7 +36,7 @@ def size(input: Any, out_type: DTypeLike | None = None, name: str | None = None)
     """The number of elements."""
     kind = dtypes.as_dtype(dtypes.int32 if out_type is None else out_type)
     if hasattr(input, "dense_shape"):
-        count = math.prod(host.lengths(input.dense_shape))
+        count = math.prod(static.lengths(input.dense_shape))
     elif hasattr(input, "flat_values"):
         count = math.prod(input.flat_values._lengths())
     else:
@@ -47,7 +47,7 @@ def size(input: Any, out_type: DTypeLike | None = None, name: str | None = None)
 def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of axes."""
     if hasattr(input, "dense_shape"):
-        return tensor_of(np.int32(len(host.lengths(input.dense_shape))))
+        return tensor_of(np.int32(len(static.lengths(input.dense_shape))))
     known = input.shape.rank if hasattr(input, "flat_values") else None
     return tensor_of(np.int32(len(convert_to_tensor(input)._lengths()) if known is None else known))
 
@@ -70,7 +70,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape that both are broadcast to, as a tensor."""
-    left, right = host.array(shape_x), host.array(shape_y)
+    left, right = static.array(shape_x), static.array(shape_y)
     shape = checks.broadcast("BroadcastArgs", tuple(left.tolist()), tuple(right.tolist()))
     return tensor_of(np.array(shape, left.dtype))
 
@@ -102,7 +102,7 @@ def sequence_mask(
     dtype: DTypeLike = dtypes.bool_,
     name: str | None = None,
 ) -> Tensor:
-    """Whether a place along a new last axis is below the given length."""
-    counts, kind = host.array(lengths), dtypes.as_dtype(dtype)
-    most = int(counts.max(initial=0)) if maxlen is None else host.integer(maxlen)
+    """True where the index along a new last axis is below the given length."""
+    counts, kind = static.array(lengths), dtypes.as_dtype(dtype)
+    most = int(counts.max(initial=0)) if maxlen is None else static.integer(maxlen)
     return tensor_of((np.arange(most) < counts[..., None]).astype(kind.storage), kind)

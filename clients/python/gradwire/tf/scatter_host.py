@@ -1,6 +1,4 @@
-"""Elements taken from places and put in places that are known here: what sparse and ragged
-tensors are made of.
-"""
+"""Gather and scatter at indices that are known on the host, for sparse and ragged tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ def integers(value: Any) -> Integers:
 
 
 def taken(values: Tensor, places: Integers) -> Tensor:
-    """The elements, or slices, of a tensor at places along its first axis."""
+    """The elements, or slices, of a tensor at indices along its first axis."""
     shape = (*places.shape, *values._lengths()[1:])
     if not values.dtype.is_numeric:
         return tensor_of(values._value()[places].reshape(shape), values.dtype)
@@ -33,13 +31,13 @@ def taken(values: Tensor, places: Integers) -> Tensor:
 
 
 def summed(values: Tensor, places: Integers, count: int, how: str = "sum") -> Tensor:
-    """The sum, or another reduction, of all elements that have the same place."""
+    """The segment sum, or another reduction, of elements with the same index."""
     spec = Spec(values.dtype, (count, *values._lengths()[1:]))
     return call(f"tf.math.unsorted_segment_{how}", values, places, count, spec=spec)
 
 
 def placed(values: Tensor, places: Integers, shape: tuple[int, ...], default: Any = None) -> Tensor:
-    """A tensor of a shape, with values at the places whose coordinates are the rows of places."""
+    """A tensor with values at the indices in the rows of ``places``."""
     if not values.dtype.is_numeric or default is not None:
         ground = np.zeros(shape, values.dtype.storage)
         if default is not None or values.dtype.name == "string":

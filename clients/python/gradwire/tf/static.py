@@ -1,4 +1,4 @@
-"""What has to be known here to write a program: lengths, axes, numbers of things."""
+"""Static values, which are needed to write a program: lengths, axes and counts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gradwire.tf.tensors import Operand
 
 
 def array(value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
-    """A value as an array, fetched if need be."""
+    """A value as an array, fetched if necessary."""
     return convert_to_tensor(value, dtype)._value()
 
 
 def lengths(shape: Any) -> tuple[int, ...]:
-    """The lengths of a shape, however it is given."""
+    """The lengths of a shape in any form."""
     if isinstance(shape, TensorShape) and not shape.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
     if isinstance(shape, (list, tuple)):
@@ -34,7 +34,7 @@ def integer(value: Any) -> int:
 
 
 def axis_of(axis: Any, rank: int, otherwise: str) -> int:
-    """An axis counted from the first; ``otherwise`` is the error for one that there is not."""
+    """An axis counted from the first; ``otherwise`` is the error for an axis out of range."""
     from gradwire.tf.errors import invalid
 
     place = integer(axis)
@@ -44,5 +44,5 @@ def axis_of(axis: Any, rank: int, otherwise: str) -> int:
 
 
 def listed(shape: Any) -> str:
-    """A shape as messages have it."""
+    """A shape as text, for messages."""
     return f"[{','.join(map(str, shape))}]"

@@ -15,8 +15,8 @@ from gradwire.notebook.canvas import COLOURS, canvas, diverging, explain, plain
 from gradwire.notebook.cells import cells
 from gradwire.notebook.figures import digits, numbers, sizes
 from gradwire.notebook.heatmaps import largest
-from gradwire.notebook.sources import Source, marks
-from gradwire.notebook.words import cut
+from gradwire.notebook.messages import cut
+from gradwire.notebook.sources import SourceGradient, marks
 
 #: Sources that are drawn; more are counted.
 MOST_SOURCES = 24
@@ -26,7 +26,7 @@ MOST_ELEMENTS = 1 << 20
 MOST_CELLS = (24, 96)
 
 
-def draw_step(found: list[Source]) -> Figure:
+def draw_step(found: list[SourceGradient]) -> Figure:
     """A row for each source."""
     marked = marks(found)
     rest = f"{len(found) - MOST_SOURCES:,} more are not drawn" if len(found) > MOST_SOURCES else ""
@@ -44,9 +44,9 @@ def draw_step(found: list[Source]) -> Figure:
     return figure
 
 
-def _norms(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
+def _norms(axes: Axes, found: Sequence[SourceGradient], marked: Sequence[str]) -> None:
     """A bar for each norm, by powers of ten."""
-    norms = np.array([0.0 if source.told.nonfinite else source.told.norm for source in found])
+    norms = np.array([0.0 if source.stats.nonfinite else source.stats.norm for source in found])
     positive = norms[norms > 0]
     least, most = (positive.min(), positive.max()) if positive.size else (1.0, 1.0)
     start = 10.0 ** (math.floor(math.log10(least)) - 0.5)
@@ -57,9 +57,9 @@ def _norms(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
     axes.set_xlim(start, 10.0 * most * (most / start) ** 0.3)  # room for words
     axes.xaxis.set_minor_formatter(NullFormatter())
     for i, source in enumerate(found):
-        broken = source.told.nonfinite
-        told = f"{broken:,} not finite" if broken else digits(norms[i], 3)
-        _note(axes, bars[i], i, told)
+        broken = source.stats.nonfinite
+        note = f"{broken:,} not finite" if broken else digits(norms[i], 3)
+        _note(axes, bars[i], i, note)
     axes.set_yticks(range(len(found)), [cut(source.path, 28) for source in found])
     for label in axes.get_yticklabels():
         label.set_fontfamily("monospace")
@@ -67,8 +67,8 @@ def _norms(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
     plain(axes, "norm")
 
 
-def _spread(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
-    """How the sizes of elements are spread over the powers of ten: a ridge for each source."""
+def _spread(axes: Axes, found: Sequence[SourceGradient], marked: Sequence[str]) -> None:
+    """The distribution of elements' sizes over the powers of ten: a ridge for each source."""
     logs = [_logs(source) for source in found]
     every = np.concatenate(logs)
     low, high = (math.floor(every.min()), math.ceil(every.max())) if every.size else (-1, 0)
@@ -78,9 +78,9 @@ def _spread(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
         ridge = i + 0.4 - 0.8 * counts / max(counts.max(), 1)
         axes.stairs(ridge, edges, baseline=i + 0.4, fill=True, color=COLOURS[mark], alpha=0.75)
         axes.axhline(i + 0.4, color=COLOURS[mark], linewidth=0.5)
-        zeros = found[i].told.size - np.count_nonzero(_stored(found[i]))
+        zeros = found[i].stats.size - np.count_nonzero(_stored(found[i]))
         if zeros:
-            _note(axes, edges[0], i, f"{_percent(zeros / found[i].told.size)} zero")
+            _note(axes, edges[0], i, f"{_percent(zeros / found[i].stats.size)} zero")
     powers = range(low, high + 1, max(1, (high - low) // 6))
     axes.set_xticks(powers, [f"$10^{{{power}}}$" for power in powers])
     axes.set_xlim(edges[0], edges[-1])
@@ -89,7 +89,7 @@ def _spread(axes: Axes, found: Sequence[Source], marked: Sequence[str]) -> None:
     plain(axes, "sizes of elements")
 
 
-def _elements(axes: Axes, source: Source, title: str) -> None:
+def _elements(axes: Axes, source: SourceGradient, title: str) -> None:
     """The heat-map of a gradient, on a scale of its own, by the root of size."""
     shown = cells(source.leaf, MOST_CELLS)
     assert shown is not None
@@ -105,15 +105,15 @@ def _elements(axes: Axes, source: Source, title: str) -> None:
         spine.set_linewidth(0.4)
 
 
-def _stored(source: Source) -> NDArray[np.floating]:
-    """Sizes of the elements that a leaf has, those of a sparse one without its zeros."""
+def _stored(source: SourceGradient) -> NDArray[np.floating]:
+    """Sizes of a leaf's elements, of a sparse one without its zeros."""
     values = numbers(source.leaf)
     assert values is not None
     return sizes(values.ravel())
 
 
-def _logs(source: Source) -> NDArray[np.floating]:
-    """Powers of ten of the sizes that are finite and not zero, of a sample where they are many."""
+def _logs(source: SourceGradient) -> NDArray[np.floating]:
+    """Powers of ten of the finite, non-zero sizes, or of a sample if they are many."""
     found = _stored(source)
     found = found[:: max(1, found.size // MOST_ELEMENTS)]
     logs: NDArray[np.floating] = np.log10(found[np.isfinite(found) & (found > 0)])
@@ -121,7 +121,7 @@ def _logs(source: Source) -> NDArray[np.floating]:
 
 
 def _percent(share: float) -> str:
-    """A share that is neither nothing nor all is not told as such."""
+    """A percentage; only exact shares are written as 0% and 100%."""
     return f"{share:.0%}" if share == 1 or 0.005 <= share < 0.995 else f"{share:.2%}"
 
 

@@ -13,8 +13,8 @@ from gradwire.tf import rectifiers
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.fetching import along, asked, fetch
-from gradwire.tf.nodes import Node, Spec, active, record
-from gradwire.tf.recordings import Clones, Crossing, Recording
+from gradwire.tf.nodes import Spec, TensorNode, active, record
+from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.tensors import Tensor
 from gradwire.tracing.literals import Phrase
@@ -24,67 +24,69 @@ from gradwire.tracing.writing import write
 
 @dataclass(slots=True)
 class Source:
-    """What is differentiated in: a tensor, or a variable with all that it was read as."""
+    """A source: a tensor, or a variable with all nodes that it was read as."""
 
-    nodes: list[Node]
+    nodes: list[TensorNode]
     spec: Spec
-    #: What is gathered from it, where that is all that was done with it.
-    rows: list[Node] = field(default_factory=list)
+    #: The gathers from it, if it is used by gathers alone.
+    rows: list[TensorNode] = field(default_factory=list)
 
     @property
-    def asked(self) -> list[Node]:
-        """Where the derivative is taken."""
+    def asked(self) -> list[TensorNode]:
+        """The nodes at which the derivative is computed."""
         return self.rows or self.nodes
 
 
-def pull(
-    recording: Recording,
-    targets: Sequence[Node],
+def vjp(
+    recording: TapeRecording,
+    targets: Sequence[TensorNode],
     seeds: Sequence[Tensor | None],
     sources: Sequence[Source],
-    ends: Sequence[Node] = (),
+    ends: Sequence[TensorNode] = (),
 ) -> list[Any]:
-    """The gradient of the seeded sum of targets in each source; ``None`` where there is none.
+    """The vector-Jacobian product of targets with seeds, in each source; ``None`` without one.
 
-    What ``ends`` were computed from counts as constant.
+    Values that ``ends`` were computed from are constant.
     """
-    clones = Clones(recording, targets, ends)
-    crossings = clones.crossings()
-    if crossings:
-        return _across(recording, targets, seeds, sources, crossings, ends)
+    replay = Replay(recording, targets, ends)
+    custom_gradients = replay.custom_gradients()
+    if custom_gradients:
+        return _across(recording, targets, seeds, sources, custom_gradients, ends)
     for source in sources:
-        source.rows = _gathered(clones, source, targets)
-    found = _derived("vjp", clones, targets, seeds, sources)
+        source.rows = _gathered(replay, source, targets)
+    found = _derived("vjp", replay, targets, seeds, sources)
     return [_summed(parts, source) for parts, source in zip(found, sources, strict=True)]
 
 
-def jacobian(recording: Recording, target: Node, sources: Sequence[Source]) -> list[Tensor | None]:
+def jacobian(
+    recording: TapeRecording, target: TensorNode, sources: Sequence[Source]
+) -> list[Tensor | None]:
     """The derivative of each element of a target in each element of the sources."""
-    clones = Clones(recording, [target])
-    if clones.crossings():
+    replay = Replay(recording, [target])
+    if replay.custom_gradients():
         return _row_by_row(recording, target, sources)
-    found = _derived("jacobian", clones, [target], [None], sources)
+    found = _derived("jacobian", replay, [target], [None], sources)
     return [_added([part for part in parts if part is not None]) for parts in found]
 
 
 def _derived(
     function: str,
-    clones: Clones,
-    targets: Sequence[Node],
+    replay: Replay,
+    targets: Sequence[TensorNode],
     seeds: Sequence[Tensor | None],
     sources: Sequence[Source],
 ) -> list[list[Tensor | None]]:
     """A derivative at each node of each source."""
-    clones.make(
+    replay.make(
         [node for source in sources if not source.rows for node in source.nodes],
         whole=[node for source in sources for node in source.rows],
     )
     pairs = [
         (target, clone, seed)
         for target, seed in zip(targets, seeds, strict=True)
-        if (clone := clones.of(target)) is not None
+        if (clone := replay.of(target)) is not None
     ]
-    asked_at = [[clones.of(node) for node in source.asked] for source in sources]
+    asked_at = [[replay.of(node) for node in source.asked] for source in sources]
     flat = [node for nodes in asked_at for node in nodes if node is not None]
     if not pairs or not flat:
         return [[None] * len(nodes) for nodes in asked_at]
@@ -94,16 +96,20 @@ def _derived(
 
 
 def _request(
-    function: str, pairs: Sequence[tuple[Node, Node, Tensor | None]], flat: list[Node]
+    function: str,
+    pairs: Sequence[tuple[TensorNode, TensorNode, Tensor | None]],
+    flat: list[TensorNode],
 ) -> list[Any]:
-    """Ask the service; what it says of values is kept."""
+    """Send the request, and keep the values in its answer."""
     fetch([seed._node for _, _, seed in pairs if seed is not None])
-    clones = [clone for _, clone, _ in pairs]
-    written = write([*clones, *flat])
+    replayed = [clone for _, clone, _ in pairs]
+    written = write([*replayed, *flat])
     extra = along(written)
     names = written.names
     options: dict[str, Any] = {
-        "target": names[clones[0]] if function == "jacobian" else [names[node] for node in clones],
+        "target": names[replayed[0]]
+        if function == "jacobian"
+        else [names[node] for node in replayed],
         "sources": [names[node] for node in flat],
         "outputs": [names[node] for node in extra] or None,
         "promotion": "strict",
@@ -117,7 +123,7 @@ def _request(
     answer = asked(written, lambda: ask(written.text, written.variables, **options))
     found: list[Any] = answer.jacobian if function == "jacobian" else answer.gradients
     for i, node in enumerate(flat):
-        if found[i] is None and rectifiers.are_between(clones, node):
+        if found[i] is None and rectifiers.are_between(replayed, node):
             before = np.shape(answer.value) if function == "jacobian" else ()
             found[i] = np.zeros((*before, *(node.shape or ())))
     for node, value in zip(extra, answer.outputs or (), strict=True):
@@ -132,11 +138,11 @@ def _request(
 
 def _items(
     function: str,
-    pairs: Sequence[tuple[Node, Node, Tensor | None]],
-    flat: list[Node],
+    pairs: Sequence[tuple[TensorNode, TensorNode, Tensor | None]],
+    flat: list[TensorNode],
     values: list[Any],
 ) -> list[Tensor | None]:
-    """The derivatives as tensors, which whoever records sees come about."""
+    """The derivatives as tensors, recorded by every active tape."""
     whole = record(_whole(function, pairs, flat)) if active() else None
     made: list[Tensor | None] = []
     for i, (node, value) in enumerate(zip(flat, values, strict=True)):
@@ -147,15 +153,17 @@ def _items(
         if whole is None:
             made.append(tensor_of(value, dtype))
             continue
-        item = record(Node(("", f"[{i}]"), (whole,), Spec(dtype, np.shape(value))))
+        item = record(TensorNode(("", f"[{i}]"), (whole,), Spec(dtype, np.shape(value))))
         item.settle(value)
         made.append(Tensor(item))
     return made
 
 
 def _whole(
-    function: str, pairs: Sequence[tuple[Node, Node, Tensor | None]], flat: list[Node]
-) -> Node:
+    function: str,
+    pairs: Sequence[tuple[TensorNode, TensorNode, Tensor | None]],
+    flat: list[TensorNode],
+) -> TensorNode:
     phrase = Phrase(lambda value: value if isinstance(value, Term) else None)
     targets: list[Term] = [clone for _, clone, _ in pairs]
     phrase.text(f"{function}(")
@@ -169,37 +177,37 @@ def _whole(
         phrase.text(", ")
         phrase.value([_ones(clone) if seed is None else seed._node for _, clone, seed in pairs])
     phrase.text(")")
-    return Node(*phrase.pieces())
+    return TensorNode(*phrase.pieces())
 
 
-def _ones(node: Node) -> Node:
+def _ones(node: TensorNode) -> TensorNode:
     lengths = Tensor(node)._lengths()
     dtype = Tensor(node).dtype
     return tensor_of(np.ones(lengths, dtype.storage), dtype)._node
 
 
-def _gathered(clones: Clones, source: Source, targets: Sequence[Node]) -> list[Node]:
-    """The rows that are read of a source, where nothing else is done with it."""
-    found: list[Node] = []
+def _gathered(replay: Replay, source: Source, targets: Sequence[TensorNode]) -> list[TensorNode]:
+    """The gathers from a source, if it is used by gathers alone."""
+    found: list[TensorNode] = []
     pending = list(source.nodes)
-    if any(node in clones.recording.recorded for node in pending):
+    if any(node in replay.recording.recorded for node in pending):
         return []
     while pending:
         node = pending.pop()
         if node in targets:
             return []
-        for each in clones.consumers(node):
+        for each in replay.consumers(node):
             if each.operands[0] is node and each.rows is not None:
                 found.append(each)
             elif _passes(each, node):
                 pending.append(each)
             else:
                 return []
-    return found if len(found) < 2 else [node for node in clones.backward(targets) if node in found]
+    return found if len(found) < 2 else [node for node in replay.backward(targets) if node in found]
 
 
-def _passes(each: Node, node: Node) -> bool:
-    """Whether an operation hands its gradient on as it is: a copy, or a number added."""
+def _passes(each: TensorNode, node: TensorNode) -> bool:
+    """True if an operation passes its gradient on unchanged: a copy, or an added number."""
     alone = each.operands == (node,) and each.shape == node.shape
     return alone and (
         each.parts == ("copy(", ")")
@@ -235,7 +243,7 @@ def _rows(part: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _value_of(term: Any) -> np.ndarray[Any, Any]:
-    return Tensor(term)._value() if isinstance(term, Node) else np.asarray(term.value)
+    return Tensor(term)._value() if isinstance(term, TensorNode) else np.asarray(term.value)
 
 
 def _added(parts: list[Tensor]) -> Tensor | None:
@@ -248,46 +256,48 @@ def _added(parts: list[Tensor]) -> Tensor | None:
 
 
 def _across(
-    recording: Recording,
-    targets: Sequence[Node],
+    recording: TapeRecording,
+    targets: Sequence[TensorNode],
     seeds: Sequence[Tensor | None],
     sources: Sequence[Source],
-    crossings: Sequence[Crossing],
-    ends: Sequence[Node],
+    custom_gradients: Sequence[CustomGradient],
+    ends: Sequence[TensorNode],
 ) -> list[Any]:
-    """The same where gradients of the user's own are on the way: from one to the one before."""
-    found: dict[Node, Tensor] = {}
+    """The same across custom gradients, from the last one back to the first."""
+    found: dict[TensorNode, Tensor] = {}
     asked_for = {node for source in sources for node in source.nodes}
 
-    def collect(of: Sequence[Node], weights: Sequence[Tensor | None], upto: int) -> None:
+    def collect(of: Sequence[TensorNode], weights: Sequence[Tensor | None], upto: int) -> None:
         starts = [node for source in sources for node in source.nodes]
-        starts += [node for crossing in crossings[:upto] for node in crossing.outputs]
+        starts += [
+            node for custom_gradient in custom_gradients[:upto] for node in custom_gradient.outputs
+        ]
         starts = list(dict.fromkeys(starts))
-        clones = Clones(recording, of, ends)
+        replay = Replay(recording, of, ends)
         points = [Source([node], Spec(node.dtype, node.shape)) for node in starts]
-        parts = _derived("vjp", clones, of, weights, points)
+        parts = _derived("vjp", replay, of, weights, points)
         for node, (part,) in zip(starts, parts, strict=True):
             if part is not None:
                 found[node] = found[node] + part if node in found else part
 
-    collect(targets, seeds, len(crossings))
-    for position in range(len(crossings) - 1, -1, -1):
-        crossing = crossings[position]
-        upstream = [found.get(node) for node in crossing.outputs]
+    collect(targets, seeds, len(custom_gradients))
+    for position in range(len(custom_gradients) - 1, -1, -1):
+        custom_gradient = custom_gradients[position]
+        upstream = [found.get(node) for node in custom_gradient.outputs]
         if all(part is None for part in upstream):
             continue
-        gradients = crossing.function(
+        gradients = custom_gradient.function(
             *(
                 _zeros(node) if part is None else part
-                for node, part in zip(crossing.outputs, upstream, strict=True)
+                for node, part in zip(custom_gradient.outputs, upstream, strict=True)
             )
         )
         given = [
             (node, convert_to_tensor(gradient))
-            for node, gradient in zip(crossing.inputs, gradients, strict=True)
+            for node, gradient in zip(custom_gradient.inputs, gradients, strict=True)
             if gradient is not None and (node in recording.known or node in asked_for)
         ]
-        for node, gradient in given:  # whatever it is, where nothing is behind it
+        for node, gradient in given:  # a source that is not the result of an operation
             if node not in recording.recorded:
                 found[node] = found[node] + gradient if node in found else gradient
         behind = [pair for pair in given if pair[0] in recording.recorded]
@@ -296,13 +306,13 @@ def _across(
     return [_added([found[node] for node in source.nodes if node in found]) for source in sources]
 
 
-def _zeros(node: Node) -> Tensor:
+def _zeros(node: TensorNode) -> Tensor:
     tensor = Tensor(node)
     return tensor_of(np.zeros(tensor._lengths(), tensor.dtype.storage), tensor.dtype)
 
 
 def _row_by_row(
-    recording: Recording, target: Node, sources: Sequence[Source]
+    recording: TapeRecording, target: TensorNode, sources: Sequence[Source]
 ) -> list[Tensor | None]:
     """A Jacobian by one gradient for each element of the target."""
     tensor = Tensor(target)
@@ -313,7 +323,7 @@ def _row_by_row(
         seed = np.zeros(count, tensor.dtype.storage)
         seed[i] = 1
         seeded = tensor_of(seed.reshape(lengths), tensor.dtype)
-        rows.append(pull(recording, [target], [seeded], sources))
+        rows.append(vjp(recording, [target], [seeded], sources))
     found: list[Tensor | None] = []
     for column in zip(*rows, strict=True):
         if column[0] is None:

@@ -1,0 +1,111 @@
+"""Patches: functions that replace others during a recording, and only then.
+
+NumPy dispatches most of its functions on its arguments' types, but not those that make arrays, nor
+do SciPy and ``math``. Such functions are patched where they are looked up: in their own module and
+in the user's. A patch records calls with recorded arrays inside of a recording, and calls the
+original in every other case, so that other threads are not affected.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+
+class Binding:
+    """A place of a function: an attribute of a module, class or cell, or a key of globals."""
+
+    __slots__ = ("holder", "key", "name")
+
+    def __init__(self, holder: Any, name: str) -> None:
+        self.holder: Any = holder
+        self.name: str = name
+        self.key: tuple[int, str] = id(holder), name
+
+    def read(self) -> Any:
+        """The current value; ``None`` if there is none."""
+        if type(self.holder) is dict:
+            return self.holder.get(self.name)
+        try:
+            return getattr(self.holder, self.name, None)
+        except ValueError:  # a cell that is still empty
+            return None
+
+    def write(self, value: Any) -> None:
+        """Set the value."""
+        if type(self.holder) is dict:
+            self.holder[self.name] = value
+        else:
+            setattr(self.holder, self.name, value)
+
+
+class Patch(NamedTuple):
+    """A substitute for the original value of a binding."""
+
+    binding: Binding
+    original: Any
+    substitute: Any
+
+
+class _ActivePatch:
+    __slots__ = ("count", "what")
+
+    def __init__(self, what: Patch) -> None:
+        self.what = what
+        #: The number of recordings that use it.
+        self.count = 1
+
+
+class Patches:
+    """The patches that are applied now."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._standing: dict[tuple[int, str], _ActivePatch] = {}
+
+    @contextmanager
+    def during(self, wanted: Iterable[Patch]) -> Iterator[None]:
+        """Apply patches while the context lasts."""
+        entered: list[_ActivePatch] = []
+        try:
+            with self._lock:
+                self._enter(wanted, entered)
+            yield
+        finally:
+            with self._lock:
+                self._leave(entered)
+
+    def original(self, binding: Binding) -> Any:
+        """The value of a binding without patches."""
+        value = binding.read()
+        standing = self._standing.get(binding.key)
+        if standing is not None and standing.what.substitute is value:
+            return standing.what.original
+        return value
+
+    def _enter(self, wanted: Iterable[Patch], entered: list[_ActivePatch]) -> None:
+        for what in wanted:
+            binding, original, substitute = what
+            standing = self._standing.get(binding.key)
+            if standing is not None:
+                standing.count += 1
+            elif binding.read() is original:  # else it has been replaced by others
+                standing = self._standing[binding.key] = _ActivePatch(what)
+                binding.write(substitute)
+            else:
+                continue
+            entered.append(standing)
+
+    def _leave(self, entered: Iterable[_ActivePatch]) -> None:
+        for standing in entered:
+            standing.count -= 1
+            if not standing.count:
+                binding, original, substitute = standing.what
+                del self._standing[binding.key]
+                if binding.read() is substitute:  # else it was set in the meantime
+                    binding.write(original)
+
+
+PATCHES = Patches()

@@ -1,0 +1,71 @@
+import threading
+from types import CellType, ModuleType
+
+from gradwire.tracing.patching import Binding, Patch, Patches
+
+
+def original():
+    return "original"
+
+
+def substitute():
+    return "substitute"
+
+
+def bindings():
+    module = ModuleType("made")
+    vars(module)["f"] = original
+    cell = CellType(original)
+    return [Binding(module, "f"), Binding({"f": original}, "f"), Binding(cell, "cell_contents")]
+
+
+def test_a_substitute_stands_until_the_last_recording_is_over():
+    for binding in bindings():
+        replacements = Patches()
+        with replacements.during([Patch(binding, original, substitute)]):
+            with replacements.during([Patch(binding, original, substitute)]):
+                assert binding.read() is substitute
+            assert binding.read() is substitute
+            assert replacements.original(binding) is original
+        assert binding.read() is original
+
+
+def test_what_somebody_else_has_put_there_stays():
+    for binding in bindings():
+        replacements = Patches()
+        binding.write(len)
+        with replacements.during([Patch(binding, original, substitute)]):
+            assert binding.read() is len
+        binding.write(original)
+        with replacements.during([Patch(binding, original, substitute)]):
+            binding.write(len)
+        assert binding.read() is len
+
+
+def test_originals_return_after_an_error():
+    binding = bindings()[0]
+    replacements = Patches()
+    try:
+        with replacements.during([Patch(binding, original, substitute)]):
+            raise KeyError
+    except KeyError:
+        assert binding.read() is original
+
+
+def test_threads_that_record_at_once_leave_originals():
+    binding = bindings()[0]
+    replacements = Patches()
+    seen = set()
+
+    def record():
+        for _ in range(500):
+            with replacements.during([Patch(binding, original, substitute)]):
+                seen.add(binding.read())
+
+    threads = [threading.Thread(target=record) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == {substitute}
+    assert binding.read() is original
