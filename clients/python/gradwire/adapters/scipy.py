@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from gradwire.adapters.raveling import Raveled
 from gradwire.adapters.waiting import waiting_client
+from gradwire.errors import UsageError
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs, inline_of
 from gradwire.tracing.recorded import outputs
 
-#: What SciPy's methods use beyond values and gradients, or less than these.
+#: Methods of SciPy that use less than values and gradients, or more.
 NO_GRADIENT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
 HESSIAN = frozenset({"dogleg", "trust-exact"})
 HESSIAN_PRODUCTS = frozenset({"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"})
@@ -31,6 +32,8 @@ class OfVector:
 
     def __init__(self, x0: Any, args: Sequence[Any]) -> None:
         self._raveled = Raveled(x0)
+        if not self._raveled.vector.size:
+            raise UsageError(f"x0 has no numbers to start from, it is {x0!r}"[:200])
         self._args = tuple(args)
 
     @property
@@ -44,7 +47,7 @@ class OfVector:
 
 
 class Objective(OfVector):
-    """A function that gives one number as what ``scipy.optimize.minimize`` asks for.
+    """A function that gives one number, in the form that ``scipy.optimize.minimize`` takes.
 
     Each method is one request, ``fun`` that for the value with its gradient:
 
@@ -79,12 +82,12 @@ class Objective(OfVector):
 
     def value(self, x: NDArray[Any]) -> float:
         """The value alone."""
-        return float(self._value(x, *self._args))
+        return _number(self._value(x, *self._args))
 
     def fun(self, x: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         """The value with its gradient, for ``jac=True``."""
         value, gradient = self._both(x, *self._args)
-        return float(value), gradient
+        return _number(value), gradient
 
     def hess(self, x: NDArray[Any]) -> NDArray[Any]:
         """The matrix of second derivatives."""
@@ -97,8 +100,15 @@ class Objective(OfVector):
         return product
 
 
+def _number(value: Any) -> float:
+    if np.size(value) != 1:
+        problem = f"an objective gives one number, this one an array of shape {np.shape(value)}"
+        raise UsageError(problem, hint="sum its elements, or use least_squares")
+    return float(np.reshape(value, ()))
+
+
 class Residuals(OfVector):
-    """A function that gives many numbers, nested in any way, as what SciPy's solvers ask for.
+    """A function that gives nested numbers, in the form that SciPy's solvers take.
 
     >>> of = Residuals(misfit, params, (t, y))
     >>> found = scipy.optimize.least_squares(of.fun, of.x0, jac=of.jac)
