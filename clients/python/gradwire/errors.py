@@ -1,13 +1,13 @@
-"""Every error the SDK raises: a class for each code of the service's, and one for each status.
+"""The errors of the SDK: a class for each code of the service, and one for each status.
 
     GradwireError
-    ├── TransportError                no answer: not reached, or the connection was lost
-    │   └── RequestTimeout                no answer in the time that the client allows
-    ├── UsageError                    the SDK was called with what it cannot take
-    ├── NotTraceable                  a Python function does what cannot be recorded
-    ├── NotInstalled                  a library is missing that something optional needs
-    ├── MalformedReply                an answer that is not the service's
-    └── APIError                      the service refused; see ``status`` and ``code``
+    ├── TransportError                no answer: not reachable, or the connection was lost
+    │   └── RequestTimeout                no answer within the client's ``timeout``
+    ├── UsageError                    wrong arguments of a function or method of the SDK
+    ├── NotTraceable                  a Python function that cannot be recorded
+    ├── NotInstalled                  an optional library is missing
+    ├── MalformedReply                an answer that is not from a Gradwire service
+    └── APIError                      a refusal of the service; see ``status`` and ``code``
         ├── BadRequest            400
         │   ├── MalformedRequest
         │   ├── MalformedBody
@@ -50,12 +50,12 @@
             │   └── Draining
             └── DeadlineExceeded      504
 
-What a function of the user's own raises while it is recorded is no error of the SDK's, and leaves
-as it is. Errors that Python's own code may catch by the classes that Python has for them are of
-these classes, too: a ``UsageError`` is a ``TypeError`` and a ``ValueError``.
+Errors that a user's own function raises while it is recorded pass through unchanged. Errors for
+which Python has a class are of that class, too: a ``UsageError`` is a ``TypeError`` and a
+``ValueError``.
 
-A code that this version does not know falls back to the class of its status, and a status that
-it does not know to ``APIError`` or ``ServerError``: catching a status class is always safe.
+Unknown codes fall back to the class of their status, and unknown statuses to ``APIError`` or
+``ServerError``: catching a status class is always safe.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ from gradwire.locations import Node
 
 
 class GradwireError(Exception):
-    """The base of every error that the SDK raises on purpose."""
+    """The base of all errors of the SDK."""
 
 
 class TransportError(GradwireError, ConnectionError):
-    """The service was not reached, or the connection was lost before it had answered."""
+    """The service could not be reached, or the connection was lost before the answer."""
 
 
 class RequestTimeout(TransportError, TimeoutError):
@@ -81,10 +81,8 @@ class RequestTimeout(TransportError, TimeoutError):
 
 
 class _Advised(GradwireError):
-    """An error of the SDK's own making.
-
-    ``problem`` is what is wrong, ``place`` the line of the user's code where one is known,
-    ``hint`` what to do.
+    """An error of the SDK itself: the ``problem``, its ``place`` in the user's code if that is
+    known, and a ``hint`` at what to do.
     """
 
     def __init__(self, problem: str, *, place: object | None = None, hint: str = "") -> None:
@@ -99,26 +97,26 @@ class _Advised(GradwireError):
 
 
 class UsageError(_Advised, TypeError, ValueError):
-    """The SDK was called with what it cannot take: a value of the wrong kind, or out of range."""
+    """An argument is of the wrong kind, or out of range."""
 
 
 class NotTraceable(_Advised, TypeError):
-    """A traced function does something that cannot be part of a program."""
+    """A recorded function does something that cannot be part of a program."""
 
 
 class NotInstalled(GradwireError, ModuleNotFoundError):
-    """A library is missing; the message says which extra of ``gradwire`` brings it."""
+    """A library is missing; the message names the extra of ``gradwire`` that installs it."""
 
 
 class MalformedReply(GradwireError):
-    """The answer is not one of the service's: ``base_url`` may lead to something else."""
+    """The answer is not from a Gradwire service: ``base_url`` may be wrong."""
 
 
 class APIError(GradwireError):
     """The service answered with a problem document (RFC 9457).
 
-    ``str(error)`` is for people: what is wrong, the line of source text with a caret, the hint.
-    ``problem`` is the whole document; members that only some codes have are found there.
+    ``str(error)`` is for people: the detail, the line of source text with a caret, the hint.
+    ``problem`` is the whole document, with members that only some codes have.
     """
 
     _by_status: ClassVar[dict[int, type[APIError]]] = {}
@@ -156,7 +154,7 @@ class APIError(GradwireError):
         self.retry_after_seconds = retry_after_seconds
         self.problem: dict[str, Any] = dict(problem or {})
         self.source = source
-        #: The response as it came.
+        #: The original response.
         self.raw = raw
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -194,7 +192,7 @@ class BadRequest(APIError, status=400):
 
 
 class MalformedRequest(BadRequest, code="malformed_request"):
-    """What was sent is not HTTP that can be relied on; something between may have changed it."""
+    """The request is malformed or ambiguous HTTP; a proxy may have changed it."""
 
 
 class MalformedBody(BadRequest, code="malformed_body"):
@@ -202,36 +200,36 @@ class MalformedBody(BadRequest, code="malformed_body"):
 
 
 class MalformedTensor(BadRequest, code="malformed_tensor"):
-    """A variable is no array: ragged lists, the wrong number of bytes, an unknown dtype."""
+    """A variable is not an array: ragged lists, the wrong number of bytes, an unknown dtype."""
 
 
 class Unauthenticated(APIError, status=401, code="unauthenticated"):
-    """No API key was sent, or one that the service does not know."""
+    """The API key is missing, unknown, revoked or expired."""
 
 
 class Forbidden(APIError, status=403, code="forbidden"):
-    """The API key does not allow this."""
+    """The API key lacks the scope for this."""
 
 
 class NotFound(APIError, status=404, code="not_found"):
-    """There is nothing at this address."""
+    """This path does not exist."""
 
 
 class UnknownRef(NotFound, code="unknown_ref"):
-    """Tensors or programs that were referred to are not stored; ``missing`` says which."""
+    """Tensors or programs are not stored; ``missing`` lists their references."""
 
     @property
     def missing(self) -> list[str]:
-        """The references to store before the request is repeated."""
+        """The references to store before repeating the request."""
         return list(self.problem.get("missing", ()))
 
 
 class UnknownTape(NotFound, code="unknown_tape"):
-    """The tape has expired, was deleted, or never was."""
+    """The tape has expired, was deleted, or never existed."""
 
 
 class MethodNotAllowed(APIError, status=405, code="method_not_allowed"):
-    """The address does not take this method; ``base_url`` may be wrong."""
+    """The path does not take this method; ``base_url`` may be wrong."""
 
 
 class NotAcceptable(APIError, status=406, code="not_acceptable"):
@@ -239,7 +237,7 @@ class NotAcceptable(APIError, status=406, code="not_acceptable"):
 
 
 class TooSlow(APIError, status=408, code="request_timeout"):
-    """The request did not arrive in the time that the service waits for it."""
+    """The request arrived too slowly."""
 
 
 class Conflict(APIError, status=409):
@@ -247,11 +245,11 @@ class Conflict(APIError, status=409):
 
 
 class TapeConsumed(Conflict, code="tape_consumed"):
-    """A tape that is not persistent has already given its gradient."""
+    """A tape that is not persistent has already answered."""
 
 
 class TooLarge(APIError, status=413):
-    """The request asks for more than the service allows."""
+    """The request exceeds a limit of the service."""
 
 
 class BodyTooLarge(TooLarge, code="body_too_large"):
@@ -259,43 +257,43 @@ class BodyTooLarge(TooLarge, code="body_too_large"):
 
 
 class OverBudget(TooLarge, code="over_budget"):
-    """The predicted bytes or operations exceed the budget; nothing was computed."""
+    """The predicted bytes or operations exceed a limit; nothing was computed."""
 
 
 class TargetTooLong(APIError, status=414, code="target_too_long"):
-    """The path and its query are longer than the service reads."""
+    """The path and its query are too long."""
 
 
 class UnsupportedMediaType(APIError, status=415, code="unsupported_media_type"):
-    """The service does not read bodies of this type."""
+    """The type of the body is not supported."""
 
 
 class ExpectationFailed(APIError, status=417, code="expectation_failed"):
-    """The header ``Expect`` asks for what the service does not do."""
+    """The header ``Expect`` is not supported."""
 
 
 class Unprocessable(APIError, status=422):
-    """The request was read, and makes no sense."""
+    """The request is readable and invalid."""
 
 
 class ProgramSyntaxError(Unprocessable, code="syntax_error"):
-    """The source text is not in the language."""
+    """The source text is not valid in the language."""
 
 
 class UnknownOperation(Unprocessable, code="unknown_op"):
-    """No operation has that name."""
+    """There is no operation with this name."""
 
 
 class UnknownName(Unprocessable, code="unknown_name"):
-    """No variable or intermediate has that name."""
+    """There is no variable or intermediate with this name."""
 
 
 class InvalidProgram(Unprocessable, code="invalid_program"):
-    """The program is well formed but means nothing: a cycle, a duplicate id."""
+    """The program is invalid: a cycle, a duplicate id."""
 
 
 class BadArgument(Unprocessable, code="bad_argument"):
-    """An operation cannot take what it was given."""
+    """An operation cannot take this argument."""
 
 
 class ShapeMismatch(Unprocessable, code="shape_mismatch"):
@@ -307,15 +305,15 @@ class DtypeMismatch(Unprocessable, code="dtype_mismatch"):
 
 
 class NotDifferentiable(Unprocessable, code="not_differentiable"):
-    """A derivative was asked for where none can be defined."""
+    """A part of the derivative is not implemented."""
 
 
 class DomainError(Unprocessable, code="domain_error"):
-    """The operation has no result for these values, as the inverse of a singular matrix."""
+    """The operation has no result for these values, such as the inverse of a singular matrix."""
 
 
 class CrashingProgram(Unprocessable, code="crashing_program"):
-    """The program has crashed too often; ``retry_after_seconds`` says until when it is refused."""
+    """The program has crashed twice; it is refused for ``retry_after_seconds``."""
 
 
 class InvalidRequest(Unprocessable, code="invalid_request"):
@@ -323,43 +321,43 @@ class InvalidRequest(Unprocessable, code="invalid_request"):
 
 
 class RateLimited(APIError, status=429, code="rate_limited"):
-    """Too many requests; ``retry_after_seconds`` says when to come back."""
+    """Rate limit exceeded; retry after ``retry_after_seconds``."""
 
 
 class HeadersTooLarge(APIError, status=431, code="headers_too_large"):
-    """The headers are more, or larger, than the service reads."""
+    """The headers are too many or too large."""
 
 
 class ServerError(APIError, status=500, code="internal_error"):
-    """The service failed: its bug, not the request's."""
+    """The service failed: a bug of the service, not of the request."""
 
 
 class WorkerCrashed(ServerError, code="worker_crashed"):
-    """The process that computed the request ended; the service goes on without it."""
+    """The process that computed the request crashed; other requests are not affected."""
 
 
 class Unavailable(ServerError, status=503):
-    """No replica can take the request now."""
+    """The service is not available now."""
 
 
 class Overloaded(Unavailable, code="overloaded"):
-    """The queue is full; ``retry_after_seconds`` says when to come back."""
+    """The queue is full; retry after ``retry_after_seconds``."""
 
 
 class StoreUnavailable(Unavailable, code="store_unavailable"):
-    """What the service keeps between requests cannot be had now; what brings all it needs can."""
+    """The store is unavailable; requests that refer to nothing in it still work."""
 
 
 class Draining(Unavailable, code="draining"):
-    """This replica is shutting down; another one will answer."""
+    """This replica is shutting down; retry at another one."""
 
 
 class DeadlineExceeded(ServerError, status=504, code="deadline_exceeded"):
-    """The work was not done in the time that the service, or ``timeout_ms``, allows."""
+    """The time limit of the service, or ``timeout_ms``, has passed."""
 
 
 def error_class(status: int, code: str | None) -> type[APIError]:
-    """The most precise class there is for a code, else for its status."""
+    """The class of a code, else that of the status."""
     by_code = APIError._by_code.get(code or "")
     by_status = APIError._by_status.get(status)
     return by_code or by_status or (ServerError if status >= 500 else APIError)

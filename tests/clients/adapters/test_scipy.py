@@ -89,3 +89,16 @@ def test_roots_are_found(client, method):
 def test_an_awaited_client_is_refused():
     with pytest.raises(TypeError, match=r"give it a gradwire\.Client"):
         minimize(gradwire.function(loss, gradwire.AsyncClient()), START, (X, Y))
+
+
+def test_objectives_give_one_number(client):
+    with pytest.raises(gradwire.UsageError, match="sum its elements"):
+        minimize(lambda x: (x - 1) ** 2, np.ones(2), client=client)
+    found = minimize(lambda x: np.sum((x - 1) ** 2, keepdims=True), np.zeros(2), client=client)
+    np.testing.assert_allclose(found.x, 1)
+
+
+@pytest.mark.parametrize("x0", ["a", {}, None])
+def test_there_is_something_to_change(client, x0):
+    with pytest.raises(gradwire.UsageError, match="x0 has no numbers"):
+        minimize(lambda x: 1.0, x0, client=client)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gradwire.adapters.raveling import Raveled
 from gradwire.adapters.waiting import waiting_client
+from gradwire.errors import UsageError
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs, inline_of
 from gradwire.tracing.recorded import outputs
@@ -31,6 +32,8 @@ class OfVector:
 
     def __init__(self, x0: Any, args: Sequence[Any]) -> None:
         self._raveled = Raveled(x0)
+        if not self._raveled.vector.size:
+            raise UsageError(f"x0 has no numbers to start from, it is {x0!r}"[:200])
         self._args = tuple(args)
 
     @property
@@ -79,12 +82,12 @@ class Objective(OfVector):
 
     def value(self, x: NDArray[Any]) -> float:
         """The value alone."""
-        return float(self._value(x, *self._args))
+        return _number(self._value(x, *self._args))
 
     def fun(self, x: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         """The value with its gradient, for ``jac=True``."""
         value, gradient = self._both(x, *self._args)
-        return float(value), gradient
+        return _number(value), gradient
 
     def hess(self, x: NDArray[Any]) -> NDArray[Any]:
         """The matrix of second derivatives."""
@@ -95,6 +98,13 @@ class Objective(OfVector):
         """The matrix of second derivatives times a vector."""
         product: NDArray[Any] = self._product(x, *self._args, p)
         return product
+
+
+def _number(value: Any) -> float:
+    if np.size(value) != 1:
+        problem = f"an objective gives one number, this one an array of shape {np.shape(value)}"
+        raise UsageError(problem, hint="sum its elements, or use least_squares")
+    return float(np.reshape(value, ()))
 
 
 class Residuals(OfVector):
