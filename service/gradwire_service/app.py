@@ -19,7 +19,7 @@ from gradwire_service.access.admission import Admission
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
 from gradwire_service.engines import open_engines
-from gradwire_service.http.cors import RefusingPreflights, answering_pages_of
+from gradwire_service.http.cors import RefusingPreflights, with_cors
 from gradwire_service.library import Library
 from gradwire_service.parts import Parts
 from gradwire_service.routes import (
@@ -106,7 +106,7 @@ class Application(FastAPI):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
         app = Problems(RefusingPreflights(app), self._ledger.metrics)
-        app = answering_pages_of(self._origins, app)
+        app = with_cors(self._origins, app)
         app = RequestScope(app, self._ledger)
         return app if self._export is None else self._export.around(app)
 
