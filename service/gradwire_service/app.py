@@ -20,7 +20,7 @@ from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.opening import open_keys
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
-from gradwire_service.http.cors import RefusingPreflights, answering_pages_of
+from gradwire_service.http.cors import RefusingPreflights, with_cors
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.routes import (
     catalogue,
@@ -104,7 +104,7 @@ class Application(FastAPI):
             app = middleware(app, *arguments, **options)
         self.user_middleware = added
         app = ProblemMiddleware(RefusingPreflights(app), self._recorder.metrics)
-        app = answering_pages_of(self._origins, app)
+        app = with_cors(self._origins, app)
         app = RequestMiddleware(app, self._recorder)
         return app if self._export is None else self._export.around(app)
 

@@ -198,9 +198,10 @@ class Connection(asyncio.Protocol):
 
     @property
     def idle_since(self) -> float | None:
-        """Since when it may end at any time; None while it is in use."""
-        in_use = self._active is not None or self._parser.cycle or self._parser.head_since
-        return self._since if self._lingers or not in_use else None
+        """Since when it waits for a request; None while it has one, or is about to end."""
+        parser = self._parser
+        in_use = self._active or parser.cycle or parser.head_since or self._closed_for_reading
+        return None if in_use else self._since
 
     def cut(self) -> None:
         """Close at once; the kernel drops what it has not sent."""

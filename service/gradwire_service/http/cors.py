@@ -1,4 +1,4 @@
-"""Which pages may ask from within a browser (the CORS protocol of the Fetch standard)."""
+"""CORS: which origins' pages may send requests from a browser (Fetch standard)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gradwire_service.problems import Refusal
 
 METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
-#: What pages may send beyond what they always may, and read.
-ASKED = (
+#: Headers that pages may send and read, beyond those that are always allowed.
+ALLOWED_HEADERS = (
     "Authorization",
     "Content-Encoding",
     "Content-Type",
@@ -25,7 +25,7 @@ ASKED = (
     "traceparent",
     "tracestate",
 )
-ANSWERED = (
+EXPOSED_HEADERS = (
     "ETag",
     "Location",
     "Retry-After",
@@ -34,18 +34,18 @@ ANSWERED = (
     "X-Request-ID",
     "traceresponse",
 )
-_ASKING = "access-control-request-method"
+_METHOD = "access-control-request-method"
 
 
 class PreflightRefused(Refusal):
-    """That pages of an origin may not ask, or not so."""
+    """A preflight for an origin, method or header that is not allowed."""
 
-    def __init__(self, asked: Headers) -> None:
+    def __init__(self, sent: Headers) -> None:
         super().__init__(
             "method_not_allowed",
-            f"pages of {asked.get('origin', 'no origin')} may not send {asked[_ASKING]} here",
+            f"pages of {sent.get('origin', 'no origin')} may not send {sent[_METHOD]} here",
             hint="GRADWIRE_CORS_ORIGINS lists the origins whose pages may ask: by "
-            f"{', '.join(METHODS)}, with the headers {', '.join(ASKED)}",
+            f"{', '.join(METHODS)}, with the headers {', '.join(ALLOWED_HEADERS)}",
         )
 
     @property
@@ -54,7 +54,7 @@ class PreflightRefused(Refusal):
 
 
 class RefusingPreflights:
-    """Refuses every preflight that comes this far, and leaves all else to ``app``."""
+    """Around an application: refuses preflights that ``with_cors`` has not answered."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -62,30 +62,30 @@ class RefusingPreflights:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http" and scope["method"] == "OPTIONS":
             headers = Headers(scope=scope)
-            if _ASKING in headers:
+            if _METHOD in headers:
                 raise PreflightRefused(headers)
         return self._app(scope, receive, send)
 
 
-class _Pages(CORSMiddleware):
-    """Starlette's, which refuses preflights by a word; here they are left to those inside."""
+class _Cors(CORSMiddleware):
+    """Starlette's, but a refused preflight goes on to ``RefusingPreflights``, for a problem."""
 
     def preflight_response(self, request_headers: Headers) -> Response:
         response = super().preflight_response(request_headers)
         return response if response.status_code == 200 else self.app  # type: ignore[return-value]
 
 
-def answering_pages_of(origins: Sequence[str], app: ASGIApp) -> ASGIApp:
-    """``app``, whose answers pages of these origins may read; without any, as it is.
+def with_cors(origins: Sequence[str], app: ASGIApp) -> ASGIApp:
+    """Around ``app``, let pages of these origins read its answers.
 
-    Credentials of the browser's own, so cookies, are never allowed: a key is sent by the page.
+    Cookies are never allowed: the page itself sends the API key.
     """
     if not origins:
         return app
-    return _Pages(
+    return _Cors(
         app,
         allow_origins=origins,
         allow_methods=METHODS,
-        allow_headers=ASKED,
-        expose_headers=ANSWERED,
+        allow_headers=ALLOWED_HEADERS,
+        expose_headers=EXPOSED_HEADERS,
     )

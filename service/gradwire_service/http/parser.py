@@ -71,6 +71,7 @@ class RequestParser:
     def close(self) -> None:
         """Drop what refers to this in turn."""
         del self._parser, self._connection
+        self.cycle = None
 
     def on_message_begin(self) -> None:
         """A request begins."""

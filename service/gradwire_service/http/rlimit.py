@@ -1,4 +1,4 @@
-"""How many files, so connections, a process may have open."""
+"""The limit of open files, so of connections, of this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _OTHERS = 256
 
 
 def allow_connections(number: int) -> None:
-    """Raise the process's own limit for so many, as far as the system lets it."""
+    """Raise the soft limit for so many connections, as far as the hard limit allows."""
     if sys.platform == "win32":
         return
     import resource

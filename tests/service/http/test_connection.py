@@ -1,4 +1,4 @@
-"""What goes over a connection, in what order, and when it ends."""
+"""Requests and responses over sockets: their order, their limits, and how connections end."""
 
 import json
 import re
@@ -102,13 +102,13 @@ def test_a_request_to_close_is_the_last(serving):
     assert served.asked == ["echo"]
 
 
-def test_another_protocol_is_not_changed_to(serving):
+def test_upgrades_are_ignored(serving):
     upgrade = NOTHING[:-2] + b"Connection: upgrade\r\nUpgrade: h2c\r\n\r\n"
     answer = serving().answer(upgrade * 2 + echo(b"a", b"Connection: close"))
     assert statuses(answer) == [204, 204, 200]
 
 
-def test_what_is_no_request_is_a_problem(serving):
+def test_a_malformed_request_is_a_problem(serving):
     served = serving()
     headers, problem = refused("malformed_request", served.answer(b"nonsense\r\n\r\n"))
     assert headers["x-content-type-options"] == "nosniff"
@@ -118,9 +118,9 @@ def test_what_is_no_request_is_a_problem(serving):
     assert "TLS" in refused("malformed_request", served.answer(tls))[1]["detail"]
     named = b"GET / HTTP/1.1\r\nX-Request-ID: me.1\r\nHost: a\r\nHost: b\r\n\r\n"
     assert refused("malformed_request", served.answer(named))[0]["x-request-id"] == "me.1"
-    told = served.recorded[-1]
-    assert (told.request_id, told.method, told.status) == ("me.1", "GET", 400)
-    assert (told.code, told.client) == ("malformed_request", "127.0.0.1")
+    last = served.recorded[-1]
+    assert (last.request_id, last.method, last.status) == ("me.1", "GET", 400)
+    assert (last.code, last.client) == ("malformed_request", "127.0.0.1")
     assert served.recorded[0].client == "127.0.0.1"
     labels = {"route": "none", "method": "GET", "status": "400"}
     registry = served.metrics.registry
@@ -136,7 +136,7 @@ def test_refusals_wait_for_the_answers_before_them(serving):
     assert answer.index(b"slow") < answer.index(b"\r\n\r\nab") < answer.index(b"malformed_request")
 
 
-def test_a_body_that_is_none_takes_its_request_along(serving):
+def test_a_malformed_body_is_a_problem_of_its_request(serving):
     served = serving()
     for body in b"zz", b"1\r\nab\r\n", b"-1\r\n", b"f" * 17 + b"\r\n":
         refused("malformed_request", served.answer(CHUNKED + body))
@@ -144,7 +144,7 @@ def test_a_body_that_is_none_takes_its_request_along(serving):
     assert statuses(answer) == [200, 400]
 
 
-def test_what_is_answered_unread_ends_the_connection(serving):
+def test_an_answer_before_the_body_ends_the_connection(serving):
     unread = b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
     answer = serving().answer(unread, b"GET /")
     assert statuses(answer) == [204]
@@ -177,7 +177,7 @@ def test_a_client_that_has_gone_stays_gone(serving):
     assert served.asked == ["http.request", "http.disconnect", "http.disconnect"]
 
 
-def test_a_body_goes_on_after_upgrade_never(serving):
+def test_an_upgrade_with_a_body_is_refused(serving):
     upgrade = b"Connection: upgrade\r\nUpgrade: h2c\r\n"
     served = serving()
     smuggled = ECHO + upgrade + b"Content-Length: %d\r\n\r\n" % len(NOTHING) + NOTHING
@@ -186,7 +186,7 @@ def test_a_body_goes_on_after_upgrade_never(serving):
     assert served.asked == []
 
 
-def test_trailers_are_no_headers(serving):
+def test_trailers_are_not_headers(serving):
     trailers = b"0\r\nHost: b\r\nAuthorization: me\r\n\r\n"
     served = serving()
     answer = served.answer(CHUNKED + trailers + echo(b"a", b"Connection: close"))
@@ -217,13 +217,13 @@ def test_bounds(serving, code, request_):
     assert statuses(served.answer(echo(b"a" * 100_000, b"Connection: close"))) == [200]
 
 
-def test_only_so_many_requests_wait(serving):
+def test_pipelined_requests_are_limited(serving):
     answer = serving().answer(SLOW + NOTHING * (MAX_PIPELINED + 9))
     assert statuses(answer) == [200, *[204] * MAX_PIPELINED, 503]
     assert b"retry-after: 1" in answer
 
 
-def test_only_so_many_connections(serving):
+def test_connections_are_limited(serving):
     served = serving(max_connections=2)
     first, second = served.connect(), served.connect()
     for connection in first, second:
@@ -231,17 +231,17 @@ def test_only_so_many_connections(serving):
     awaited(lambda: len(served.limiter) == 2 and not idle(served))
     assert refused("overloaded", served.answer())[0]["retry-after"] == "1"
     refused("overloaded", served.answer(NOTHING))
-    told = [served.connect() for _ in range(MAX_REFUSED + 5)]
-    number = sum(map(is_told, told))
+    refused_ones = [served.connect() for _ in range(MAX_REFUSED + 5)]
+    number = sum(map(is_answered, refused_ones))
     assert MAX_REFUSED - 2 <= number <= MAX_REFUSED
-    for one in told:
+    for one in refused_ones:
         one.close()
     first.close()
     awaited(lambda: len(served.limiter) == 1)
     assert statuses(served.answer(echo(b"a", b"Connection: close"))) == [200]
 
 
-def test_the_longest_idle_connection_makes_place(serving):
+def test_the_longest_idle_connection_is_closed_for_a_new_one(serving):
     served = serving(max_connections=3)
     used, unused, busy = served.connect(), served.connect(), served.connect()
     awaited(lambda: len(served.limiter) == 3)
@@ -266,7 +266,7 @@ def idle(served):
     return [one for one in tuple(served.limiter._connections) if one.idle_since is not None]
 
 
-def is_told(connection):
+def is_answered(connection):
     try:
         return bool(everything(connection))
     except ConnectionResetError:
@@ -353,7 +353,7 @@ def test_slow_bodies(serving):
     at_once(nothing, part, byte_by_byte, soon_enough)
 
 
-def test_who_waits_to_go_on_is_not_slow(serving):
+def test_a_client_that_waits_for_100_continue_is_not_slow(serving):
     served = serving(body_timeout_seconds=0.4, header_timeout_seconds=0.4)
     continued = ECHO + b"Content-Length: 1\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     connection = served.connect()
@@ -375,7 +375,7 @@ def test_slow_readers_are_cut(serving, more):
         everything(connection)
 
 
-def test_answers_that_wait_have_a_bound(serving):
+def test_unread_answers_are_limited_in_all(serving):
     served = serving(max_leaving_bytes=3 * len(LARGE))
     slow = [served.connect() for _ in range(6)]
     for connection in slow:
@@ -388,7 +388,7 @@ def test_answers_that_wait_have_a_bound(serving):
     assert answer.endswith(LARGE)
 
 
-def test_clients_that_go_away_leave_nothing(serving):
+def test_nothing_is_left_of_clients_that_have_gone(serving):
     served = serving()
     sent = [b"", b"GET /", NOTHING, SLOW * 3, ECHO, CHUNKED + b"5\r\nab", SLOW + b"nonsense"]
     for number in range(70):

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import weakref
 
 import uvicorn
 from gradwire_service.http.connection import Connection
@@ -95,6 +96,9 @@ async def answered(pieces):
         await asyncio.sleep(0)
     assert not state.tasks
     assert (len(limiter), limiter.arriving_bytes) == (0, 0)
+    gone = weakref.ref(connection)
+    del connection
+    assert gone() is None  # without the collector, which comes rarely
     return transport
 
 

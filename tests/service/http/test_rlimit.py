@@ -1,4 +1,4 @@
-"""How many connections the system lets a process have."""
+"""The limit of open files."""
 
 import subprocess
 import sys
@@ -22,5 +22,5 @@ print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 )
 def test_the_limit_is_raised_as_far_as_that_goes(limits, number, allowed):
     program = PROGRAM.format(limits=limits, number=number)
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert [int(limit) for limit in told.stdout.split()] == [allowed, limits[1]]
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert [int(limit) for limit in printed.stdout.split()] == [allowed, limits[1]]
