@@ -142,8 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         explained = explain(
             program, envelope.variables, envelope.query, envelope.vectors, clock=clock
         )
-    except Refusal as refusal:
-        parser.error(f"{refusal.pointer}: {refusal.detail}")
+    except Refusal as error:
+        parser.error(f"{error.pointer}: {error.detail}")
     except EngineError as error:
         where = "" if error.at is None else f"{_at(error.at)}: "
         parser.error(where + error.message)

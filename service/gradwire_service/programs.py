@@ -79,9 +79,9 @@ class Programs(CachedRepository):
     ) -> tuple[StoredProgram, bool]:
         """Store a program and assign ``name`` to it; also returns whether it is new.
 
-        Raises: ``EngineError`` for an invalid program; ``Refusal`` (over_budget; invalid_request if
-        ``ref`` is not its id; unknown_ref if ``source`` was a reference that has expired
-        meanwhile).
+        Raises: ``EngineError`` for an invalid program; ``Refusal`` (over_budget;
+        invalid_request if ``ref`` is not its id; unknown_ref if ``source`` was a reference
+        that has expired meanwhile).
         """
         program = self._engines.of(owner).parse(source)
         if ref is not None and ref != program.id:

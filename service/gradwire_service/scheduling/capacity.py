@@ -73,8 +73,8 @@ class Capacity:
     async def enter(self) -> None:
         """Admit a request when its turn comes.
 
-        Raises: ``Refusal`` (draining) during shutdown; (overloaded) if more requests arrived at
-        once than the event loop can admit in time.
+        Raises: ``Refusal`` (draining) during shutdown; (overloaded) if more requests arrived
+        at once than the event loop can admit in time.
         """
         if self.refusing:
             raise draining()

@@ -86,13 +86,13 @@ class Queue:
     ) -> JobResult:
         """Run a task and wait for its answer. Cancelling the wait stops the task.
 
-        It counts ``nbytes`` and the expected seconds, by default those of recent tasks. It runs on
-        the executor of earlier tasks with the same ``home`` if that is idle. ``watch`` raises when
-        the answer is no longer needed.
-        Raises: ``Refusal`` (overloaded) at once if the queue is full, or too long for the deadline;
-        later if the task is dropped for other owners' tasks, or has waited for too long.
-        ``DeadlineExceeded`` at the deadline, even if the work does not poll it; the error of
-        ``watch``.
+        It counts ``nbytes`` and the expected seconds, by default those of recent tasks. It
+        runs on the executor of earlier tasks with the same ``home`` if that is idle. ``watch``
+        raises when the answer is no longer needed.
+        Raises: ``Refusal`` (overloaded) at once if the queue is full, or too long for the
+        deadline; later if the task is dropped for other owners' tasks, or has waited for too
+        long; ``DeadlineExceeded`` at the deadline, even if the work does not poll it; the
+        error of ``watch``.
         """
         known = expected_seconds is not None
         expected = self._durations.seconds if expected_seconds is None else expected_seconds
@@ -179,11 +179,11 @@ class Queue:
             if job.answer.done():  # just now: deadline passed, or client disconnected
                 self._count(job, counted=False)
                 continue
-            refusal = self._too_late(job)
-            if refusal is None:
+            error = self._too_late(job)
+            if error is None:
                 self._begin(job)
             else:
-                self._fail(job, refusal)
+                self._fail(job, error)
 
     def _dispatch_in(self, seconds: float) -> None:
         """Dispatch again when a task becomes long-running; one timer serves all waiting tasks."""
@@ -248,17 +248,17 @@ class Queue:
         """Refuse a task beyond the limits, or drop one of an owner with more waiting tasks."""
         if self._closed:
             raise draining()
-        while (refusal := self._refusal(deadline, nbytes, owner)) is not None:
+        while (error := self._limit_error(deadline, nbytes, owner)) is not None:
             last = self._waiting.longest()
             if last is None or last.owner == owner:
-                raise refusal
+                raise error
             if self._waiting.count_of(owner) >= self._waiting.count_of(last.owner) - 1:
-                raise refusal
+                raise error
             self._waiting.remove(last)
             retry_seconds = self._retry_seconds(last.owner)
             self._fail(last, overloaded("dropped to make room for another tenant", retry_seconds))
 
-    def _refusal(self, deadline: Deadline, nbytes: int, owner: str) -> Refusal | None:
+    def _limit_error(self, deadline: Deadline, nbytes: int, owner: str) -> Refusal | None:
         """The error if no further task can be queued, else None."""
         if self._jobs < self._cores and self._bytes + nbytes <= self.bounds.nbytes:
             return None

@@ -25,21 +25,21 @@ def read_types(texts: Iterable[str]) -> dict[str, ArrayType]:
     for text in texts:
         found = _TYPE.fullmatch(text)
         if found is None:
-            raise _refused(text, "expected a name, a colon, and a dtype with lengths")
+            raise _invalid_type(text, "expected a name, a colon, and a dtype with lengths")
         lengths = found["lengths"].split(",") if (found["lengths"] or "").strip() else []
         if len(lengths) > MAX_DEPTH or not all(map(_LENGTH.fullmatch, lengths)):
-            raise _refused(text, f"the shape is a list of at most {MAX_DEPTH} lengths")
+            raise _invalid_type(text, f"the shape is a list of at most {MAX_DEPTH} lengths")
         try:
             dtype = dtype_named(found["dtype"] or None) or FLOAT64
         except Malformed as error:
-            raise _refused(text, error.detail) from None
+            raise _invalid_type(text, error.detail) from None
         path = found["name"].replace("[", ".").replace("]", "")
         if path in types:
-            raise _refused(text, "the variable already has a type")
+            raise _invalid_type(text, "the variable already has a type")
         types[path] = ArrayType(dtype, tuple(map(int, lengths)))
     return types
 
 
-def _refused(text: str, why: str) -> Refusal:
+def _invalid_type(text: str, why: str) -> Refusal:
     hint = "write x:float64[10,3], x:[3], or layers.0.w:float32[3,4]"
     return Refusal("invalid_request", f"type {text[:60]}: {why}", hint=hint)

@@ -56,8 +56,8 @@ class Outcome:
 class Request:
     """A request, whose ``outcome`` is filled while it is answered.
 
-    Raises: ``Refusal`` (unsupported_media_type, not_acceptable, invalid_request) for headers that
-    cannot be read.
+    Raises: ``Refusal`` (unsupported_media_type, not_acceptable, invalid_request) for headers
+    that cannot be read.
     """
 
     def __init__(
