@@ -13,7 +13,7 @@ from typing import Any
 
 import msgpack
 import numpy as np
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.codec import JSON
 from gradwire_service.wire.compression import CODINGS
 from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape, read_timeout
@@ -119,5 +119,5 @@ DECODERS: dict[str, Callable[[bytes], None]] = {
 
 def decode(name: str, body: bytes) -> None:
     """Read ``body``; to refuse it is right, too."""
-    with suppress(Refusal, Malformed):
+    with suppress(RequestError, Malformed):
         DECODERS[name](body)

@@ -17,7 +17,7 @@ from gradwire_engine import Engine
 from gradwire_engine.errors import EngineError, Place
 from gradwire_engine.explain import Explanation, Line, Listing, explain
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.envelope import FIELDS, read_envelope
 
 
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         explained = explain(
             program, envelope.variables, envelope.query, envelope.vectors, clock=clock
         )
-    except Refusal as error:
+    except RequestError as error:
         parser.error(f"{error.pointer}: {error.detail}")
     except EngineError as error:
         where = "" if error.at is None else f"{_at(error.at)}: "

@@ -83,7 +83,7 @@ HTTP_PROBLEMS = {
 }
 
 
-class Refusal(Exception):
+class RequestError(Exception):
     """An error that the service itself reports; ``code`` is one of ``KINDS``."""
 
     def __init__(
@@ -120,11 +120,11 @@ class Refusal(Exception):
         )
 
 
-class WorkerCrashed(Refusal):
+class WorkerCrashed(RequestError):
     """The worker process crashed while it ran the task."""
 
 
-def _restore(kind: type[Refusal], arguments: tuple[str, ...]) -> Refusal:
+def _restore(kind: type[RequestError], arguments: tuple[str, ...]) -> RequestError:
     return kind.__new__(kind, *arguments)
 
 
@@ -204,7 +204,7 @@ def node_document(place: errors.Place, longest: int = 64) -> dict[str, Any]:
 
 def problem_of(error: BaseException) -> Problem:
     """The problem that the client receives for an error."""
-    if isinstance(error, Refusal):
+    if isinstance(error, RequestError):
         return Problem(
             error.code,
             error.detail,

@@ -13,7 +13,7 @@ from gradwire_engine.program import RESULT, Output
 
 from gradwire_service.engines import Engines
 from gradwire_service.local_cache import CachedRepository, LocalCache
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Record, Store, StoredRecord
 from gradwire_service.wire.references import is_digest, unknown_refs
 from gradwire_service.wire.sources import Source
@@ -46,7 +46,7 @@ class Names(CachedRepository):
     def put(self, owner: str, name: str, id: str) -> None:
         """Assign ``name`` to a program, replacing its previous meaning.
 
-        Raises: ``Refusal`` (over_budget).
+        Raises: ``RequestError`` (over_budget).
         """
         key = Key(self.kind, owner, name)
         self._store.put(key, Record(id, b""))
@@ -79,14 +79,14 @@ class Programs(CachedRepository):
     ) -> tuple[StoredProgram, bool]:
         """Store a program and assign ``name`` to it; also returns whether it is new.
 
-        Raises: ``EngineError`` for an invalid program; ``Refusal`` (over_budget;
+        Raises: ``EngineError`` for an invalid program; ``RequestError`` (over_budget;
         invalid_request if ``ref`` is not its id; unknown_ref if ``source`` was a reference
         that has expired meanwhile).
         """
         program = self._engines.of(owner).parse(source)
         if ref is not None and ref != program.id:
             detail = f"the id of the program is {program.id}, not this ref"
-            raise Refusal("invalid_request", detail, pointer="/ref")
+            raise RequestError("invalid_request", detail, pointer="/ref")
         key = Key(self.kind, owner, program.id)
         new = self._store.find(key, body=False) is None
         if new:
@@ -96,7 +96,7 @@ class Programs(CachedRepository):
         if name is not None:
             try:
                 self.names.put(owner, name, program.id)
-            except Refusal:
+            except RequestError:
                 if new:
                     self.delete(owner, program.id)
                 raise
@@ -105,7 +105,7 @@ class Programs(CachedRepository):
     def find(self, owner: str, reference: str) -> StoredProgram:
         """Find a program by its id or one of its names.
 
-        Raises: ``Refusal`` (unknown_ref).
+        Raises: ``RequestError`` (unknown_ref).
         """
         id = self._id(owner, reference)
         held = None if id is None else self._store.find(Key(self.kind, owner, id))
@@ -127,7 +127,7 @@ class Programs(CachedRepository):
     def remove(self, owner: str, reference: str) -> None:
         """Delete a program and its names.
 
-        Raises: ``Refusal`` (unknown_ref).
+        Raises: ``RequestError`` (unknown_ref).
         """
         id = self._id(owner, reference)
         if id is None or not self.delete(owner, id):
@@ -171,7 +171,7 @@ def _body(source: Any) -> bytes:
         return json.dumps(source, ensure_ascii=False, separators=(",", ":")).encode()
     except TypeError:
         detail = "a graph contains only numbers, booleans, strings, lists and objects"
-        raise Refusal("invalid_program", detail, pointer="/program") from None
+        raise RequestError("invalid_program", detail, pointer="/program") from None
 
 
 def _source(held: StoredRecord) -> bytes:

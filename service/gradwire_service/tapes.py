@@ -10,7 +10,7 @@ from gradwire_engine import Recording
 
 from gradwire_service.engines import Engines
 from gradwire_service.lru import ByteBoundedLRU
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.store import Key, Record, Store, StoredRecord
 from gradwire_service.wire.codec import DOCUMENTS
@@ -89,7 +89,7 @@ class Tapes:
 
         A tape that the same request, ``by``, has used is found again.
 
-        Raises: ``Refusal`` (unknown_tape, tape_consumed, and unknown_ref if references of its
+        Raises: ``RequestError`` (unknown_tape, tape_consumed, and unknown_ref if references of its
         recipe are missing).
         """
         held = self._store.find(key)
@@ -120,7 +120,7 @@ class Tapes:
 
         An answer may have enlarged a persistent tape.
 
-        Raises: ``Refusal`` (tape_consumed) if another request was faster.
+        Raises: ``RequestError`` (tape_consumed) if another request was faster.
         """
         if tape.recipe.persistent:
             self.keep(tape.key, tape.recipe, tape.recording)
@@ -132,21 +132,21 @@ class Tapes:
     def remove(self, key: Key) -> None:
         """Delete a tape.
 
-        Raises: ``Refusal`` (unknown_tape).
+        Raises: ``RequestError`` (unknown_tape).
         """
         self._recordings.discard(key)
         if not self._store.remove(key):
             raise _unknown()
 
 
-def _unknown() -> Refusal:
-    return Refusal(
+def _unknown() -> RequestError:
+    return RequestError(
         "unknown_tape", "there is no tape with this id, or it has expired", hint="record it again"
     )
 
 
-def _consumed() -> Refusal:
-    return Refusal(
+def _consumed() -> RequestError:
+    return RequestError(
         "tape_consumed",
         "A non-persistent GradientTape can only be used to compute one set of gradients "
         "(or jacobians)",

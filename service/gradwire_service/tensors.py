@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwire_service.local_cache import CachedRepository
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Record, StoredRecord
 from gradwire_service.wire.numbers import DTYPES, Array
 from gradwire_service.wire.references import unknown_refs
@@ -38,13 +38,13 @@ class Tensors(CachedRepository):
     def put(self, owner: str, array: Array, ref: str | None = None) -> tuple[Tensor, bool]:
         """Store an array, whose digest must be ``ref`` if given; also returns whether it is new.
 
-        Raises: ``Refusal`` (malformed_tensor, over_budget).
+        Raises: ``RequestError`` (malformed_tensor, over_budget).
         """
         name, shape = array.dtype.name, array.shape
         body = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         key = Key(self.kind, owner, digest(name, shape, body))
         if ref is not None and ref != key.id:
-            raise Refusal(
+            raise RequestError(
                 "malformed_tensor",
                 f"the digest of the tensor is {key.id}, not the one in the path",
                 hint="the digest is of dtype, shape and little-endian bytes in C order",
@@ -58,7 +58,7 @@ class Tensors(CachedRepository):
     def find(self, owner: str, ref: str, *, array: bool = True) -> Tensor:
         """Find a tensor.
 
-        Raises: ``Refusal`` (unknown_ref).
+        Raises: ``RequestError`` (unknown_ref).
         """
         held = self._store.find(Key(self.kind, owner, ref), body=array)
         if held is None:
@@ -69,7 +69,7 @@ class Tensors(CachedRepository):
     def remove(self, owner: str, ref: str) -> None:
         """Delete a tensor.
 
-        Raises: ``Refusal`` (unknown_ref).
+        Raises: ``RequestError`` (unknown_ref).
         """
         if not self.delete(owner, ref):
             raise unknown_refs([ref])

@@ -6,7 +6,7 @@ from contextlib import suppress
 import orjson
 import pytest
 from decoders import DECODERS, REQUESTS, decode, read_any_request
-from gradwire_service.problems import KINDS, MAX_BODY_BYTES, Refusal
+from gradwire_service.problems import KINDS, MAX_BODY_BYTES, RequestError
 from hypothesis import given
 from hypothesis import strategies as st
 from seeds import seeds, words
@@ -336,5 +336,5 @@ def test_bytes_that_are_right_are_read(name):
 
 @given(DOCUMENTS, st.integers(0, len(REQUESTS) - 1))
 def test_any_document_is_refused_or_read(document, number):
-    with suppress(Refusal):
+    with suppress(RequestError):
         read_any_request(document, number)

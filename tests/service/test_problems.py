@@ -5,7 +5,7 @@ import inspect
 import orjson
 import pytest
 from gradwire_engine import errors
-from gradwire_service.problems import KINDS, MAX_BODY_BYTES, Refusal, problem_of
+from gradwire_service.problems import KINDS, MAX_BODY_BYTES, RequestError, problem_of
 from starlette.exceptions import HTTPException
 
 
@@ -74,7 +74,7 @@ def test_problems_are_short(text):
     at = errors.Place(op=text, id=text, pointer=text)
     for error in (
         errors.UnknownName(text, at=at, hint=text),
-        Refusal("unknown_ref", text, pointer=text, hint=text, missing=[text] * 1000),
+        RequestError("unknown_ref", text, pointer=text, hint=text, missing=[text] * 1000),
     ):
         body = problem_of(error).body("r" * 128)
         assert len(body) < MAX_BODY_BYTES
@@ -104,5 +104,5 @@ def test_exhaustion_is_told_from_bugs():
 
 
 def test_refusals_may_say_when_to_repeat():
-    problem = problem_of(Refusal("overloaded", "full", retry_after_seconds=2))
+    problem = problem_of(RequestError("overloaded", "full", retry_after_seconds=2))
     assert problem.headers == (("retry-after", "2"),)

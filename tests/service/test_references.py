@@ -8,7 +8,7 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_service.engines import Engines
 from gradwire_service.local_cache import FRESH_SECONDS, LocalCache
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.references import ReferenceResolver, WouldBlock
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Unavailable, policies
@@ -96,7 +96,7 @@ def test_use_at_hand_keeps_a_tensor(resolver, clock):
     assert resolver.tensors.find("me", tensor.ref).expires_at > clock.now + TTL - 2
     clock.now += TTL
     assert resolver.references(ME).find("tensors", tensor.ref) is None
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestError):
         resolver.tensors.find("me", tensor.ref)
 
 

@@ -11,7 +11,7 @@ from gradwire_engine import Engine
 from gradwire_engine.errors import EngineError
 from gradwire_service import examples, openapi
 from gradwire_service.app import create_app
-from gradwire_service.problems import Refusal, problem_of
+from gradwire_service.problems import RequestError, problem_of
 from gradwire_service.settings import Settings
 from gradwire_service.wire.codec import JSON
 from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape, read_timeout
@@ -272,7 +272,7 @@ def refusal(name, document):
         program = READERS[name](document)
         if isinstance(program, dict):
             Engine().parse(program)
-    except (Refusal, EngineError) as error:
+    except (RequestError, EngineError) as error:
         problem = problem_of(error)
         if problem.code in ("invalid_request", "malformed_tensor", "invalid_program"):
             return f"{problem.pointer}: {problem.detail}"

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gradwire_service.access.keyring import ApiKey, Caller, Keyring
 from gradwire_service.access.rules import required_scope
 from gradwire_service.access.tokens import read_token
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.telemetry import stats_of
 from gradwire_service.wire.headers import headers_of
 
@@ -62,9 +62,9 @@ class Authentication:
         return key
 
 
-def _unauthenticated(detail: str, error: str | None = "invalid_token") -> Refusal:
+def _unauthenticated(detail: str, error: str | None = "invalid_token") -> RequestError:
     """The error of a missing or invalid key; a missing one has no code (RFC 6750, 3.1)."""
-    return Refusal(
+    return RequestError(
         "unauthenticated",
         detail,
         hint="send one header Authorization: Bearer gw_… with a key from the operator",
@@ -72,8 +72,8 @@ def _unauthenticated(detail: str, error: str | None = "invalid_token") -> Refusa
     )
 
 
-def _forbidden(needed: str) -> Refusal:
-    return Refusal(
+def _forbidden(needed: str) -> RequestError:
+    return RequestError(
         "forbidden",
         f"the API key lacks the scope {needed}",
         hint=f"ask the operator for a key with the scope {needed}",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 
 
 class RateLimits(NamedTuple):
@@ -59,7 +59,7 @@ class RateLimiter:
     def enter(self) -> None:
         """Admit a request.
 
-        Raises: ``Refusal`` (rate_limited), without using a token.
+        Raises: ``RequestError`` (rate_limited), without using a token.
         """
         per_second, _, concurrent = self._limits
         if concurrent and self.in_flight >= concurrent:
@@ -82,9 +82,9 @@ class RateLimiter:
         """Count a request as finished."""
         self.in_flight -= 1
 
-    def _limited(self, detail: str, seconds: int) -> Refusal:
+    def _limited(self, detail: str, seconds: int) -> RequestError:
         self.limited += 1
-        return Refusal(
+        return RequestError(
             "rate_limited",
             detail,
             hint="retry after the time in the Retry-After header, or send examples in one batch",

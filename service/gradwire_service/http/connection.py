@@ -17,7 +17,7 @@ from gradwire_service.http.cycle import Cycle
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.http.parser import RequestParser
 from gradwire_service.http.rates import BodyRate, WriteRate
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 
 #: Requests that may wait behind the one that is answered: each read may bring thousands.
 MAX_PIPELINED = 100
@@ -109,20 +109,20 @@ class Connection(asyncio.Protocol):
             self._parser.feed(data)
             if self._parser.cycle is not None:
                 self.body_rate.add(self._loop.time(), len(data))
-        except Refusal as refusal:
+        except RequestError as refusal:
             self.refuse(refusal)
 
     def begin(self, head: Scope) -> Cycle:
         """Have a request answered, whose body may follow.
 
-        Raises: ``Refusal`` (overloaded).
+        Raises: ``RequestError`` (overloaded).
         """
         if len(self._waiting) >= MAX_PIPELINED:
             detail = f"{MAX_PIPELINED} requests wait on this connection, the most allowed"
-            raise Refusal("overloaded", detail, retry_after_seconds=1)
+            raise RequestError("overloaded", detail, retry_after_seconds=1)
         return self._enqueue({**head, "state": self._app_state.copy()}, self._app)
 
-    def refuse(self, refusal: Refusal) -> None:
+    def refuse(self, refusal: RequestError) -> None:
         """Refuse what was read last, once what came before it is answered."""
         self._stop_reading()
         parser = self._parser
@@ -226,11 +226,11 @@ class Connection(asyncio.Protocol):
         elif parser.cycle is not None:
             awaited = not (self._reading_paused or parser.cycle.expects_continue)
             if self.body_rate.is_late(now, awaited=awaited):
-                self.refuse(Refusal("request_timeout", "the body came too slowly"))
+                self.refuse(RequestError("request_timeout", "the body came too slowly"))
         elif parser.head_since is not None:
             if self._reading_paused:
                 parser.head_since = now
             elif now >= parser.head_since + self._settings.header_timeout_seconds:
-                self.refuse(Refusal("request_timeout", "the headers came too slowly"))
+                self.refuse(RequestError("request_timeout", "the headers came too slowly"))
         elif self._active is None and now >= self._since + self._idle_seconds:
             self.transport.close()

@@ -9,7 +9,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 
 METHODS = ("DELETE", "GET", "HEAD", "POST", "PUT")
 #: Headers that pages may send and read, beyond those that are always allowed.
@@ -37,7 +37,7 @@ EXPOSED_HEADERS = (
 _METHOD = "access-control-request-method"
 
 
-class PreflightRefused(Refusal):
+class PreflightRefused(RequestError):
     """A preflight for an origin, method or header that is not allowed."""
 
     def __init__(self, sent: Headers) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Message, Scope
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.security_headers import Header
 from gradwire_service.wire.shared import Body
 
@@ -57,7 +57,7 @@ class Cycle:
         self.receiving = True
         self._body: list[bytes] = []
         self._body_bytes = 0
-        self._refusal: Refusal | None = None
+        self._refusal: RequestError | None = None
         self._disconnected = False
         self._news = asyncio.Event()
         self._start: Message | None = None
@@ -93,7 +93,7 @@ class Cycle:
         self.receiving = False
         self._news.set()
 
-    def refuse(self, refusal: Refusal) -> None:
+    def refuse(self, refusal: RequestError) -> None:
         """Tell the application why the rest of the body does not come."""
         self._refusal = refusal
         self._news.set()
@@ -106,7 +106,7 @@ class Cycle:
     async def receive(self) -> Message:
         """The next part of the request, as ASGI has it.
 
-        Raises: ``Refusal`` of a body that is malformed, too slow or too much.
+        Raises: ``RequestError`` of a body that is malformed, too slow or too much.
         """
         if self.expects_continue and self._start is None:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")

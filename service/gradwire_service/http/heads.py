@@ -13,7 +13,7 @@ from functools import lru_cache
 from string import ascii_letters, digits
 from urllib.parse import unquote_to_bytes
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.security_headers import Header
 
 _HOST = (ascii_letters + digits + "._~!$&'()*+;=%:[]-").encode()
@@ -26,7 +26,7 @@ _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%(?:[01][0-9A-Fa-f]|7[Ff]|2[Ff]|
 def read_target(method: str, target: bytes) -> tuple[str, bytes, bytes]:
     """The path, decoded and raw, and the query of a path or an absolute URL (RFC 9112, 3.2).
 
-    Raises: ``Refusal`` (malformed_request).
+    Raises: ``RequestError`` (malformed_request).
     """
     if method == "CONNECT":  # what follows it is another protocol's
         raise malformed("CONNECT is for proxies")
@@ -58,7 +58,7 @@ def _unescaped(raw_path: bytes) -> str:
 def check_headers(version: str, named: Mapping[bytes, bytes], lines: Sequence[Header]) -> None:
     """Check the headers of a request, by name and as they came.
 
-    Raises: ``Refusal`` (malformed_request, expectation_failed).
+    Raises: ``RequestError`` (malformed_request, expectation_failed).
     """
     if version not in ("1.1", "1.0"):
         raise malformed("unsupported HTTP version", hint="use HTTP/1.1")
@@ -75,7 +75,7 @@ def check_headers(version: str, named: Mapping[bytes, bytes], lines: Sequence[He
             hint="the header Content-Encoding says how a body is compressed",
         )
     if b"expect" in named and version == "1.1" and not expects_continue(version, named):
-        raise Refusal("expectation_failed", "only Expect: 100-continue is supported")
+        raise RequestError("expectation_failed", "only Expect: 100-continue is supported")
     if b"upgrade" in named and (
         coding is not None or named.get(b"content-length", b"0").strip() != b"0"
     ):
@@ -88,6 +88,6 @@ def expects_continue(version: str, named: Mapping[bytes, bytes]) -> bool:
     return version == "1.1" and named.get(b"expect", b"").strip().lower() == b"100-continue"
 
 
-def malformed(detail: str, hint: str | None = None) -> Refusal:
+def malformed(detail: str, hint: str | None = None) -> RequestError:
     """The refusal of a malformed request."""
-    return Refusal("malformed_request", detail, hint=hint)
+    return RequestError("malformed_request", detail, hint=hint)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Receive, Scope, Send
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import ProblemMiddleware, RequestMiddleware, RequestRecorder
 
@@ -53,7 +53,7 @@ class ConnectionLimiter:
             connection.cut()
         else:
             detail = f"all {most} connections are in use"
-            connection.refuse(Refusal("overloaded", detail, retry_after_seconds=1))
+            connection.refuse(RequestError("overloaded", detail, retry_after_seconds=1))
 
     def leave(self, connection: Connection) -> None:
         """Forget a connection; without any there is no timer either."""

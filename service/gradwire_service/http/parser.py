@@ -9,7 +9,7 @@ import httptools
 
 from gradwire_service.http.cycle import Cycle
 from gradwire_service.http.heads import check_headers, expects_continue, malformed, read_target
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.wire.headers import headers_of
 from gradwire_service.wire.security_headers import Header
@@ -43,7 +43,7 @@ class RequestParser:
     def feed(self, data: bytes) -> None:
         """Parse what was read.
 
-        Raises: ``Refusal`` (malformed_request, headers_too_large, target_too_long, overloaded,
+        Raises: ``RequestError`` (malformed_request, headers_too_large, target_too_long, overloaded,
         expectation_failed).
         """
         self._unparsed_bytes += len(data)
@@ -57,7 +57,7 @@ class RequestParser:
                     # To a protocol that is not spoken here, so HTTP goes on (RFC 9110, 7.8).
                     rest = memoryview(rest)[upgrade.args[0] :]
         except httptools.HttpParserCallbackError as error:
-            if isinstance(error.__context__, Refusal):
+            if isinstance(error.__context__, RequestError):
                 raise error.__context__ from None
             raise
         except httptools.HttpParserError as error:
@@ -84,7 +84,7 @@ class RequestParser:
         most = self._settings.max_target_bytes
         if len(self._target) > most:
             detail = f"the path and its query may have at most {most} bytes"
-            raise Refusal("target_too_long", detail)
+            raise RequestError("target_too_long", detail)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header, or a trailer; those are ignored, since they could pass for headers."""
@@ -126,9 +126,9 @@ class RequestParser:
         self.cycle = None
         self._connection.body_rate.end()
 
-    def _too_large(self) -> Refusal:
+    def _too_large(self) -> RequestError:
         most, number = self._settings.max_head_bytes, self._settings.max_headers
         if self.cycle is not None:
             return malformed(f"trailers and extensions of chunks may have at most {most} bytes")
         detail = f"a request may have at most {number} headers, of {most} bytes in all"
-        return Refusal("headers_too_large", detail)
+        return RequestError("headers_too_large", detail)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwire_service.http.limiter import ConnectionLimiter
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 
 
 class RateWindow:
@@ -47,14 +47,14 @@ class BodyRate:
     def add(self, now: float, read_bytes: int) -> None:
         """Count what was read of it.
 
-        Raises: ``Refusal`` (overloaded).
+        Raises: ``RequestError`` (overloaded).
         """
         if not self._bytes:
             self._window.begin(now, 0)
         self._bytes += read_bytes
         self._limiter.arriving_bytes += read_bytes
         if self._limiter.arriving_bytes > self._limiter.settings.max_arriving_bytes:
-            raise Refusal("overloaded", "too many uploads in progress", retry_after_seconds=1)
+            raise RequestError("overloaded", "too many uploads in progress", retry_after_seconds=1)
 
     def end(self) -> None:
         """Count it no more: it is complete, or not waited for."""

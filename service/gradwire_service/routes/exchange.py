@@ -47,7 +47,7 @@ class Exchange:
     async def receive(self, receive: Receive) -> None:
         """Receive the body.
 
-        Raises: ``Refusal`` (body_too_large, invalid_request), ``Disconnected``.
+        Raises: ``RequestError`` (body_too_large, invalid_request), ``Disconnected``.
         """
         self._receive = receive
         length = self.request.headers.get(b"content-length", b"")

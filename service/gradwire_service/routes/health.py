@@ -7,7 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from gradwire_service import openapi
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import Capacity
 from gradwire_service.telemetry import Exposition
 
@@ -28,7 +28,7 @@ def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
     )
     async def readyz() -> dict[str, str]:
         if capacity.draining:
-            raise Refusal("draining", "this replica is shutting down", retry_after_seconds=1)
+            raise RequestError("draining", "this replica is shutting down", retry_after_seconds=1)
         return {"status": "ready"}
 
     @routes.get(

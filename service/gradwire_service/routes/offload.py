@@ -45,7 +45,7 @@ class Offloader:
     ) -> Packed:
         """Have an executor answer, as long as the client is connected; returns the body.
 
-        Raises: ``RemoteError``; ``Refusal`` (overloaded, crashing_program), ``WorkerCrashed``;
+        Raises: ``RemoteError``; ``RequestError`` (overloaded, crashing_program), ``WorkerCrashed``;
         ``DeadlineExceeded``; ``Disconnected`` when the client disconnects, which stops the work.
         """
         self._quarantine.check(exchange)

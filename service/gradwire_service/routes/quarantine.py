@@ -6,7 +6,7 @@ import math
 from collections import OrderedDict, deque
 from time import monotonic
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.routes.exchange import Exchange
 
 #: Crashes within a number of seconds that quarantine a program.
@@ -22,7 +22,7 @@ class Quarantine:
         self._crashes: OrderedDict[str, OrderedDict[bytes, deque[float]]] = OrderedDict()
 
     def check(self, exchange: Exchange) -> None:
-        """Raises: ``Refusal`` (crashing_program) if the program has crashed too often."""
+        """Raises: ``RequestError`` (crashing_program) if the program has crashed too often."""
         crashes = self._crashes.get(exchange.request.owner)
         if crashes is None:
             return
@@ -31,7 +31,7 @@ class Quarantine:
             return
         seconds = times[0] + SECONDS - monotonic()
         if seconds > 0:
-            raise Refusal(
+            raise RequestError(
                 "crashing_program",
                 f"this program crashed {MOST_CRASHES} worker processes within a minute",
                 hint="report it with the program; rewriting the program may avoid the crash",

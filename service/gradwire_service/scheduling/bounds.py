@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 
 #: The estimate before any task has run, and the weight of the newest task.
 _FIRST_SECONDS, _NEWEST = 0.005, 0.1
@@ -39,9 +39,9 @@ class DurationEstimate:
         self._log += _NEWEST * (math.log(max(seconds, _LEAST_SECONDS)) - self._log)
 
 
-def overloaded(detail: str, retry_after_seconds: int) -> Refusal:
+def overloaded(detail: str, retry_after_seconds: int) -> RequestError:
     """The error for requests beyond capacity."""
-    return Refusal(
+    return RequestError(
         "overloaded",
         detail,
         hint="retry after the time in the Retry-After header",
@@ -49,9 +49,9 @@ def overloaded(detail: str, retry_after_seconds: int) -> Refusal:
     )
 
 
-def draining() -> Refusal:
+def draining() -> RequestError:
     """The error for requests during shutdown."""
-    return Refusal(
+    return RequestError(
         "draining",
         "this replica is shutting down; retry on another one",
         retry_after_seconds=1,

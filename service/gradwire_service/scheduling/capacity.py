@@ -38,7 +38,7 @@ class Rounds:
     async def wait(self) -> None:
         """Wait for a round with time left, in order of arrival.
 
-        Raises: ``Refusal`` (overloaded) if that takes too long.
+        Raises: ``RequestError`` (overloaded) if that takes too long.
         """
         until = monotonic() + self._most_seconds
         while True:
@@ -73,7 +73,7 @@ class Capacity:
     async def enter(self) -> None:
         """Admit a request when its turn comes.
 
-        Raises: ``Refusal`` (draining) during shutdown; (overloaded) if more requests arrived
+        Raises: ``RequestError`` (draining) during shutdown; (overloaded) if more requests arrived
         at once than the event loop can admit in time.
         """
         if self.refusing:

@@ -10,7 +10,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, NoReturn
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.scheduling.bounds import Bounds, DurationEstimate, draining, overloaded
 from gradwire_service.scheduling.deadline import Deadline
 from gradwire_service.scheduling.fair_queue import FairQueue
@@ -89,7 +89,7 @@ class Queue:
         It counts ``nbytes`` and the expected seconds, by default those of recent tasks. It
         runs on the executor of earlier tasks with the same ``home`` if that is idle. ``watch``
         raises when the answer is no longer needed.
-        Raises: ``Refusal`` (overloaded) at once if the queue is full, or too long for the
+        Raises: ``RequestError`` (overloaded) at once if the queue is full, or too long for the
         deadline; later if the task is dropped for other owners' tasks, or has waited for too
         long; ``DeadlineExceeded`` at the deadline, even if the work does not poll it; the
         error of ``watch``.
@@ -258,7 +258,7 @@ class Queue:
             retry_seconds = self._retry_seconds(last.owner)
             self._fail(last, overloaded("dropped to make room for another tenant", retry_seconds))
 
-    def _limit_error(self, deadline: Deadline, nbytes: int, owner: str) -> Refusal | None:
+    def _limit_error(self, deadline: Deadline, nbytes: int, owner: str) -> RequestError | None:
         """The error if no further task can be queued, else None."""
         if self._jobs < self._cores and self._bytes + nbytes <= self.bounds.nbytes:
             return None
@@ -283,7 +283,7 @@ class Queue:
         kept = 1 if self._running_of[owner] else 0
         return not self._waiting and len(self._idle) > kept
 
-    def _too_late(self, job: Job) -> Refusal | None:
+    def _too_late(self, job: Job) -> RequestError | None:
         """The error if a job has waited too long to be started, else None."""
         if job.waited_seconds <= _LATEST_PART * self.bounds.seconds:
             return None

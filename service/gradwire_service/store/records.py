@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.settings.errors import StartupError
 
 #: A tape's recipe, a program's source, an owner's name for a program, an array, and a record that
@@ -17,7 +17,7 @@ Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "used"]
 CONSUMED_SECONDS = 60.0
 
 
-class Unavailable(Refusal):
+class Unavailable(RequestError):
     """The store cannot answer now; the client may retry."""
 
     def __init__(self, detail: str) -> None:
@@ -25,7 +25,7 @@ class Unavailable(Refusal):
         super().__init__("store_unavailable", detail, hint=hint, retry_after_seconds=1)
 
 
-class OverQuota(Refusal):
+class OverQuota(RequestError):
     """A quota has no room for a record."""
 
     def __init__(self, whose: str, kind: Kind, after: Amount, limit: Amount) -> None:

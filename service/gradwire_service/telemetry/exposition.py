@@ -11,7 +11,7 @@ from prometheus_client import Gauge, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.telemetry.metrics import Metrics
 
 logger = logging.getLogger("gradwire")
@@ -84,7 +84,7 @@ class Exposition:
     def _try_count(self) -> Mapping[str, int]:
         try:
             return self._count()
-        except Refusal:  # which the store has logged itself
+        except RequestError:  # which the store has logged itself
             return {}
         except Exception as error:  # all other metrics are given all the same
             logger.warning("the records in the store could not be counted", exc_info=error)

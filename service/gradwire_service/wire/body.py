@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import Receive
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.shared import WHOLE_BYTES, SharedMemory
 
 
@@ -19,7 +19,7 @@ async def read_body(
 
     Large bodies are written to shared memory as they arrive.
 
-    Raises: ``Refusal`` (body_too_large), ``Disconnected``.
+    Raises: ``RequestError`` (body_too_large), ``Disconnected``.
     """
     if content_length.isdigit() and int(content_length[:20]) > max_bytes:
         raise too_large(max_bytes)
@@ -46,9 +46,9 @@ async def read_body(
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def too_large(max_bytes: int) -> Refusal:
+def too_large(max_bytes: int) -> RequestError:
     """The error for a body of more than ``max_bytes``."""
-    return Refusal(
+    return RequestError(
         "body_too_large",
         f"the body has more than {max_bytes} bytes",
         hint="send arrays as raw bytes, or send fewer",

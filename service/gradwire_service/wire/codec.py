@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import orjson
 
 from gradwire_service.allocation import check_memory
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.arrays import write_json
 from gradwire_service.wire.compression import Coding, coding_named
 from gradwire_service.wire.headers import MOST_BYTES
@@ -48,7 +48,7 @@ class Codec(Writer):
 
     @abstractmethod
     def read(self, body: bytes | bytearray) -> Any:
-        """Raises: ``Refusal`` (malformed_body)."""
+        """Raises: ``RequestError`` (malformed_body)."""
 
 
 class JsonCodec(Codec):
@@ -58,7 +58,7 @@ class JsonCodec(Codec):
 
     def read(self, body: bytes | bytearray) -> Any:
         if not body:
-            raise Refusal("malformed_body", "the body is empty", hint="send a JSON object")
+            raise RequestError("malformed_body", "the body is empty", hint="send a JSON object")
         if len(body) > _SMALL_BYTES:
             _check_parts(body)
             _check_memory(body)
@@ -67,7 +67,7 @@ class JsonCodec(Codec):
         except orjson.JSONDecodeError as error:
             if "memory" in error.msg:
                 raise MemoryError(error.msg) from None
-            raise Refusal(
+            raise RequestError(
                 "malformed_body",
                 f"not JSON: {error.msg} (line {error.lineno}, column {error.colno}, "
                 f"character {error.pos})",
@@ -96,11 +96,11 @@ class NpyCodec(Codec):
     media_types = (MEDIA_TYPE,)
 
     def read(self, body: bytes | bytearray) -> Any:
-        """Raises: ``Refusal`` (malformed_tensor)."""
+        """Raises: ``RequestError`` (malformed_tensor)."""
         try:
             return read_npy(body)
         except Malformed as error:
-            raise Refusal(error.code, error.detail, hint=error.hint) from None
+            raise RequestError(error.code, error.detail, hint=error.hint) from None
 
     def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
         return write_npy(document)
@@ -109,13 +109,13 @@ class NpyCodec(Codec):
 def _check_parts(body: bytes | bytearray) -> None:
     """Refuse a body that would take far more memory than its bytes.
 
-    Raises: ``Refusal`` (over_budget).
+    Raises: ``RequestError`` (over_budget).
     """
     if len(body) < MOST_PARTS:
         return
     if count(body, b"[") + count(body, b"{") + count(body, b'"') // 2 > MOST_PARTS:
         detail = f"the body has more than {MOST_PARTS} lists, objects and strings"
-        raise Refusal("over_budget", detail, hint="send arrays as raw bytes")
+        raise RequestError("over_budget", detail, hint="send arrays as raw bytes")
 
 
 def _check_memory(body: bytes | bytearray) -> None:
@@ -170,14 +170,14 @@ def negotiate(
     A body without a type is JSON. The response has the request's type if the route writes it,
     unless ``accept`` prefers another; with one format, ``accept`` is ignored.
 
-    Raises: ``Refusal`` (unsupported_media_type, not_acceptable).
+    Raises: ``RequestError`` (unsupported_media_type, not_acceptable).
     """
     for header, code in (
         (content_type + content_encoding, "unsupported_media_type"),
         (accept, "not_acceptable"),
     ):
         if len(header) > MOST_BYTES:
-            raise Refusal(code, f"a header of more than {MOST_BYTES} bytes is not accepted")
+            raise RequestError(code, f"a header of more than {MOST_BYTES} bytes is not accepted")
     media_type, *parameters = (
         part.strip() for part in content_type.decode("latin-1").lower().split(";")
     )
@@ -185,9 +185,11 @@ def negotiate(
     reader = offer.reads.get(media_type)
     charset = next((p[8:].strip('"') for p in parameters if p.startswith("charset=")), "utf-8")
     if charset not in ("utf-8", "us-ascii"):
-        raise Refusal("unsupported_media_type", "only UTF-8 text is supported", hint="send UTF-8")
+        raise RequestError(
+            "unsupported_media_type", "only UTF-8 text is supported", hint="send UTF-8"
+        )
     if reader is None:
-        raise Refusal(
+        raise RequestError(
             "unsupported_media_type",
             f"unsupported Content-Type: {media_type}",
             hint=f"send the header Content-Type: {_names(offer.reads)} (curl -d sends another)",
@@ -204,7 +206,7 @@ def _best(accept: str, own: str, written: Mapping[str, Writer]) -> str:
     ranges = qualities(accept)
     best = max((own, *written), key=lambda name: quality(name, ranges))
     if quality(best, ranges) == 0:
-        raise Refusal(
+        raise RequestError(
             "not_acceptable",
             "the Accept header allows none of the supported formats",
             hint=f"accept {_names(written)}",

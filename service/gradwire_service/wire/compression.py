@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.body import too_large
 from gradwire_service.wire.shared import Body
 
@@ -52,7 +52,7 @@ class Coding(NamedTuple):
     def decompress(self, body: Body, max_bytes: int) -> bytearray:
         """The whole body, decompressed.
 
-        Raises: ``Refusal`` (body_too_large) as soon as it has more than ``max_bytes``;
+        Raises: ``RequestError`` (body_too_large) as soon as it has more than ``max_bytes``;
         (malformed_body) if it is truncated, damaged, followed by other data, or has more than
         ``MOST_MEMBERS``.
         """
@@ -70,7 +70,7 @@ class Coding(NamedTuple):
                     raise too_large(max_bytes)
                 if members > MOST_MEMBERS:
                     detail = f"the {self.name} body has more than {MOST_MEMBERS} members"
-                    raise Refusal("malformed_body", detail, hint="compress it as one")
+                    raise RequestError("malformed_body", detail, hint="compress it as one")
                 if member.eof:
                     compressed = member.unused_data
                     more = bool(compressed)
@@ -78,7 +78,7 @@ class Coding(NamedTuple):
                     compressed = getattr(member, "unconsumed_tail", b"")  # zstd keeps its own
                     more = len(piece) == _OUTPUT_BYTES
         if not member.eof:
-            raise Refusal("malformed_body", f"the {self.name} body is cut short")
+            raise RequestError("malformed_body", f"the {self.name} body is cut short")
         return whole
 
     def _piece(self, member: Member, compressed: bytes) -> bytes:
@@ -86,7 +86,7 @@ class Coding(NamedTuple):
             return member.decompress(compressed, _OUTPUT_BYTES)
         except (zlib.error, zstd.ZstdError) as error:
             detail = f"the body is not {self.name}, or damaged"
-            raise Refusal("malformed_body", detail, hint=_window_hint(error)) from None
+            raise RequestError("malformed_body", detail, hint=_window_hint(error)) from None
 
 
 #: gzip (RFC 1952), and zstd (RFC 8878) with windows bounded by RFC 9659.
@@ -102,14 +102,14 @@ CODINGS = {
 def coding_named(content_encoding: bytes) -> Coding | None:
     """The coding of a body; None for one that is not compressed.
 
-    Raises: ``Refusal`` (unsupported_media_type).
+    Raises: ``RequestError`` (unsupported_media_type).
     """
     name = content_encoding.decode("latin-1").strip().lower()
     if name in ("", "identity"):
         return None
     coding = CODINGS.get("gzip" if name == "x-gzip" else name)
     if coding is None:
-        raise Refusal(
+        raise RequestError(
             "unsupported_media_type",
             f"unsupported Content-Encoding: {name}",
             hint=f"send {' or '.join(CODINGS)}, one of them and once, or the body as it is",

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from gradwire_engine.answer import Kind, Query, Repeats
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.codec import Encoding
 from gradwire_service.wire.fields import (
     Reader,
@@ -106,7 +106,7 @@ _MAX_DIGITS = 16
 def read_timeout(document: Any) -> float | None:
     """The timeout in a request's document, whose other fields are not checked.
 
-    Raises: ``Refusal`` (invalid_request).
+    Raises: ``RequestError`` (invalid_request).
     """
     value = document.get("timeout_ms") if type(document) is dict else None
     return None if value is None else positive(value, "timeout_ms")
@@ -115,11 +115,11 @@ def read_timeout(document: Any) -> float | None:
 def timeout_of_header(value: bytes) -> float:
     """The timeout in the header ``Gradwire-Timeout-Ms``: proxies do not read bodies.
 
-    Raises: ``Refusal`` (invalid_request).
+    Raises: ``RequestError`` (invalid_request).
     """
     if not value.isdigit() or not 0 < len(value) < _MAX_DIGITS or not int(value):
         detail = "the header Gradwire-Timeout-Ms must be a positive integer of milliseconds"
-        raise Refusal("invalid_request", detail)
+        raise RequestError("invalid_request", detail)
     return float(value)
 
 
@@ -130,7 +130,7 @@ def read_envelope(
 
     A query ``of_tape`` has neither program nor variables. Without ``references``, all are missing.
 
-    Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
+    Raises: ``RequestError`` (invalid_request, malformed_tensor or unknown_ref).
     """
     check_fields(document, FIELDS[kind] - RECORDED if of_tape else FIELDS[kind])
     references = references or References()
@@ -150,7 +150,7 @@ def read_envelope(
 def read_tape(document: Any, references: References | None = None) -> TapeEnvelope:
     """Check the document of a request for a tape, and read its values.
 
-    Raises: ``Refusal`` (invalid_request, malformed_tensor or unknown_ref).
+    Raises: ``RequestError`` (invalid_request, malformed_tensor or unknown_ref).
     """
     check_fields(document, TAPE_FIELDS)
     references = references or References()

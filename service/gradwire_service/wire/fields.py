@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 
 from gradwire_engine import hints
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
 
 #: Maximum names in one field.
 MOST_NAMES = 100_000
-#: Takes a non-null value and the name of its field; raises ``Refusal``.
+#: Takes a non-null value and the name of its field; raises ``RequestError``.
 Reader: TypeAlias = Callable[[Any, str], Any]
 
 
@@ -70,7 +70,7 @@ def check_fields(document: Any, known: frozenset[str]) -> None:
     if not document.keys() <= known:
         unknown = min(document.keys() - known)
         escaped = unknown.replace("~", "~0").replace("/", "~1")
-        raise Refusal(
+        raise RequestError(
             "invalid_request",
             "unknown field",
             pointer=f"/{escaped}",
@@ -78,9 +78,9 @@ def check_fields(document: Any, known: frozenset[str]) -> None:
         )
 
 
-def invalid(detail: str, pointer: str) -> Refusal:
+def invalid(detail: str, pointer: str) -> RequestError:
     """The error for an invalid field or request."""
-    return Refusal("invalid_request", detail, pointer=pointer)
+    return RequestError("invalid_request", detail, pointer=pointer)
 
 
 def _names(value: Any, pointer: str, *, null_allowed: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from gradwire_engine import Leaf, Ragged, Sparse
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.composites import read_ragged, read_sparse
 from gradwire_service.wire.numbers import (
     FLOAT64,
@@ -40,7 +40,7 @@ def read_variables(document: Mapping[str, Any], references: References) -> dict[
 
     A missing reference gives a placeholder.
 
-    Raises: ``Refusal`` (malformed_tensor), with a pointer to the leaf or the element.
+    Raises: ``RequestError`` (malformed_tensor), with a pointer to the leaf or the element.
     """
     variables: dict[str, Any] = {}
     name = ""
@@ -61,7 +61,7 @@ def read_variables(document: Mapping[str, Any], references: References) -> dict[
 def read_tensor(document: Any) -> Array:
     """The array of a single leaf; an array is returned as it is.
 
-    Raises: ``Refusal`` (malformed_tensor), with a pointer into the leaf.
+    Raises: ``RequestError`` (malformed_tensor), with a pointer into the leaf.
     """
     if isinstance(document, np.ndarray):
         return document
@@ -80,7 +80,7 @@ def read_tensor(document: Any) -> Array:
 
 def refuse(error: Malformed) -> NoReturn:
     """Raise the request's error for a malformed value."""
-    raise Refusal(error.code, error.detail, pointer=error.pointer, hint=error.hint) from None
+    raise RequestError(error.code, error.detail, pointer=error.pointer, hint=error.hint) from None
 
 
 def read_value(value: Any, references: References, depth: int = 1) -> Any:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 
 #: A tensor or program by its digest, or a program by its name.
 ReferenceKind: TypeAlias = Literal["tensors", "programs", "names"]
@@ -60,11 +60,11 @@ class References:
     def count(self, values: int) -> None:
         """Count values that are about to be read.
 
-        Raises: ``Refusal`` (over_budget) beyond ``MOST_VALUES``.
+        Raises: ``RequestError`` (over_budget) beyond ``MOST_VALUES``.
         """
         self._values += values
         if self._values > MOST_VALUES:
-            raise Refusal(
+            raise RequestError(
                 "over_budget",
                 f"the request has more than {MOST_VALUES} values, not counting numbers in arrays",
                 hint="send many numbers as one array: lists of nothing but numbers, or raw bytes",
@@ -85,14 +85,14 @@ class References:
         return ref if self._whose is None else f"{ref} of {self._whose.owner}"
 
     def check(self) -> None:
-        """Raise ``Refusal`` (unknown_ref) with all missing references."""
+        """Raise ``RequestError`` (unknown_ref) with all missing references."""
         if self._missing:
             raise unknown_refs(list(self._missing))
 
 
-def unknown_refs(missing: Sequence[str]) -> Refusal:
+def unknown_refs(missing: Sequence[str]) -> RequestError:
     """The error for missing references."""
-    return Refusal(
+    return RequestError(
         "unknown_ref",
         f"{len(missing)} of the referenced programs and tensors are not stored here",
         hint="store the missing ones and retry, or send the program or the values themselves",

@@ -15,7 +15,7 @@ from gradwire_service.wire.references import References
 def read_seeds(value: Any, target: Any, references: References) -> Any:
     """``output_gradients`` as arrays, nested like ``target``; null means ones.
 
-    Raises: ``Refusal`` (malformed_tensor, invalid_request), with a pointer.
+    Raises: ``RequestError`` (malformed_tensor, invalid_request), with a pointer.
     """
     try:
         return _seeds(value, target, references)
@@ -29,7 +29,7 @@ def read_tangents(
 ) -> dict[str, Any]:
     """``tangents`` or ``vectors``: arrays by name, nested like the variables of these names.
 
-    Raises: ``Refusal`` (malformed_tensor), with a pointer.
+    Raises: ``RequestError`` (malformed_tensor), with a pointer.
     """
     tangents: dict[str, Any] = {}
     name = ""

@@ -42,7 +42,7 @@ def timeout_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> float | 
 
     Parsing an invalid body later reports the error. JSON without the word is not scanned further.
 
-    Raises: ``Refusal`` (invalid_request) if it is not a positive number.
+    Raises: ``RequestError`` (invalid_request) if it is not a positive number.
     """
     with _bytes_of(body) as view:
         if codec is JSON and not _has_timeout(view):

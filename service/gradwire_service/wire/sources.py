@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_engine import Program
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.fields import check_fields, invalid
 from gradwire_service.wire.numbers import describe
 from gradwire_service.wire.references import FORMS, ReferenceKind, References
@@ -30,13 +30,13 @@ class Registration(NamedTuple):
 def read_program(document: dict[str, Any], references: References) -> Source:
     """The program that a request contains or refers to; a placeholder if that is missing.
 
-    Raises: ``Refusal`` (invalid_request, over_budget).
+    Raises: ``RequestError`` (invalid_request, over_budget).
     """
     program = document.get("program")
     if type(program) is str:
         if len(program) > MOST_TEXT:
             detail = f"a program has at most {MOST_TEXT} characters"
-            raise Refusal("over_budget", detail, pointer="/program")
+            raise RequestError("over_budget", detail, pointer="/program")
         return program
     if type(program) is dict:
         if "nodes" not in program:
@@ -53,7 +53,7 @@ def read_program(document: dict[str, Any], references: References) -> Source:
 def read_registration(document: Any, references: References) -> Registration:
     """Check the document of a request to register a program.
 
-    Raises: ``Refusal`` (invalid_request or unknown_ref).
+    Raises: ``RequestError`` (invalid_request or unknown_ref).
     """
     check_fields(document, _REGISTRATION)
     program = read_program(document, references)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gradwire_engine.tape import ArrayType
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.numbers import FLOAT64, MAX_DEPTH, Malformed, dtype_named
 
 _TYPE = re.compile(r"(?P<name>.+?):(?P<dtype>\w*)(?:\[(?P<lengths>[\d, ]*)\])?", re.ASCII)
@@ -19,7 +19,7 @@ def read_types(texts: Iterable[str]) -> dict[str, ArrayType]:
 
     The dtype defaults to float64, the shape to a scalar.
 
-    Raises: ``Refusal`` (invalid_request).
+    Raises: ``RequestError`` (invalid_request).
     """
     types: dict[str, ArrayType] = {}
     for text in texts:
@@ -40,6 +40,6 @@ def read_types(texts: Iterable[str]) -> dict[str, ArrayType]:
     return types
 
 
-def _invalid_type(text: str, why: str) -> Refusal:
+def _invalid_type(text: str, why: str) -> RequestError:
     hint = "write x:float64[10,3], x:[3], or layers.0.w:float32[3,4]"
-    return Refusal("invalid_request", f"type {text[:60]}: {why}", hint=hint)
+    return RequestError("invalid_request", f"type {text[:60]}: {why}", hint=hint)

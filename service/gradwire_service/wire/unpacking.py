@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.shared import Body
 
 #: Maximum nesting of a document; a value has at most 64.
@@ -56,11 +56,11 @@ def unpack(body: Body) -> Any:
     Large unaligned raw bytes are moved to an aligned address, over bytes already read, if ``body``
     is writable.
 
-    Raises: ``Refusal`` (malformed_body) for truncated bodies, trailing bytes, duplicate or
+    Raises: ``RequestError`` (malformed_body) for truncated bodies, trailing bytes, duplicate or
     non-string keys, and extension types; (over_budget) for too many values.
     """
     if not body:
-        raise Refusal("malformed_body", "the body is empty", hint="send an object")
+        raise RequestError("malformed_body", "the body is empty", hint="send an object")
     reader = _Reader(body)
     try:
         value = reader.value(0)
@@ -74,7 +74,7 @@ def unpack(body: Body) -> Any:
 
 
 def _refuse(detail: str, hint: str | None = None) -> NoReturn:
-    raise Refusal("malformed_body", f"unsupported MessagePack: {detail}", hint=hint)
+    raise RequestError("malformed_body", f"unsupported MessagePack: {detail}", hint=hint)
 
 
 class _Reader:
@@ -188,4 +188,4 @@ class _Reader:
         self._values += 1 + count
         if self._values > MOST_VALUES:
             detail = f"the body has more than {MOST_VALUES} values, not counting rows of float64"
-            raise Refusal("over_budget", detail, hint="send arrays as raw bytes")
+            raise RequestError("over_budget", detail, hint="send arrays as raw bytes")

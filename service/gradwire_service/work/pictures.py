@@ -13,7 +13,7 @@ from gradwire_engine.dataflow import Graph, annotate, dataflow
 from gradwire_service.graphs.document import document
 from gradwire_service.graphs.dot import dot
 from gradwire_service.graphs.svg import svg
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire.codec import JSON, Encoding, Offer, Writer
 from gradwire_service.wire.references import is_digest
@@ -69,7 +69,7 @@ class PictureHandlers:
             if unknown:
                 hint = f"known: {', '.join(sorted(_PARAMETERS))}"
                 detail = f"the query has an unknown parameter, {unknown[0][:40]}"
-                raise Refusal("invalid_request", detail, hint=hint)
+                raise RequestError("invalid_request", detail, hint=hint)
             types = read_types(parameters.get("type", ()))
             marks = {word: parameters.get(word, []) for word in ("target", "source")}
             program = self._program(request, reference)

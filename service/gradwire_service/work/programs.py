@@ -6,7 +6,7 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.programs import StoredProgram
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire.shared import Body
@@ -75,4 +75,4 @@ def _limit(text: str) -> int:
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(_MOST_OF_PAGE))
     if digits and 0 < int(text) <= _MOST_OF_PAGE:
         return int(text)
-    raise Refusal("invalid_request", f"limit must be a number from 1 to {_MOST_OF_PAGE}")
+    raise RequestError("invalid_request", f"limit must be a number from 1 to {_MOST_OF_PAGE}")

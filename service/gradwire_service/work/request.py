@@ -56,7 +56,7 @@ class Outcome:
 class Request:
     """A request, whose ``outcome`` is filled while it is answered.
 
-    Raises: ``Refusal`` (unsupported_media_type, not_acceptable, invalid_request) for headers
+    Raises: ``RequestError`` (unsupported_media_type, not_acceptable, invalid_request) for headers
     that cannot be read.
     """
 
@@ -94,7 +94,7 @@ class Request:
     def document(self) -> Any:
         """The parsed body; reading it first applies the timeout in it.
 
-        Raises: ``Refusal`` (malformed_body, body_too_large, invalid_request).
+        Raises: ``RequestError`` (malformed_body, body_too_large, invalid_request).
         """
         if self._document is None:
             body = self.plain_body if self._compressed else self.body
@@ -110,7 +110,7 @@ class Request:
     def plain_body(self) -> bytes | bytearray:
         """The body, decompressed.
 
-        Raises: ``Refusal`` (malformed_body, body_too_large).
+        Raises: ``RequestError`` (malformed_body, body_too_large).
         """
         if self._compressed:
             assert self.format.coding is not None

@@ -2,7 +2,7 @@
 
 import pytest
 from gradwire_service.access.rates import RateLimiter, RateLimits
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +18,7 @@ def wait_told(limiter):
     """The Retry-After of a request; None if it is admitted."""
     try:
         limiter.enter()
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal.retry_after_seconds
     limiter.leave()
     return None
@@ -71,7 +71,7 @@ def test_so_many_are_under_way_at_once(concurrent):
     limiter = RateLimiter(RateLimits(concurrent=concurrent))
     for _ in range(concurrent):
         limiter.enter()
-    with pytest.raises(Refusal) as raised:
+    with pytest.raises(RequestError) as raised:
         limiter.enter()
     assert (raised.value.code, raised.value.retry_after_seconds) == ("rate_limited", 1)
     assert limiter.in_flight == concurrent

@@ -12,7 +12,7 @@ import pytest
 from gradwire_service.http import connection as module
 from gradwire_service.http.connection import MAX_PIPELINED
 from gradwire_service.http.limiter import MAX_REFUSED
-from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE, Refusal
+from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE, RequestError
 
 from tests.service.http.conftest import LARGE, everything
 
@@ -417,7 +417,7 @@ def test_a_client_that_has_gone_is_refused_without_an_error(serving, loop, caplo
         """Before the loop has heard that the client is gone."""
         client.close()
         time.sleep(0.05)
-        held[0].refuse(Refusal("request_timeout", "the headers came too slowly"))
+        held[0].refuse(RequestError("request_timeout", "the headers came too slowly"))
         found.set_result(None)
 
     held[0]._loop.call_soon_threadsafe(refuse)

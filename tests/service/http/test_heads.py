@@ -2,7 +2,7 @@
 
 import pytest
 from gradwire_service.http.heads import check_headers, expects_continue, read_target
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.headers import headers_of
 
 HOST = (b"host", b"a")
@@ -70,7 +70,7 @@ def test_targets(target, path, query):
     ],
 )
 def test_targets_that_two_servers_may_read_in_two_ways(method, target):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         read_target(method, target)
     assert refused.value.code == "malformed_request"
 
@@ -117,6 +117,6 @@ def test_headers(version, headers, expects):
     ],
 )
 def test_headers_that_are_refused(version, headers, code):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         check_headers(version, headers_of({"headers": headers}), headers)
     assert refused.value.code == code

@@ -3,7 +3,7 @@
 import pytest
 from gradwire_service.http.limiter import ConnectionLimiter
 from gradwire_service.http.rates import BodyRate, RateWindow, WriteRate
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics, RequestRecorder
 from hypothesis import given
@@ -50,7 +50,7 @@ def test_bodies_are_counted_until_they_are_complete(limiter):
     body.end()
     body.end()
     assert limiter.arriving_bytes == 1000
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestError) as refused:
         other.add(0, 10_000_000)
     assert refused.value.code == "overloaded"
     other.end()

@@ -5,7 +5,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import Bounds, Capacity, Queue
 
 
@@ -18,7 +18,7 @@ async def test_a_draining_replica_takes_work_until_it_refuses(capacity):
     capacity.draining = True
     await capacity.enter()
     capacity.refusing = True
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         await capacity.enter()
     assert (caught.value.code, caught.value.retry_after_seconds) == ("draining", 1)
     capacity.leave()
@@ -29,7 +29,7 @@ async def ask(capacity, log=None, name=""):
     """The outcome of a request that occupies the event loop for a while."""
     try:
         await capacity.enter()
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal.code
     time.sleep(0.01)  # noqa: ASYNC251 - as work on the event loop does
     capacity.leave()

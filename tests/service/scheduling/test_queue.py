@@ -5,7 +5,7 @@ import time
 
 import pytest
 from gradwire_engine.errors import DeadlineExceeded
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import Bounds, Deadline, Queue
 from gradwire_service.scheduling.job import GRACE_SECONDS
 from gradwire_service.scheduling.queue import LONG_SECONDS, SHORT_SECONDS
@@ -77,7 +77,7 @@ async def test_the_queue_is_bounded_in_requests_and_bytes(nbytes, fits):
     assert queue.requests == fits
     release.set()
     outcomes = await asyncio.gather(*tasks, return_exceptions=True)
-    refused = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
+    refused = [outcome for outcome in outcomes if isinstance(outcome, RequestError)]
     assert [refusal.code for refusal in refused] == ["overloaded"] * (len(nbytes) - fits)
     assert all(refusal.retry_after_seconds for refusal in refused)
     assert (await asked(queue, 0, nbytes=100)).answer == "done"
@@ -90,7 +90,7 @@ async def test_what_has_waited_for_longer_than_it_was_to_is_refused():
     await asyncio.sleep(0.2)
     release.set()
     await first
-    with pytest.raises(Refusal, match="waited") as caught:
+    with pytest.raises(RequestError, match="waited") as caught:
         await late
     assert caught.value.code == "overloaded"
     assert caught.value.retry_after_seconds
@@ -177,7 +177,7 @@ async def test_a_queue_that_is_too_long_in_time_is_refused():
     TimedExecutor(queue)
     running = [asked(queue, release, expected_seconds=1.5) for _ in range(2)]
     await settled()
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         await asked(queue, release, expected_seconds=0.001)
     assert (caught.value.code, caught.value.retry_after_seconds) == ("overloaded", 3)
     release.set()
@@ -190,7 +190,7 @@ async def test_what_cannot_begin_in_time_is_refused_at_once():
     TimedExecutor(queue)
     running = [asked(queue, release, expected_seconds=4) for _ in range(2)]
     await settled()
-    with pytest.raises(Refusal, match="more than the time left for the request"):
+    with pytest.raises(RequestError, match="more than the time left for the request"):
         await asked(queue, release, deadline=Deadline(5000))
     release.set()
     await asyncio.gather(*running)
@@ -215,7 +215,7 @@ async def test_one_owners_long_queue_is_not_anothers():
     TimedExecutor(queue)
     many = asked(queue, release, owner="many", expected_seconds=9)
     await settled()
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestError):
         await asked(queue, release, owner="many")
     few = asked(queue, release, owner="few", expected_seconds=0.1)
     await settled()
@@ -240,15 +240,15 @@ async def test_whoever_has_most_waiting_makes_room_for_others():
     TimedExecutor(queue)
     many = [asked(queue, release, owner="many") for _ in range(5)]
     await settled()
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestError):
         await asked(queue, release, owner="many")
     few = [asked(queue, release, owner="few") for _ in range(2)]
     await settled()
-    with pytest.raises(Refusal):
+    with pytest.raises(RequestError):
         await asked(queue, release, owner="few")
     release.set()
     outcomes = await asyncio.gather(*many, return_exceptions=True)
-    assert [isinstance(outcome, Refusal) for outcome in outcomes] == [False] * 3 + [True] * 2
+    assert [isinstance(outcome, RequestError) for outcome in outcomes] == [False] * 3 + [True] * 2
     await asyncio.gather(*few)
     assert queue.requests == 0
 
@@ -315,9 +315,9 @@ async def test_what_waits_when_the_queue_is_closed_is_told_so():
     begun, waits = asked(queue, release), asked(queue, 0)
     await settled()
     queue.close()
-    with pytest.raises(Refusal, match="shutting down"):
+    with pytest.raises(RequestError, match="shutting down"):
         await waits
-    with pytest.raises(Refusal, match="shutting down"):
+    with pytest.raises(RequestError, match="shutting down"):
         await asked(queue, 0)
     release.set()
     await begun

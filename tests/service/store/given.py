@@ -4,7 +4,7 @@ import secrets
 from contextlib import contextmanager
 
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Kind, Record
 from gradwire_service.store.records import CONSUMED_SECONDS, Amount, Policy
 from gradwire_service.store.redis import RedisStore
@@ -52,7 +52,7 @@ def ids(store, kind, owner=ME):
 
 def unavailable(work):
     """The detail of a refusal that the client may retry."""
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         work()
     assert refusal.value.code == "store_unavailable"
     assert refusal.value.retry_after_seconds == 1
@@ -60,7 +60,7 @@ def unavailable(work):
 
 
 def refused(store, key, record=RECORD):
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(RequestError) as refusal:
         store.put(key, record)
     assert refusal.value.code == "over_budget"
     return refusal.value.detail

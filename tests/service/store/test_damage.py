@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.store.records import NotOpened, Record
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import given
@@ -129,7 +129,10 @@ class refusals:  # noqa: N801 - a context that reads as a sentence
         return self
 
     def __exit__(self, kind, error, trace):
-        return isinstance(error, Refusal) and error.code in ("store_unavailable", "over_budget")
+        return isinstance(error, RequestError) and error.code in (
+            "store_unavailable",
+            "over_budget",
+        )
 
 
 def test_a_damaged_file_is_no_reason_not_to_start(tmp_path, caplog):

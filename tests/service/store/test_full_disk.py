@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.store.records import Amount, Key, Policy
 from gradwire_service.store.sqlite import SqliteStore
 
@@ -45,7 +45,7 @@ def filled(store, nbytes, kind="tensors"):
         at = key(f"{nbytes} {len(held)}", kind=kind)
         try:
             store.put(at, of_size(nbytes))
-        except Refusal as refusal:
+        except RequestError as refusal:
             detail = refusal.detail
         else:
             held.append(at)

@@ -4,7 +4,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
@@ -244,7 +244,7 @@ def outcome(store, step, key, further=None):
         if step == "list":
             return store.list_records(key.kind, key.owner, key.id, 2)
         return getattr(store, step)(key)
-    except Refusal as refusal:
+    except RequestError as refusal:
         return refusal.detail
 
 

@@ -1,7 +1,7 @@
 """Bodies are bounded while they arrive."""
 
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.body import Disconnected, read_body
 
 
@@ -37,7 +37,7 @@ async def test_whole_and_in_chunks():
 )
 async def test_too_large(chunks, length, left):
     receive, taken = arriving(*chunks)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         await read_body(receive, length, 3)
     assert caught.value.code == "body_too_large"
     assert len(list(taken)) == left

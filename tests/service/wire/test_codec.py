@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.codec import JSON, MESSAGEPACK, MOST_PARTS, negotiate
 
 
 def code(*headers):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         negotiate(*headers)
     return caught.value.code
 
@@ -107,7 +107,7 @@ def test_not_acceptable(accept):
     ],
 )
 def test_what_is_no_json_says_where(body, where):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         JSON.read(body)
     assert caught.value.code == "malformed_body"
     assert where in caught.value.detail
@@ -115,7 +115,7 @@ def test_what_is_no_json_says_where(body, where):
 
 
 def test_the_empty_body_is_told_apart():
-    with pytest.raises(Refusal, match="empty"):
+    with pytest.raises(RequestError, match="empty"):
         JSON.read(b"")
 
 
@@ -129,7 +129,7 @@ def test_parts_of_a_body_are_bounded(part):
         return b"[" + b",".join([part] * count) + b"]"
 
     assert len(JSON.read(body(MOST_PARTS - 1))) == MOST_PARTS - 1
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         JSON.read(body(MOST_PARTS))
     assert caught.value.code == "over_budget"
 

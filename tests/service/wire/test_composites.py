@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine import Ragged, Sparse
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.leaves import read_variables
 from gradwire_service.wire.references import References
 
@@ -102,6 +102,6 @@ def test_ragged_tensors_that_are_none(splits, place):
 
 
 def refused(document, place):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         read(document)
     assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", f"/variables/x{place}")

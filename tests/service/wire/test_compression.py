@@ -7,7 +7,7 @@ import tracemalloc
 import zlib
 
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.compression import CODINGS, MOST_MEMBERS
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ codings = pytest.mark.parametrize("coding", CODINGS.values(), ids=CODINGS)
 
 
 def refusal(call, *arguments):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         call(*arguments)
     return caught.value.code
 
@@ -89,7 +89,7 @@ def test_frames_to_be_skipped_beyond_number():
 def test_a_frame_that_wants_too_large_a_window():
     compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
     frame = compressor.compress(os.urandom(1000)) + compressor.flush()
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         CODINGS["zstd"].decompress(frame, BOUND)
     assert "8388608" in str(caught.value.hint)
 

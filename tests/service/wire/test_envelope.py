@@ -3,7 +3,7 @@
 import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape, read_timeout
 from gradwire_service.wire.fields import MOST_NAMES
 from gradwire_service.wire.references import References
@@ -11,7 +11,7 @@ from gradwire_service.wire.sources import MOST_TEXT
 
 
 def refusal(kind="gradient", **document):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         read_envelope(document, kind)
     return caught.value
 
@@ -65,7 +65,7 @@ def test_every_field():
 
 @pytest.mark.parametrize("document", [[], "x", 1, None, True])
 def test_a_request_is_an_object(document):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         read_envelope(document, "evaluate")
     assert (caught.value.code, caught.value.pointer) == ("invalid_request", "")
 
@@ -191,7 +191,7 @@ def test_a_request_need_not_ask_for_time(document):
 
 @pytest.mark.parametrize("value", [0, -1.5, "10", True, 1e400, []])
 def test_times_that_are_none(value):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         read_timeout({"timeout_ms": value})
     assert (caught.value.code, caught.value.pointer) == ("invalid_request", "/timeout_ms")
 

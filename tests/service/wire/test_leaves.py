@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from gradwire_engine.answer import Leaf
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.leaves import read_tensor, read_variables
 from gradwire_service.wire.references import MOST_VALUES, References
 
 
 def refusal(document):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         read_variables(document, References())
     assert caught.value.code == "malformed_tensor"
     return caught.value
@@ -155,7 +155,7 @@ def test_values_are_limited_and_numbers_of_arrays_are_not():
     many = [1.5] * (MOST_VALUES + 1)
     assert len(read_variables({"x": many}, References())["x"].value) == len(many)
     for document in {"x": [*many, "text"]}, dict.fromkeys(map(str, range(len(many))), 1.5):
-        with pytest.raises(Refusal) as caught:
+        with pytest.raises(RequestError) as caught:
             read_variables(document, References())
         assert caught.value.code == "over_budget"
 
@@ -202,7 +202,7 @@ def test_all_that_is_missing_is_told_at_once():
     references = References()
     sparse = {"indices": {"ref": OTHER}, "values": {"ref": ONE}, "shape": [2]}
     read_variables({"a": {"ref": ONE}, "b": [sparse, {"ref": ONE}]}, references)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         references.check()
     assert caught.value.code == "unknown_ref"
     assert caught.value.missing == [ONE, OTHER]
@@ -233,7 +233,7 @@ def test_a_tensor_is_any_leaf(document):
     ],
 )
 def test_what_is_no_tensor(document, pointer):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         read_tensor(document)
     assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", pointer)
 

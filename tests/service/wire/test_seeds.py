@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.references import References
 from gradwire_service.wire.seeds import read_seeds, read_tangents
 
@@ -30,14 +30,14 @@ def test_seeds_follow_the_target():
     ],
 )
 def test_seeds_that_do_not_fit(value, target, code, pointer):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         read_seeds(value, target, References())
     assert (caught.value.code, caught.value.pointer) == (code, "/output_gradients" + pointer)
 
 
 def test_a_direction_in_a_sparse_tensor_is_of_its_values():
     document = {"a": {"indices": [[0]], "values": [1], "shape": [3]}}
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         read_tangents(document, "tangents", References())
     assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", "/tangents/a")
 
@@ -52,6 +52,6 @@ def test_what_is_held_stands_in_place():
     missing = References()
     read_seeds({"a": {"ref": ref}}, {"a": "y"}, missing)
     read_tangents({"x": {"ref": ref}}, "vectors", missing)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         missing.check()
     assert caught.value.missing == [ref]

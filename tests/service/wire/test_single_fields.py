@@ -4,7 +4,7 @@ import json
 
 import msgpack
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
 from gradwire_service.wire.shared import SharedMemory
 from gradwire_service.wire.single_fields import program_of, timeout_of
@@ -39,7 +39,7 @@ def test_only_the_field_of_the_document_counts(more, expected):
 @pytest.mark.parametrize("wrong", [-1, 0, "5", [1], True])
 def test_what_is_no_time_is_refused(wrong):
     body = shared(json.dumps({**LONG, "timeout_ms": wrong}).encode())
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         timeout_of(body, JSON)
     assert caught.value.pointer == "/timeout_ms"
 

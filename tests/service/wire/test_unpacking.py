@@ -7,7 +7,7 @@ import time
 import msgpack
 import numpy as np
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.wire.unpacking import MOST_LEVELS, MOST_VALUES, unpack
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -32,7 +32,7 @@ def plain(value):
 
 
 def refusal(body, code="malformed_body"):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestError) as caught:
         unpack(body)
     assert caught.value.code == code
     return caught.value.detail
@@ -62,7 +62,7 @@ def test_float32_and_what_is_not_finite():
 def test_any_bytes_are_read_or_refused(body):
     try:
         read = unpack(body)
-    except Refusal as refused:
+    except RequestError as refused:
         assert refused.code in ("malformed_body", "over_budget")  # noqa: PT017 - either is right
     else:
         assert repr(plain(read)) == repr(plain(msgpack.unpackb(body, strict_map_key=True)))

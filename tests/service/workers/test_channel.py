@@ -6,7 +6,7 @@ import sys
 import threading
 
 import pytest
-from gradwire_service.problems import Refusal
+from gradwire_service.problems import RequestError
 from gradwire_service.store import Unavailable
 from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, SharedMemory, packed
 from gradwire_service.workers.channel import Channel, ChannelClosed
@@ -115,7 +115,7 @@ def test_all_that_has_arrived_is_given_at_once(ends):
 @pytest.mark.parametrize(
     "error",
     [
-        Refusal("over_budget", "too much", hint="less", missing=["a"], retry_after_seconds=3),
+        RequestError("over_budget", "too much", hint="less", missing=["a"], retry_after_seconds=3),
         Unavailable("gone"),
     ],
 )
