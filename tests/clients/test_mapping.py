@@ -160,6 +160,18 @@ def test_what_cannot_be_mapped_is_said(counting, arguments, options, error, mess
         counting.map(*arguments, **options)
 
 
+@pytest.mark.parametrize("subject", ["x**2", gradwire.program("x**2", "x")])
+def test_arrays_that_cannot_be_read_are_said_with_their_point(counting, subject):
+    class Unreadable:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("detach it first")
+
+    point = {"x": Unreadable()} if isinstance(subject, str) else Unreadable()
+    good = {"x": 1.0} if isinstance(subject, str) else 1.0
+    with pytest.raises(gradwire.UsageError, match=r"points\[1\].*detach it first"):
+        counting.map(subject, [good, point])
+
+
 def test_errors_name_the_line_of_the_function(counting):
     def inverse(a):
         return np.linalg.inv(a)

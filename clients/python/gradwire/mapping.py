@@ -132,7 +132,10 @@ class MappedFunction:
         """A point's arguments; Python's integers are numbers here."""
         leaves, structure = flatten(given, lambda value: is_array_like(value) or _is_int(value))
         with used(f"points[{index}]"):
-            return FlatPoint([float(leaf) if _is_int(leaf) else leaf for leaf in leaves], structure)
+            numbers = [float(leaf) if _is_int(leaf) else leaf for leaf in leaves]
+            for leaf in numbers:
+                np.shape(leaf)  # arrays of other libraries may refuse to be read
+            return FlatPoint(numbers, structure)
 
     def ask(self, points: Sequence[FlatPoint]) -> Steps[list[Any]]:
         """The function's results.
