@@ -76,11 +76,14 @@ def check_headers(version: str, named: Mapping[bytes, bytes], lines: Sequence[He
         )
     if b"expect" in named and version == "1.1" and not expects_continue(version, named):
         raise RequestError("expectation_failed", "only Expect: 100-continue is supported")
-    if b"upgrade" in named and (
-        coding is not None or named.get(b"content-length", b"0").strip() != b"0"
-    ):
-        # The parser would read it as what follows the upgrade: the next request.
-        raise malformed("a request with a body must not upgrade the protocol", "send no Upgrade")
+
+
+def framing_of(named: Mapping[bytes, bytes]) -> bytes:
+    """The header that says where the body of a checked request ends; empty without a body."""
+    if b"transfer-encoding" in named:
+        return b"Transfer-Encoding: chunked"
+    length = named.get(b"content-length", b"0").strip()
+    return b"" if int(length) == 0 else b"Content-Length: " + length
 
 
 def expects_continue(version: str, named: Mapping[bytes, bytes]) -> bool:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import httptools
 
 from gradwire_service.http.cycle import Cycle
-from gradwire_service.http.heads import check_headers, expects_continue, malformed, read_target
+from gradwire_service.http.heads import (
+    check_headers,
+    expects_continue,
+    framing_of,
+    malformed,
+    read_target,
+)
 from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.wire.headers import headers_of
@@ -30,6 +36,8 @@ class RequestParser:
         self._connection = connection
         self._clock = clock
         self._parser = httptools.HttpRequestParser(self)
+        #: Of a request that asks for another protocol: the header that says where its body ends.
+        self._upgrade_framing = b""
         self._target = b""
         #: Bytes since the last head, piece of a body or end of one: the parser may keep them all.
         self._unparsed_bytes = 0
@@ -56,6 +64,8 @@ class RequestParser:
                 except httptools.HttpParserUpgrade as upgrade:
                     # To a protocol that is not spoken here, so HTTP goes on (RFC 9110, 7.8).
                     rest = memoryview(rest)[upgrade.args[0] :]
+                    if self._upgrade_framing:
+                        self._parse_body()
         except httptools.HttpParserCallbackError as error:
             if isinstance(error.__context__, RequestError):
                 raise error.__context__ from None
@@ -68,6 +78,15 @@ class RequestParser:
         if self._unparsed_bytes > self._settings.max_head_bytes:
             raise self._too_large()
 
+    def _parse_body(self) -> None:
+        """Parse a body that ``httptools`` takes for the other protocol: of a request without it.
+
+        Java's client asks for HTTP/2 in every request over plain HTTP.
+        """
+        self._parser = httptools.HttpRequestParser(self)
+        self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n\r\n" % self._upgrade_framing)
+        self._upgrade_framing = b""
+
     def close(self) -> None:
         """Drop what refers to this in turn."""
         del self._parser, self._connection
@@ -75,11 +94,15 @@ class RequestParser:
 
     def on_message_begin(self) -> None:
         """A request begins."""
+        if self._upgrade_framing:
+            return
         self.head_since = self._clock()
         self._target, self.method, self.headers = b"", "", []
 
     def on_url(self, url: bytes) -> None:
         """The target, or a part of it."""
+        if self._upgrade_framing:
+            return
         self._target += url
         most = self._settings.max_target_bytes
         if len(self._target) > most:
@@ -93,6 +116,8 @@ class RequestParser:
 
     def on_headers_complete(self) -> None:
         """A head is complete."""
+        if self._upgrade_framing:
+            return
         settings, headers, parser = self._settings, self.headers, self._parser
         method = self.method = parser.get_method().decode("ascii")
         version = parser.get_http_version()
@@ -111,6 +136,8 @@ class RequestParser:
         cycle.expects_continue = expects_continue(version, named)
         self.head_since = None
         self._unparsed_bytes = 0
+        if parser.should_upgrade():
+            self._upgrade_framing = framing_of(named)
 
     def on_body(self, body: bytes) -> None:
         """A piece of a body."""
@@ -119,7 +146,9 @@ class RequestParser:
         self.cycle.add(body)
 
     def on_message_complete(self) -> None:
-        """A request is complete."""
+        """A request is complete, or the head of one that asks for another protocol."""
+        if self._upgrade_framing:
+            return
         assert self.cycle is not None
         self._unparsed_bytes = 0
         self.cycle.complete_body()
