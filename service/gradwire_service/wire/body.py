@@ -51,5 +51,5 @@ def too_large(max_bytes: int) -> RequestError:
     return RequestError(
         "body_too_large",
         f"the body has more than {max_bytes} bytes",
-        hint="send arrays as raw bytes, or send fewer",
+        hint="send arrays as raw bytes, or fewer; operators set GRADWIRE_MAX_BODY_BYTES",
     )

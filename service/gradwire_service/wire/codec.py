@@ -71,7 +71,7 @@ class JsonCodec(Codec):
                 "malformed_body",
                 f"not JSON: {error.msg} (line {error.lineno}, column {error.colno}, "
                 f"character {error.pos})",
-                hint=_json_hint(error.msg),
+                hint=_json_hint(body, error),
             ) from None
 
     def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
@@ -127,8 +127,11 @@ def _check_memory(body: bytes | bytearray) -> None:
         check_memory(text_bytes + _ITEM_BYTES * body.count(b","))
 
 
-def _json_hint(message: str) -> str | None:
-    if "infinity" in message or "expected a JSON value" in message:
+def _json_hint(body: bytes | bytearray, error: orjson.JSONDecodeError) -> str | None:
+    start = body[:_SMALL_BYTES].decode("utf-8", "replace")  # error.pos counts characters
+    if start[error.pos : error.pos + 1] == "'":
+        return "JSON has double quotes around strings and names"
+    if "infinity" in error.msg or "expected a JSON value" in error.msg:
         return 'NaN and infinities are the strings "NaN", "Infinity" and "-Infinity"'
     return None
 

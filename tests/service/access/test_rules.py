@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 PUBLIC = {
-    "/",
     "/healthz",
     "/readyz",
     "/docs",

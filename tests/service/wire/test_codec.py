@@ -114,6 +114,22 @@ def test_what_is_no_json_says_where(body, where):
     assert len(caught.value.detail) < 200
 
 
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        (b"{'a': 1}", "double quotes"),
+        ('{"é": \'b\'}'.encode(), "double quotes"),
+        (b'{"a": NaN}', '"NaN"'),
+        (b"{", None),
+    ],
+)
+def test_hints_on_what_is_no_json(body, hint):
+    with pytest.raises(RequestError) as caught:
+        JSON.read(body)
+    assert hint is None or hint in (caught.value.hint or "")
+    assert (caught.value.hint is None) == (hint is None)
+
+
 def test_the_empty_body_is_told_apart():
     with pytest.raises(RequestError, match="empty"):
         JSON.read(b"")
