@@ -100,12 +100,13 @@ class Chaos:
                     group.create_task(self._carry("down", far, to_near, writers))
                 for writer in writers:
                     writer.close()
+                for writer in writers:  # a loop cannot close while a transport has more to send
+                    await writer.wait_closed()
             except* OSError:
                 pass
             finally:
                 self._serving.discard(task)
-                if not to_near.is_closing():
-                    _reset(writers)
+                _reset(writers)
 
     async def _carry(
         self,
