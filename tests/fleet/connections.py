@@ -88,7 +88,8 @@ async def answer(
                 while piece := await reader.read(_READ_BYTES):
                     found.take(piece)
                     found.seconds = clock() - began
-        found.seconds = found.seconds or clock() - began
+        if not found.length:  # the clock of a loop is coarse: 0.0 may be a time
+            found.seconds = clock() - began
     finally:
         sending.cancel()
         writer.transport.abort()

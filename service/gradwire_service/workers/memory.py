@@ -16,6 +16,8 @@ from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES
 _NOISE_BYTES = 4 << 20
 #: Memory beyond the caches that may remain in use after tasks.
 _LEFTOVER_BYTES = 16 << 20
+#: A process has a tenth of the weight of the service, where cores are short.
+_NICENESS = 10
 _STATUS = Path("/proc/self/status")
 
 
@@ -42,6 +44,15 @@ def end_first() -> None:
     if sys.platform == "linux":
         with suppress(OSError):  # /proc is read-only
             Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def lower_priority() -> None:
+    """Let the service's event loop run before this process wherever both want a core.
+
+    The worker has all that is left, so nothing is lost. Source: setpriority(2).
+    """
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
 
 
 class MemoryTrimmer:

@@ -19,7 +19,7 @@ from gradwire_service.work.execution import execute
 from gradwire_service.work.messages import Task
 from gradwire_service.work.tasks import divide_caches, max_cache_bytes, open_tasks
 from gradwire_service.workers.channel import Channel, ChannelClosed
-from gradwire_service.workers.memory import MemoryTrimmer, end_first, limit_memory
+from gradwire_service.workers.memory import MemoryTrimmer, end_first, limit_memory, lower_priority
 from gradwire_service.workers.messages import STOP, Ready, Recycle, TimeoutChanged
 from gradwire_service.workers.remote import RemoteStore
 
@@ -84,6 +84,7 @@ def serve(connection: socket.socket, settings: Settings, isolated: bool) -> None
     gc.freeze()
     signal.signal(STOP, worker.stop)
     end_first()
+    lower_priority()
     limit_memory(settings.process_bytes)
     try:
         with suppress(ChannelClosed):

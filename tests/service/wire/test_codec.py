@@ -118,7 +118,7 @@ def test_what_is_no_json_says_where(body, where):
     ("body", "hint"),
     [
         (b"{'a': 1}", "double quotes"),
-        ('{"é": \'b\'}'.encode(), "double quotes"),
+        ("{\"é\": 'b'}".encode(), "double quotes"),
         (b'{"a": NaN}', '"NaN"'),
         (b"{", None),
     ],

@@ -227,6 +227,12 @@ async def test_a_long_body_says_how_long_to_wait(served, processes):
         await asyncio.gather(*busy, return_exceptions=True)
 
 
+async def test_the_service_goes_before_its_processes(pooled):
+    await pooled.post("/v1/evaluate", json={"program": LOOP, "variables": {"x": 0.3}})
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert min(os.getpriority(os.PRIO_PROCESS, pid) for pid in children()) >= min(own + 10, 19)
+
+
 async def test_processes_end_with_the_service(served):
     async with served(processes=2):
         while len(children()) < 2:  # noqa: ASYNC110 - nobody tells
