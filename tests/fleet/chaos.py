@@ -106,7 +106,10 @@ class Chaos:
                 pass
             finally:
                 self._serving.discard(task)
-                _reset(writers)
+                if not to_near.is_closing():
+                    _reset(writers)
+                for writer in writers:
+                    writer.transport.abort()
 
     async def _carry(
         self,
