@@ -86,3 +86,9 @@ def test_axes_are_rows_or_columns(shape, data):
     split = data.draw(st.integers(0, len(shape)))
     assert as_matrix(shape, split) == (math.prod(shape[:split]), math.prod(shape[split:]))
     assert math.prod(as_matrix(shape)) == math.prod(shape)
+
+
+def test_the_phase_of_numbers_whose_sum_overflows():
+    shown = cells(np.full((4, 4), 1.5e308 + 1e308j), (1, 1))
+    assert shown is not None
+    assert np.angle(shown.values[0, 0]) == pytest.approx(math.atan2(1, 1.5))

@@ -59,8 +59,10 @@ def cells(leaf: Any, most: tuple[int, int], row_axes: int | None = None) -> Cell
 
     odd = reduced(np.logical_or, ~finite)
     if kind is np.complex128:
-        largest = reduced(np.maximum, sizes(values))
-        return Cells(_with_phase(largest, reduced(np.add, values)), odd, shape)
+        magnitudes = sizes(values)
+        largest = reduced(np.maximum, magnitudes)
+        scaled = values / max(float(magnitudes.max()), 1.0)  # so that no sum overflows
+        return Cells(_with_phase(largest, reduced(np.add, scaled)), odd, shape)
     return Cells(_signed(reduced(np.maximum, values), reduced(np.minimum, values)), odd, shape)
 
 
