@@ -84,7 +84,7 @@ class Request:
         self._most_bytes = settings.max_body_bytes
         #: The body as received, until it is decompressed.
         self.body: bytes | bytearray = b""
-        self._was_compressed = self._compressed = self.format.coding is not None
+        self._compressed = self.format.coding is not None
         self._document: Any = None
         self.outcome = Outcome()
         #: Called with the timeout in the body.
@@ -99,8 +99,9 @@ class Request:
         if self._document is None:
             body = self.plain_body if self._compressed else self.body
             start = perf_counter()
-            if len(body) > MAX_SCANNED_BYTES or (self._was_compressed and len(body) > LARGE_BYTES):
-                self.allow(timeout_of(body, self.format.reader))  # not scanned before
+            # The event loop has looked for the timeout, but not in the longest and compressed ones.
+            if len(body) > (LARGE_BYTES if self.format.coding else MAX_SCANNED_BYTES):
+                self.allow(timeout_of(body, self.format.reader))
             self._document = self.format.reader.read(body)
             self.outcome.phases[PARSE] += perf_counter() - start
             self.allow(read_timeout(self._document))
