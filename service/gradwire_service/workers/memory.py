@@ -16,8 +16,9 @@ from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES
 _NOISE_BYTES = 4 << 20
 #: Memory beyond the caches that may remain in use after tasks.
 _LEFTOVER_BYTES = 16 << 20
-#: A process has a tenth of the weight of the service, where cores are short.
-_NICENESS = 10
+#: Where cores are short, a worker gets a third of what the event loop does. With 10, a tenth:
+#: tasks beside other programs of the machine missed their deadlines.
+_NICENESS = 5
 _STATUS = Path("/proc/self/status")
 
 
