@@ -16,25 +16,25 @@ class AuthSettings(BaseModel):
         "and read again when it changes. Without keys, no authentication is required.",
     )
     keys: SecretStr | None = Field(
-        default=None, description="The contents of such a file, in place of one."
+        default=None, description="The contents of such a file, instead of its path."
     )
     open: bool = Field(
         default=False,
-        description="Allow requests without keys on other addresses than the loopback; without "
-        "this and without keys the service does not start there.",
+        description="Allow requests without keys on addresses other than the loopback. There the "
+        "service does not start without keys, unless this is set.",
     )
     key_requests_per_second: float = Field(
         default=0,
         ge=0,
         allow_inf_nan=False,
-        description="Rate limit of API keys that have none of their own, in requests per second; "
-        "0 is unlimited. This and the next two limits are counted by each replica.",
+        description="Rate limit of API keys without one of their own, in requests per second; 0 is "
+        "unlimited. Each replica counts this and the next two limits separately.",
     )
     key_burst: int = Field(
         default=0,
         ge=0,
-        description="Requests that such a key may send at once after a pause; 0 is as many as in a "
-        "second.",
+        description="Requests that such a key may send at once after a pause; 0 is one second's "
+        "worth.",
     )
     key_concurrent: int = Field(
         default=0, ge=0, description="Concurrent requests of such a key; 0 is unlimited."

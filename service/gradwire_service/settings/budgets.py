@@ -11,10 +11,10 @@ class BudgetSettings(BaseModel):
     """Limits of one request."""
 
     max_body_bytes: Size = Field(
-        default=64 * MEBIBYTE, gt=0, description="Largest request body; beyond it, 413."
+        default=64 * MEBIBYTE, gt=0, description="Largest request body; a larger one is a 413."
     )
     max_array_bytes: Size = Field(
-        default=GIBIBYTE, gt=0, description="Largest single array that a program may make."
+        default=GIBIBYTE, gt=0, description="Largest single array that a program may create."
     )
     max_total_bytes: Size = Field(
         default=4 * GIBIBYTE,
@@ -33,13 +33,13 @@ class BudgetSettings(BaseModel):
     max_flops: int = Field(
         default=10**12,
         gt=0,
-        description="Most floating-point operations that one request may need.",
+        description="Most floating-point operations for one request.",
     )
     default_timeout_ms: int = Field(
         default=10_000,
         gt=0,
-        description="Timeout of requests that set none; it includes the time in the queue.",
+        description="Timeout of requests that set none, including the time in the queue.",
     )
     max_timeout_ms: int = Field(
-        default=60_000, gt=0, description="Longest timeout; a longer one is reduced to this."
+        default=60_000, gt=0, description="Longest timeout; longer ones are reduced to it."
     )

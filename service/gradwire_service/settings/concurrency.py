@@ -22,12 +22,12 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 
 
 def available_cores() -> int:
-    """The cores this process may run on, which in a container are fewer than the machine's."""
+    """The cores that this process may use, in a container those of the container."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def default_processes() -> int:
-    """Twice as many as cores, and one, so long requests do not block others.
+    """Twice as many as cores, plus one, so long requests do not block others.
 
     Fewer where there is little memory, but at least two.
     """
@@ -38,13 +38,13 @@ def default_processes() -> int:
 
 
 def default_process_bytes() -> int:
-    """The memory beside the service itself, divided between its processes."""
+    """The memory that the service itself does not need, divided by the number of processes."""
     left = available_bytes() - _OWN_BYTES
     return max(left // max(default_processes(), 1), 64 * MEBIBYTE)
 
 
 def available_bytes() -> int:
-    """The memory that this process may use: the container's, where it is in one."""
+    """The memory that this process may use, in a container that of the container."""
     if not hasattr(os, "sysconf"):
         return _USUAL_BYTES
     found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -60,31 +60,31 @@ class ConcurrencySettings(BaseModel):
     cores: int = Field(
         default_factory=available_cores,
         gt=0,
-        description="Computations that may start at the same time; one that has run for a quarter "
-        "of a second no longer counts.",
+        description="Computations that may run at the same time; one that has run for a quarter of "
+        "a second no longer counts.",
     )
     processes: int = Field(
         default=0,
         ge=0,
         le=1024,
-        description="Worker processes for what is too long for the event loop. One is killed when "
-        "its request times out, and replaced. By default `gradwire-server` starts twice as many "
-        "as there are cores, and one, as memory allows. With 0, the default of a service that is "
-        "embedded in a program, threads are used: then a computation that cannot be interrupted "
-        "outlives its timeout, only budgets limit memory, and a crash ends the whole service. "
-        "Processes need Linux or macOS, and a folder for temporary files.",
+        description="Worker processes for computations that are too long for the event loop. A "
+        "process is killed and replaced when its request times out. By default `gradwire-server` "
+        "starts twice as many as there are cores, plus one, if there is enough memory. With 0, the "
+        "default of a service embedded in a program, threads are used: then a computation that "
+        "cannot be interrupted outlives its timeout, only budgets limit memory, and a crash ends "
+        "the whole service. Processes need Linux or macOS, and a folder for temporary files.",
     )
     process_bytes: Size = Field(
         default_factory=default_process_bytes,
         ge=64 * MEBIBYTE,
-        description="Memory that each process may use beyond what it starts with; a request that "
-        "needs more is refused with 413. By default the memory of the machine or container, "
-        "divided between the default number of processes. Limited on Linux only.",
+        description="Memory that each process may use in addition to what it starts with; a "
+        "request that needs more is refused with 413. By default the memory of the machine or "
+        "container, divided by the default number of processes. Enforced on Linux only.",
     )
     blas_threads: int = Field(
         default=1,
         gt=0,
-        description="Threads of each matrix product; other requests use the other cores.",
+        description="Threads for each matrix product; other requests use the other cores.",
     )
     block_threads: int = Field(
         default=1,
@@ -94,7 +94,7 @@ class ConcurrencySettings(BaseModel):
         "threads of other requests.",
     )
     queue_requests: int = Field(
-        default=256, ge=0, description="Requests that may wait for a process; beyond them, 503."
+        default=256, ge=0, description="Requests that may wait for a process; others are a 503."
     )
     queue_bytes: Size = Field(
         default=512 * MEBIBYTE,
@@ -104,25 +104,25 @@ class ConcurrencySettings(BaseModel):
     queue_seconds: float = Field(
         default=5.0,
         gt=0,
-        description="The longest wait for a process, real or expected; beyond it, 503.",
+        description="The longest wait for a process, real or predicted; then 503.",
     )
     inline_microseconds: int = Field(
         default=200,
         ge=0,
-        description="Predicted replay time up to which a computation runs on the event loop.",
+        description="Computations with at most this predicted time run on the event loop.",
     )
     inline_body_bytes: Size = Field(
         default=64 * 1024,
         ge=0,
         le=64 * 1024,
-        description="Body size up to which a request is read on the event loop.",
+        description="Bodies of at most this size are read on the event loop.",
     )
     batch_window_microseconds: int = Field(
         default=0,
         ge=0,
         le=100_000,
-        description="How long a request waits for others of the same program and types, to share "
-        "one replay; 0 is never. Useful where many clients send requests for hundreds of "
+        description="How long a request waits for others with the same program and types, to share "
+        "one replay; 0 turns this off. Useful if many clients send programs of hundreds of "
         "operations on small arrays. The event loop rounds it to milliseconds.",
     )
     batch_requests: int = Field(
@@ -131,5 +131,5 @@ class ConcurrencySettings(BaseModel):
     cache_bytes: Size = Field(
         default=256 * MEBIBYTE,
         gt=0,
-        description="Bytes of parsed programs and compiled executables that are cached.",
+        description="Most bytes of parsed programs and compiled executables in the cache.",
     )

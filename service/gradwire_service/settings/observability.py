@@ -12,7 +12,7 @@ class ObservabilitySettings(BaseModel):
 
     log_level: Literal["critical", "error", "warning", "info", "debug"] = Field(
         default="info",
-        description="The least severe level that is logged. Only `debug` includes the messages of "
+        description="The lowest level that is logged. Only `debug` includes the messages of "
         "unexpected errors, which may quote values.",
     )
     log_format: Literal["json", "console"] = Field(
@@ -25,17 +25,17 @@ class ObservabilitySettings(BaseModel):
         "metrics at `debug`.",
     )
     log_client_addresses: bool = Field(
-        default=False, description="Whether these lines have the client's address."
+        default=False, description="Whether these lines include the client's address."
     )
     otel_endpoint: str | None = Field(
         default=None,
         pattern="^https?://[^@]+$",
-        description="Address of an OpenTelemetry collector, `http://collector:4318`, to which "
-        "traces are sent. Needs the extra `otel`.",
+        description="Address of an OpenTelemetry collector for traces, `http://collector:4318`. "
+        "Needs the extra `otel`.",
     )
     otel_sample_ratio: float = Field(
         default=1.0,
         ge=0,
         le=1,
-        description="The part of requests that are traced, of those without a `traceparent`.",
+        description="Fraction of requests without a `traceparent` that are traced.",
     )

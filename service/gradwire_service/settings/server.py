@@ -22,7 +22,7 @@ class ServerSettings(BaseModel):
     keep_alive_seconds: int = Field(
         default=75,
         gt=0,
-        description="How long an idle connection is kept open; more than the proxy's.",
+        description="How long an idle connection is kept open; set it longer than the proxy's.",
     )
     watchdog_seconds: float = Field(
         default=3.0,
@@ -35,7 +35,7 @@ class ServerSettings(BaseModel):
     drain_seconds: float = Field(
         default=1.0,
         ge=0,
-        description="How long new requests are accepted after SIGTERM, while readiness is down.",
+        description="How long new requests are accepted after SIGTERM, while `/readyz` fails.",
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),

@@ -46,9 +46,9 @@ class StorageSettings(BaseModel):
     store: Annotated[str, AfterValidator(_address)] = Field(
         default="memory:",
         repr=False,
-        description="Where tapes, programs and tensors are stored: memory:, or sqlite:PATH, a file "
-        "that the processes of one machine may share and that survives restarts, or a Redis that "
-        "replicas share: redis://[user:password@]host:port/db, rediss:// for TLS, unix://PATH.",
+        description="Where tapes, programs and tensors are stored: memory:; sqlite:PATH, a file "
+        "that survives restarts and that processes on one machine may share; or a Redis that "
+        "replicas share, redis://[user:password@]host:port/db, rediss:// for TLS, unix://PATH.",
     )
     store_prefix: str = Field(
         default="gradwire",
@@ -62,8 +62,8 @@ class StorageSettings(BaseModel):
         default=1.0,
         gt=0,
         le=10,
-        description="Timeout of Redis's answers, and of sending it a body; after one, requests "
-        "that need it are refused at once until it answers again.",
+        description="Timeout of sending a command to Redis and of its answer. After a timeout, "
+        "requests that need Redis are refused at once until it answers again.",
     )
     tape_ttl_seconds: float = Field(
         default=600,
@@ -73,7 +73,7 @@ class StorageSettings(BaseModel):
     )
     max_tapes: int = Field(default=10_000, ge=0, description="Most stored tapes.")
     max_tapes_bytes: Size = Field(
-        default=256 * MEBIBYTE, ge=0, description="Most bytes of the requests that recorded them."
+        default=256 * MEBIBYTE, ge=0, description="Most bytes of the requests that recorded tapes."
     )
     max_tapes_per_tenant: int = Field(
         default=1000,
@@ -81,23 +81,23 @@ class StorageSettings(BaseModel):
         description="Most stored tapes of a tenant; without keys, of an Authorization header.",
     )
     max_tapes_bytes_per_tenant: Size = Field(
-        default=128 * MEBIBYTE, ge=0, description="Most bytes of the requests that recorded these."
+        default=128 * MEBIBYTE, ge=0, description="The same for the tapes of a tenant."
     )
     tape_values_bytes: Size = Field(
         default=256 * MEBIBYTE,
         ge=0,
-        description="Bytes of tapes' values that a process caches, to replay only what depends on "
-        "the request.",
+        description="Most bytes of tapes' values that a process caches, so that it replays only "
+        "what depends on the request.",
     )
     max_programs: int = Field(default=10_000, ge=0, description="Most stored programs.")
     max_programs_bytes: Size = Field(
-        default=256 * MEBIBYTE, ge=0, description="Most bytes of their sources."
+        default=256 * MEBIBYTE, ge=0, description="Most bytes of the sources of programs."
     )
     max_programs_per_tenant: int = Field(
         default=1000, ge=0, description="Most stored programs of a tenant, and most names."
     )
     max_programs_bytes_per_tenant: Size = Field(
-        default=64 * MEBIBYTE, ge=0, description="Most bytes of the sources of these."
+        default=64 * MEBIBYTE, ge=0, description="The same for the programs of a tenant."
     )
     tensor_ttl_seconds: float = Field(
         default=3600,
@@ -108,19 +108,19 @@ class StorageSettings(BaseModel):
     max_tensors: int = Field(
         default=10_000,
         ge=0,
-        description="Most stored tensors; beyond them, a tenant's new ones replace its own oldest.",
+        description="Most stored tensors; above it, a tenant's new ones replace its own oldest.",
     )
-    max_tensors_bytes: Size = Field(default=GIBIBYTE, ge=0, description="Most bytes of them.")
+    max_tensors_bytes: Size = Field(default=GIBIBYTE, ge=0, description="Most bytes of tensors.")
     max_tensors_per_tenant: int = Field(
         default=1000,
         ge=0,
         description="Most stored tensors of a tenant; the least recently used are evicted first.",
     )
     max_tensors_bytes_per_tenant: Size = Field(
-        default=512 * MEBIBYTE, ge=0, description="Most bytes of these."
+        default=512 * MEBIBYTE, ge=0, description="The same for the tensors of a tenant."
     )
     near_bytes: Size = Field(
         default=512 * MEBIBYTE,
         ge=0,
-        description="Bytes of tensors and programs that a process caches.",
+        description="Most bytes of tensors and programs that a process caches.",
     )
