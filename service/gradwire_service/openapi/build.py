@@ -9,7 +9,6 @@ from gradwire_service.openapi.examples import add_examples
 from gradwire_service.openapi.headers import add_headers
 from gradwire_service.openapi.links import add_links
 from gradwire_service.openapi.operations import component_schemas
-from gradwire_service.openapi.security import add_security
 
 #: What the operations of each tag are for, in the order of the document.
 _TAGS = {
@@ -26,9 +25,7 @@ _TAGS = {
 def complete(schema: dict[str, Any], *, keys: bool) -> None:
     """Complete FastAPI's document; ``keys``: whether the service requires API keys."""
     schema.setdefault("components", {}).setdefault("schemas", {}).update(component_schemas())
-    add_error_responses(schema)
-    if keys:
-        add_security(schema)
+    add_error_responses(schema, keys=keys)
     add_links(schema)
     add_headers(schema)
     add_examples(schema)
