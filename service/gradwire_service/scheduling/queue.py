@@ -97,8 +97,8 @@ class Queue:
         known = expected_seconds is not None
         expected = self._durations.seconds if expected_seconds is None else expected_seconds
         self._make_room(deadline, nbytes, owner)
-        job = Job(task, deadline, owner, nbytes, expected, home)
-        job.short = known and expected < SHORT_SECONDS
+        short = known and expected < SHORT_SECONDS
+        job = Job(task, deadline, owner, nbytes, expected, home, short)
         self._count(job)
         self._waiting.add(job)
         job.start_timer()
