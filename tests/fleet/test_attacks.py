@@ -127,6 +127,6 @@ async def test_others_are_answered_beside_them(judge: Judge, tell: Tell):
         finally:
             enough.set()
             await asyncio.gather(*attacking)
-    tell("others' requests", others)
+        tell("others' requests", others)
     assert not others.lost
     assert not others.wrong

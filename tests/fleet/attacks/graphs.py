@@ -18,6 +18,7 @@ from tests.fleet.attacks.attack import (
 )
 
 _JSON = {"timeout_ms": TIMEOUT_MS}
+_TIMEOUT = b"Gradwire-Timeout-Ms: %d" % TIMEOUT_MS
 
 
 def _graph(nodes: list[Any], outputs: object = "a") -> dict[str, Any]:
@@ -110,7 +111,7 @@ def _drawn(program: str, path: str) -> Requests:
     """A program that is registered, drawn, and removed."""
     made = yield [request("/v1/programs", json.dumps({"program": program}).encode())]
     name = made.member("id")
-    yield [request(f"/v1/programs/{name}/{path}", method="GET")]
+    yield [request(f"/v1/programs/{name}/{path}", b"", _TIMEOUT, method="GET")]
     yield [request(f"/v1/programs/{name}", method="DELETE")]
 
 
