@@ -51,9 +51,10 @@ test-all: ## Run all tests: more random examples, then what `make test` leaves o
 	$(MAKE) --no-print-directory test-rest && exit $$status
 
 # What measures time comes last, by itself. Containers take minutes: they are tested where what makes them has changed.
-test-rest: $(DEV) $(TOOLS)/.made ## Run what `make test` leaves out: the other kind of processor, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
+test-rest: $(DEV) $(TOOLS)/.made ## Run what `make test` leaves out: the other kind of processor, the reference backend, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize tests/engine/record $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/notebook tests/examples tests/generators tests/cluster $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory sdk-test PYTHON=$$other || status=1; done; \

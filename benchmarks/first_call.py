@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
+from gradwire_engine.backends.numpy.backend import NumpyBackend
 from gradwire_engine.compile import derivatives, query
 from measure import Row, compared, interleave, shown, table
 from programs import Case, Maker, chain, mixture, mlp, random_case, rosenbrock, runge_kutta
@@ -33,7 +34,7 @@ PHASES = ("parse", "look up", "record", "differentiate", "optimise", "lower", "r
 INNER = {
     "differentiate": (derivatives, "pullback"),
     "optimise": (query, "optimize"),
-    "lower": (query, "Executable"),
+    "lower": (NumpyBackend, "compile"),
 }
 
 Seconds = dict[str, float]

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Limits, Query
-from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.base import Executable
 from gradwire_engine.compile import Compiled, compile_query
+from gradwire_engine.engine import BACKENDS
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.ops.constants import Constant, Input
 from measure import Row, compared, interleave
@@ -61,7 +62,7 @@ def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
     instructions = executable.tape.instructions
     count = sum(not isinstance(i.op, Constant | Input) for i in instructions)
     assert count == length
-    assert np.array_equal(executable.run([x], _go_on)[0], by_hand(x))
+    assert np.array_equal(executable.replay([x], _go_on).outputs[0], by_hand(x))
     ours, theirs = _compare(executable, by_hand, x, rounds, seconds)
     beyond = [1e6 * (a - b) / count for a, b in zip(ours, theirs, strict=True)]
     calls = [1e6 * b / count for b in theirs]
@@ -72,7 +73,7 @@ def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
 def _rosenbrock(size: int, rounds: int, seconds: float) -> Row:
     x = np.random.default_rng(0).normal(size=size)
     compiled = _compiled(ROSENBROCK, x, Query("gradient"))
-    outputs = compiled.executable.run([x], _go_on)
+    outputs = compiled.executable.replay([x], _go_on).outputs
     value, gradient = rosenbrock(x)
     assert np.allclose(compiled.value.fill(outputs), value)
     assert np.allclose(compiled.derivatives["gradients"].fill(outputs)["x"], gradient)
@@ -124,7 +125,9 @@ def _step(
 
 
 def _compiled(text: str, x: Array, query: Query) -> Compiled:
-    return compile_query(parse_text(text), {"x": Leaf(x)}, query, None, Limits(), _go_on, {})
+    backend = BACKENDS["numpy"]
+    given = parse_text(text), {"x": Leaf(x)}, query, None, Limits(), backend, _go_on
+    return compile_query(*given, {})
 
 
 def _straight_line(calls: list[str]) -> Callable[[Array], Any]:
@@ -145,7 +148,10 @@ def _compare(
 ) -> list[list[float]]:
     """CPU seconds of one run of each, a figure a round."""
     inputs = [x]
-    runs: list[Callable[[], Any]] = [lambda: executable.run(inputs, _go_on), lambda: by_hand(x)]
+    runs: list[Callable[[], Any]] = [
+        lambda: executable.replay(inputs, _go_on).outputs,
+        lambda: by_hand(x),
+    ]
     times = max(1, int(seconds / max(_per_run(run, 3) for run in runs)))
     return interleave(rounds, *[lambda _, run=run: _per_run(run, times) for run in runs])
 

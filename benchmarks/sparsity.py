@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jacobian
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.check import trace
-from gradwire_engine.collection import collection_held
+from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.optimize.simplify import optimize
 from measure import Row, compared, interleave
@@ -53,8 +53,8 @@ def _timed(matrix: Matrix, size: int) -> Callable[[int], float]:
     def measure(seed: int) -> float:
         x = np.random.default_rng(seed).normal(size=size)
         start = thread_time()
-        with collection_held:
-            _compiled(matrix, x).run([x], _go_on)
+        with gc_paused:
+            _compiled(matrix, x).replay([x], _go_on)
         return 1e3 * (thread_time() - start)
 
     return measure
@@ -67,12 +67,12 @@ def _replays(
     x = np.random.default_rng(0).normal(size=size)
     executable = _compiled(matrix, x)
     for _ in range(2):  # the second generates code
-        (values,) = executable.run([x], _go_on)
+        (values,) = executable.replay([x], _go_on).outputs
     np.testing.assert_allclose(values, by_hand(x))
 
     def ours(_: int) -> float:
         start = thread_time()
-        executable.run([x], _go_on)
+        executable.replay([x], _go_on)
         return 1e3 * (thread_time() - start)
 
     def theirs(_: int) -> float:
@@ -83,9 +83,9 @@ def _replays(
     return [ours, theirs]
 
 
-def _compiled(matrix: Matrix, x: Array) -> Executable:
+def _compiled(matrix: Matrix, x: Array) -> NumpyExecutable:
     b, _, values = trace(lambda b, x: matrix(b, x).values, [x])
-    return Executable(optimize(b.tape(values), NUMPY, _go_on))
+    return NumpyExecutable(optimize(b.tape(values), NUMPY_BACKEND, _go_on))
 
 
 def _function(b: Any, name: str, *args: Any) -> Any:

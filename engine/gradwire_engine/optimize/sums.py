@@ -16,7 +16,6 @@ from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Sq
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 from gradwire_engine.optimize.factors import scaled, split
-from gradwire_engine.optimize.vectorised import sum_by_product
 from gradwire_engine.tape import Shape
 
 #: Fewest products for which einsum, or a matrix product of views, is quicker than their sum.
@@ -38,8 +37,7 @@ def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         return None
     if isinstance(inner, View) and kept.shared(x):
         kept.share(of[0])
-    found = None if rule is None else rule(op.axes, x, kept)
-    return sum_by_product(op.axes, x, kept) if found is None else found
+    return None if rule is None else rule(op.axes, x, kept)
 
 
 def _of_multiples(axes: _Axes, x: int, kept: Kept) -> Expression | None:

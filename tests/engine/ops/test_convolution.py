@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.backends.plan import plan
 from gradwire_engine.check import Call, check, evaluate, trace
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.promotion import DTYPES

@@ -6,8 +6,10 @@ import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.numpy.emit import INLINED
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import check, interpret
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
@@ -79,7 +81,7 @@ def test_values_stay_what_they_are(fewest, drawn, between, dtype, seed):
         patch.setattr(sums, "_FEWEST_SUMMED", fewest)
         patch.setattr(sums, "_FEWEST_TURNED", fewest)
         patch.setattr(inner_products, "_MANY", fewest)
-        better = optimize(tape, NUMPY)
+        better = optimize(tape, NUMPY_BACKEND)
         before, after = interpret(tape, inputs), interpret(better, inputs)
     for old, new in zip(tape.outputs, better.outputs, strict=True):
         assert tape.instructions[old].type[:2] == better.instructions[new].type[:2]
@@ -91,14 +93,14 @@ def made(recording, *shapes):
     """Operations that are left of what is recorded, beside what is given and constants."""
     b = Builder(Limits())
     tape = b.tape([recording(b, *[b.input(ArrayType(np.dtype(float), s)) for s in shapes])])
-    better = optimize(tape, NUMPY)
+    better = optimize(tape, NUMPY_BACKEND)
     rng = np.random.default_rng(0)
     inputs = [rng.normal(size=shape) for shape in shapes]
     before, after = interpret(tape, inputs), interpret(better, inputs)
     np.testing.assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-12)
-    executable = Executable(better)
+    executable = NumpyExecutable(better)
     for _ in range(2):
-        (found,) = executable.run(inputs, lambda: None)
+        (found,) = executable.replay(inputs, lambda: None).outputs
         np.testing.assert_allclose(found, before[tape.outputs[0]], rtol=1e-12)
     return [i.op.name for i in better.instructions if i.args]
 
@@ -156,7 +158,7 @@ def test_a_product_that_is_there_is_summed():
     b = Builder(Limits())
     x, y = (b.input(ArrayType(np.dtype(float), (60, 70))) for _ in range(2))
     product = x * y
-    tape = optimize(b.tape([total(b, product, 0), product]), NUMPY)
+    tape = optimize(b.tape([total(b, product, 0), product]), NUMPY_BACKEND)
     assert [i.op.name for i in tape.instructions if i.args] == ["multiply", "sum"]
 
 
@@ -164,14 +166,14 @@ def test_a_product_that_is_there_is_summed():
 def test_in_single_precision_many_are_added_in_pairs(dtype, left):
     b = Builder(Limits())
     x, y = (b.input(ArrayType(np.dtype(dtype), (1 << 21,))) for _ in range(2))
-    tape = optimize(b.tape([total(b, x * y)]), NUMPY)
+    tape = optimize(b.tape([total(b, x * y)]), NUMPY_BACKEND)
     assert sum(bool(i.args) for i in tape.instructions) == left
 
 
 def test_nothing_is_made_otherwise_where_bits_must_be_the_same():
     b = Builder(Limits())
     x = b.input(ArrayType(np.dtype(float), (5,)))
-    tape = optimize(b.tape([total(b, x * x)]), NUMPY, exact=True)
+    tape = optimize(b.tape([total(b, x * x)]), NUMPY_BACKEND, exact=True)
     assert [i.op.name for i in tape.instructions if i.args] == ["multiply", "sum"]
 
 
@@ -208,7 +210,7 @@ def test_inner_products_are_sums_of_products(shape, axes):
         bound[name] = value
         return name
 
-    code = op.inline(NUMPY, bind, kind, kind)
+    code = INLINED[type(op)](op, bind, kind, kind)
     if code:
         found = eval(code.format("x", "y"), bound | {"x": x, "y": y})
         np.testing.assert_allclose(found, expected, rtol=1e-11)

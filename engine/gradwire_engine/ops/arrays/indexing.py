@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
@@ -17,7 +16,6 @@ from gradwire_engine.ops.patterns import (
     complete_pattern,
     from_each,
     from_shared,
-    index_code,
     index_of,
     indexed_shape,
     into_each,
@@ -78,18 +76,6 @@ class GetItem(Indexed):
         """Index."""
         return operands[0][self.index(xp, operands[1:])]
 
-    def bind(self, xp: Any) -> Callable[..., Any]:
-        """A fixed index is made once."""
-        if ARRAY in self.pattern:
-            return super().bind(xp)
-        return itemgetter(index_of(self.pattern, ()))
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """Python's own syntax."""
-        if any(kind.dtype == _UINT64 for kind in types[1:]):
-            return ""
-        return f"{{0}}[{index_code(self.pattern, first=1)}]"
-
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar``: zeros to which ``z_bar`` is added at the selected elements."""
         x, *arrays = operands
@@ -127,27 +113,6 @@ class ScatterAdd(Indexed):
         out = xp.zeros(self.shape, z_bar.dtype)
         xp.add.at(out, self.index(xp, arrays), z_bar)
         return out
-
-    def bind(self, xp: Any) -> Callable[..., Any]:
-        """A fixed index is made once, and selects nothing twice."""
-        if ARRAY in self.pattern:
-            return super().bind(xp)
-        index, shape, zeros = index_of(self.pattern, ()), self.shape, xp.zeros
-
-        def scatter(z_bar: Any) -> Any:
-            out = zeros(shape, z_bar.dtype)
-            out[index] = z_bar
-            return out
-
-        return scatter
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """Zeros, and an assignment."""
-        if ARRAY in self.pattern:
-            return ""
-        zeros, dtype = bind(xp.zeros, "zeros"), bind(types[0].dtype)
-        index = index_code(self.pattern)
-        return f"{{z}} = {zeros}({self.shape}, {dtype}); {{z}}[{index}] = {{0}}"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Read back what was scattered."""
