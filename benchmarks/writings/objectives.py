@@ -142,8 +142,8 @@ ROSENBROCK = Objective(
         "two sums": "100.0 * sum(square(x[1:] - square(x[:-1]))) + sum(square(1.0 - x[:-1]))",
         "loop": "s = 0.0\nfor i in range(99):\n"
         "    s = s + 100.0 * (x[i + 1] - x[i]**2)**2 + (1.0 - x[i])**2\ns",
-        "sum of a list": "t = [100.0 * (x[i + 1] - x[i]**2)**2 + (1 - x[i])**2 for i in range(99)]\n"
-        "sum(t)",
+        "sum of a list": "r = range(99)\n"
+        "sum([100.0 * (x[i + 1] - x[i]**2)**2 + (1 - x[i])**2 for i in r])",
         "named parts": "a = x[:-1]\nb = x[1:]\nt1 = b - a * a\nt2 = 1 - a\n"
         "sum(100 * t1 * t1 + t2 * t2)",
     },
@@ -350,7 +350,9 @@ TWO_LAYERS = Objective(
 
 def _heat(u: Array, target: Array) -> Found:
     def step(x: Array) -> Array:
-        return x + 0.1 * (np.roll(x, 1) - 2 * x + np.roll(x, -1))
+        left, right = np.roll(x, 1), np.roll(x, -1)
+        moved: Array = x + 0.1 * (left - 2 * x + right)
+        return moved
 
     x = u
     for _ in range(50):

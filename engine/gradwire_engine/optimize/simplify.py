@@ -37,7 +37,7 @@ from gradwire_engine.tape import ArrayType, Instruction, Tape, TapeListener, Typ
 
 #: Larger results are computed at replay instead of kept in the tape, and so is what follows when
 #: the kept ones are too many together.
-_FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 16, 1 << 24
+_FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 20, 1 << 24
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 

@@ -205,3 +205,16 @@ def test_logarithms_of_weights_and_powers_of_two(name, x, y):
         before, after = interpret(tape, [x, y]), interpret(better, [x, y])
     found, expected = after[better.outputs[0]], before[tape.outputs[0]]
     np.testing.assert_allclose(found, expected, rtol=1e-15, atol=1e-320)
+
+
+@pytest.mark.parametrize("exponents", [range(8), [5, 0, 3], [16, 1]])
+def test_a_column_to_whole_powers_is_made_of_products(exponents):
+    x = np.concatenate([np.linspace(-2, 2, 99), [0, np.inf, -np.inf, np.nan]])[:, None]
+    b = Builder(Limits())
+    given = b.input(ArrayType(np.dtype("float64"), x.shape))
+    powers = b.constant(np.array([*exponents], "float64"))
+    tape = optimize(b.tape([FUNCTIONS["power"].record(b, given, powers)]), NUMPY_BACKEND)
+    assert "power" not in {i.op.name for i in tape.instructions}
+    (found,) = [interpret(tape, [x])[slot] for slot in tape.outputs]
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(found, x ** np.array([*exponents]), rtol=2e-15)

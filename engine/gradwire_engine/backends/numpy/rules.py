@@ -13,9 +13,11 @@ import numpy as np
 
 from gradwire_engine.backends.numpy.operations import CosineBySine, HypotBySquares, SumByProduct
 from gradwire_engine.backends.reference.namespace import NUMPY
-from gradwire_engine.ops.arrays.shape import Reshape
+from gradwire_engine.ops.arrays.joining import Concatenate
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.axes import with_ones
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.activations import FEW, Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import (
     Absolute,
@@ -72,11 +74,26 @@ def _by_squaring(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     if kept.number(x) == 2:
         return Exp2(), [exponent]
     if n is None:
-        return None
+        return _columns_of_powers(x, exponent, kept)
     if not 0 < abs(n) <= _MOST_FACTORS or n != int(n):
         return None
     power = _power(x, int(abs(n)))
     return power if n > 0 else (Reciprocal(), [power])
+
+
+def _columns_of_powers(x: int, exponent: int, kept: Kept) -> Expression | None:
+    """A column to some whole powers, each a column of the result."""
+    op, shape = kept.code[exponent].op, kept.shape(x)
+    if not isinstance(op, Constant) or op.value.ndim != 1 or shape[-1:] != (1,):
+        return None
+    n = op.value
+    if not 0 < n.size <= _MOST_FACTORS or (n != np.round(n)).any() or n.min() < 0:
+        return None
+    if n.max() > _MOST_FACTORS:
+        return None
+    one: Expression = (BroadcastTo(shape), [constant(1, kept.dtype(x))])
+    columns = [_power(x, int(each)) if each else one for each in n]
+    return Concatenate(len(shape) - 1), columns
 
 
 def _power(x: int, n: int) -> Expression:

@@ -66,7 +66,11 @@ def added_rows(xp: Any, rows: Any, index: Any, shape: Shape) -> Any | None:
     Each sum is in the order of the rows, as there.
     """
     count, width = index.size, math.prod(shape[1:])
-    if width < _FEWEST_WIDE or rows.dtype.kind not in "fc" or rows.dtype.char in "eg":
+    if rows.dtype.char in "FD":  # a complex number times 1 is not itself where it is infinite
+        parts = xp.ascontiguousarray(rows).view(rows.real.dtype)
+        added = added_rows(xp, parts, index, (*shape[:-1], 2 * shape[-1]))
+        return None if added is None else added.view(rows.dtype)
+    if width < _FEWEST_WIDE or rows.dtype.char not in "fd":
         return None
     places = xp.where(index < 0, index + shape[0], index).ravel()
     if count and (places.min() < 0 or places.max() >= shape[0]):
