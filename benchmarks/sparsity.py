@@ -1,4 +1,4 @@
-"""What sparse Jacobians and Hessians take, from the function to the nonzeros, and slices."""
+"""The time of sparse Jacobians and Hessians, from the function to the nonzeros, and slices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIZES = (1_000, 10_000, 100_000)
 
 
 def report(*, quick: bool) -> list[str]:
-    """First nonzeros of new functions and how that grows, and replays beside NumPy by hand."""
+    """First calls of new functions and their growth, and replays compared with NumPy by hand."""
     rounds = 3 if quick else 11
     first, growth, replays = [], [], []
     for name, matrix, by_hand in (
@@ -63,10 +63,10 @@ def _timed(matrix: Matrix, size: int) -> Callable[[int], float]:
 def _replays(
     matrix: Matrix, by_hand: Callable[[Array], Array], size: int
 ) -> list[Callable[[int], float]]:
-    """Milliseconds of a replay, and of the same numbers by hand."""
+    """The milliseconds of a replay, and of the same computation by hand."""
     x = np.random.default_rng(0).normal(size=size)
     executable = _compiled(matrix, x)
-    for _ in range(2):  # the second generates code
+    for _ in range(2):  # the second call generates code
         (values,) = executable.replay([x], _go_on).outputs
     np.testing.assert_allclose(values, by_hand(x))
 
@@ -119,7 +119,7 @@ def _rosenbrock_by_hand(x: Array) -> Array:
 
 
 def _slices() -> tuple[Callable[[int], float], Callable[[int], float]]:
-    """Value and gradient of what a table's rows are gathered for, and the same by hand."""
+    """Value and gradient of a function of gathered table rows, and the same by hand."""
     rng = np.random.default_rng(0)
     table = rng.normal(size=(1_000_000, 16)).astype(np.float32)
     ids = rng.integers(0, len(table), 1_000)
@@ -146,4 +146,4 @@ def _slices() -> tuple[Callable[[int], float], Callable[[int], float]]:
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""
